@@ -1,1 +1,1 @@
-export {};
+export * from './port.ts';

@@ -1,0 +1,218 @@
+/**
+ * What became true. Durable changes are stored, all of a batch in one commit, and are the journal; `apply` turns them
+ * into state. What a change implies (a task made ready, a task that will never run) is derived, never stored: see
+ * `task/derive.ts`.
+ *
+ * `params`, `output` and `error` pass through to the store and are not kept in memory, nor written to the journal.
+ */
+import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
+import type {
+  Actor,
+  AttemptNo,
+  DagId,
+  Fence,
+  Instant,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  WorkerId,
+} from './ids.ts';
+import type { RunOutcome } from './run/phase.ts';
+import type { AttemptOutcome } from './task/outcome.ts';
+
+export interface DagDeployed {
+  readonly kind: 'DagDeployed';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly name: string;
+  readonly versionNo: VersionNo;
+  readonly hash: string;
+  readonly spec: DagSpec;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** A schedule came, was edited, paused or resumed. One per dag; `revision` grows with each edit (I6). */
+export interface ScheduleSet {
+  readonly kind: 'ScheduleSet';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly revision: number;
+  readonly spec: ScheduleSpec;
+  readonly paused: boolean;
+  /** All windows up to here are decided; the next one is later (I1, I5). */
+  readonly decidedUntil: Instant;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+export interface ScheduleRemoved {
+  readonly kind: 'ScheduleRemoved';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+export type SkipReason = 'paused' | 'missed' | 'gap' | 'overlap';
+
+/** A window was decided, once: a run was created for it, or it was skipped for a reason (I2). Moves `decidedUntil`. */
+export interface WindowDecided {
+  readonly kind: 'WindowDecided';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly firesAt: Instant;
+  /** For a wall time that does not exist (skipped: gap); null otherwise. */
+  readonly wallTime: string | null;
+  readonly runId: RunId | null;
+  readonly skipped: SkipReason | null;
+  /** How many windows this row speaks of: a long row of missed ones is recorded as one, from `firesAt` to `untilAt`. */
+  readonly count: number;
+  readonly untilAt: Instant;
+  readonly at: Instant;
+}
+
+export interface RunCreated {
+  readonly kind: 'RunCreated';
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly versionNo: VersionNo;
+  readonly priority: Priority;
+  readonly cause: 'api' | 'schedule';
+  /** The window it was created for; null for a run on demand. */
+  readonly firesAt: Instant | null;
+  /** False while the dag has as many active runs as it may (I7). */
+  readonly admitted: boolean;
+  readonly params: string | null;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** The run became one of its dag's active ones. */
+export interface RunAdmitted {
+  readonly kind: 'RunAdmitted';
+  readonly runId: RunId;
+  readonly at: Instant;
+}
+
+/** One idempotency key, one outcome (I11). `target` is the dag for submissions. */
+export interface KeyStored {
+  readonly kind: 'KeyStored';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly operation: string;
+  readonly target: number;
+  readonly key: string;
+  readonly bodyHash: string;
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly at: Instant;
+}
+
+export interface AttemptClaimed {
+  readonly kind: 'AttemptClaimed';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  /** No row of the task exists yet. */
+  readonly firstOfTask: boolean;
+  /** The run had no claim before: its `live_run` row is marked, so that a load finds it first. */
+  readonly firstOfRun: boolean;
+  readonly at: Instant;
+}
+
+export type ReturnReason = 'refused' | 'undelivered' | 'drained';
+
+/** A claim that never began goes back to ready; its fence is used up, its attempt number is not (I26). */
+export interface ClaimReturned {
+  readonly kind: 'ClaimReturned';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly reason: ReturnReason;
+  readonly at: Instant;
+}
+
+export interface AttemptEnded {
+  readonly kind: 'AttemptEnded';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly outcome: AttemptOutcome;
+  readonly claimedAt: Instant;
+  /** By the worker's clock; null when it never said. */
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant;
+  /** When the next attempt may start; null when the task has ended with this one. */
+  readonly retryAt: Instant | null;
+  /** How many of the task's attempts, this one included, were lost with their worker. */
+  readonly lostCount: number;
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
+/** The run's outcome is fixed; what still runs is being ended (I33, I42). */
+export interface RunClosing {
+  readonly kind: 'RunClosing';
+  readonly runId: RunId;
+  readonly outcome: RunOutcome;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+export interface RunEnded {
+  readonly kind: 'RunEnded';
+  readonly runId: RunId;
+  readonly outcome: RunOutcome;
+  readonly at: Instant;
+}
+
+/** A decision about this run threw. With the second strike it is set aside: kept, shown, not touched again (I57). */
+export interface RunStruck {
+  readonly kind: 'RunStruck';
+  readonly runId: RunId;
+  readonly strikes: number;
+  readonly setAside: boolean;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
+/** At takeover this worker was silent; stored once, so that handovers do not give it more time (D5, I25). */
+export interface WorkerSilenced {
+  readonly kind: 'WorkerSilenced';
+  readonly shard: ShardNo;
+  readonly workerId: WorkerId;
+}
+
+export interface WorkerHeardAgain {
+  readonly kind: 'WorkerHeardAgain';
+  readonly shard: ShardNo;
+  readonly workerId: WorkerId;
+}
+
+export type Change =
+  | DagDeployed
+  | ScheduleSet
+  | ScheduleRemoved
+  | WindowDecided
+  | RunCreated
+  | RunAdmitted
+  | KeyStored
+  | AttemptClaimed
+  | ClaimReturned
+  | AttemptEnded
+  | RunClosing
+  | RunEnded
+  | RunStruck
+  | WorkerSilenced
+  | WorkerHeardAgain;

@@ -1,0 +1,63 @@
+/**
+ * The names of things inside the engine. All are integers but those that come from outside; branded, so that one can't
+ * be taken for another.
+ *
+ * A run's id is made of the second it was created in, its shard, and a number: ordered by time, so that tables can be
+ * cut by age, and carrying its shard, so that a dag may move without its runs. It stays below 2^53 until 2088.
+ */
+declare const brand: unique symbol;
+type Branded<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** Milliseconds since 1970 on a wall clock. For what people see and for what the calendar decides; may jump. */
+export type Instant = Branded<number, 'Instant'>;
+/** Milliseconds on a clock of this process that never jumps. For leases, backoffs and timeouts; never stored. */
+export type MonoMs = Branded<number, 'MonoMs'>;
+export type ShardNo = Branded<number, 'ShardNo'>;
+export type Epoch = Branded<number, 'Epoch'>;
+export type TenantId = Branded<number, 'TenantId'>;
+export type DagId = Branded<number, 'DagId'>;
+export type VersionNo = Branded<number, 'VersionNo'>;
+export type RunId = Branded<number, 'RunId'>;
+/** Index of a task in its dag's list of tasks. */
+export type TaskNo = Branded<number, 'TaskNo'>;
+export type AttemptNo = Branded<number, 'AttemptNo'>;
+/** Larger than that of any earlier claim of the same task. */
+export type Fence = Branded<number, 'Fence'>;
+/** UUID of one worker process. */
+export type WorkerId = Branded<string, 'WorkerId'>;
+/** UUID of one server process: a new one at each start. */
+export type NodeId = Branded<string, 'NodeId'>;
+export type QueueName = Branded<string, 'QueueName'>;
+/** UUID v7 of a run, as the outside knows it. */
+export type RunUid = Branded<string, 'RunUid'>;
+/** Who asked: `token:ci`, `schedule`, `system`. */
+export type Actor = Branded<string, 'Actor'>;
+
+export const SHARD_COUNT = 64;
+
+const ID_EPOCH_S = 1_577_836_800; // 2020-01-01
+const SEQUENCE_SPAN = 2 ** 16;
+const SECOND_SPAN = 2 ** 22;
+
+export function shardOfRun(id: RunId): ShardNo {
+  return (Math.floor(id / SEQUENCE_SPAN) % SHARD_COUNT) as ShardNo;
+}
+
+/** The smallest id that a run created at this instant, in any shard, can have. Tables are cut at such ids. */
+export function firstRunIdAt(at: Instant): RunId {
+  return (Math.max(0, Math.floor(at / 1000) - ID_EPOCH_S) * SECOND_SPAN) as RunId;
+}
+
+/** The second in which the run was created, or a later one where the clock went back or a second was used up. */
+export function instantOfRun(id: RunId): Instant {
+  return ((Math.floor(id / SECOND_SPAN) + ID_EPOCH_S) * 1000) as Instant;
+}
+
+/** The id after `last` in its shard. Never repeats and never falls, whatever the clock does (I5). */
+export function nextRunId(shard: ShardNo, last: RunId, now: Instant): RunId {
+  const fromClock = firstRunIdAt(now) + shard * SEQUENCE_SPAN;
+  if (fromClock > last) return fromClock as RunId;
+  const sequence = (last % SEQUENCE_SPAN) + 1;
+  // A second with all its numbers used lends from the next one.
+  return (sequence < SEQUENCE_SPAN ? last + 1 : last - (last % SEQUENCE_SPAN) + SECOND_SPAN) as RunId;
+}

@@ -1,0 +1,133 @@
+/**
+ * What the store hands back: on load, and for what a command needs to see. Plain values; the store makes them of rows,
+ * `apply/restore.ts` makes state of them.
+ */
+import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
+import type {
+  AttemptNo,
+  DagId,
+  Epoch,
+  Fence,
+  Instant,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  WorkerId,
+} from './ids.ts';
+import type { RunOutcome, RunPhase } from './run/phase.ts';
+import type { AttemptOutcome } from './task/outcome.ts';
+
+export interface StoredShard {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  readonly commitNo: number;
+  readonly lastRunId: RunId;
+  /** The last number given to a dag of this shard. */
+  readonly lastDagNo: number;
+  /** Workers that were silent at an earlier takeover, with how long ago that was by the database's clock. */
+  readonly silentWorkers: readonly { readonly workerId: WorkerId; readonly silentMs: number }[];
+}
+
+export interface StoredDag {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  /** The version that new runs take. */
+  readonly versionNo: VersionNo;
+}
+
+export interface StoredVersion {
+  readonly dagId: DagId;
+  readonly versionNo: VersionNo;
+  readonly hash: string;
+  readonly spec: DagSpec;
+}
+
+export interface StoredSchedule {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly revision: number;
+  readonly spec: ScheduleSpec;
+  readonly paused: boolean;
+  readonly decidedUntil: Instant;
+}
+
+/** A task with a row: one that was claimed at least once. */
+export interface StoredTask {
+  readonly taskNo: TaskNo;
+  /** `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`. */
+  readonly state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly claimedAt: Instant;
+  readonly retryAt: Instant | null;
+  readonly endedAt: Instant | null;
+  readonly outcome: AttemptOutcome | null;
+  readonly lostCount: number;
+}
+
+export interface StoredRun {
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly versionNo: VersionNo;
+  readonly priority: Priority;
+  readonly phase: RunPhase;
+  readonly outcome: RunOutcome | null;
+  readonly admitted: boolean;
+  readonly strikes: number;
+  readonly setAside: boolean;
+  readonly hasParams: boolean;
+  readonly createdAt: Instant;
+  /** Those with a row, in order of their number. */
+  readonly tasks: readonly StoredTask[];
+}
+
+export interface StoredKey {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly operation: string;
+  readonly target: number;
+  readonly key: string;
+  readonly bodyHash: string;
+  readonly runId: RunId;
+  readonly uid: RunUid;
+}
+
+/** How many live runs of a dag are admitted: known at once on load, before all of its runs are. */
+export interface AdmittedCount {
+  readonly dagId: DagId;
+  readonly admitted: number;
+}
+
+/** What a command must see and the working set lacks. The host fetches all of a batch in one go. */
+export type Need =
+  | { readonly kind: 'run'; readonly runId: RunId }
+  | { readonly kind: 'run_uid'; readonly shard: ShardNo; readonly uid: RunUid }
+  | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
+  | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
+  | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
+  | {
+      readonly kind: 'key';
+      readonly shard: ShardNo;
+      readonly tenantId: TenantId;
+      readonly operation: string;
+      readonly target: number;
+      readonly key: string;
+    };
+
+/** The answer to needs. What is not there does not exist (as of the last commit). A dag comes with its current version. */
+export interface Seen {
+  readonly runs: readonly StoredRun[];
+  readonly dags: readonly StoredDag[];
+  readonly versions: readonly StoredVersion[];
+  readonly schedules: readonly StoredSchedule[];
+  readonly keys: readonly StoredKey[];
+}
