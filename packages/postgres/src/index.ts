@@ -1,1 +1,2 @@
-export {};
+export { PostgresError } from './error.ts';
+export { type RunningPostgres, type StartOptions, startPostgres } from './start.ts';

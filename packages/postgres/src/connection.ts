@@ -1,0 +1,57 @@
+import pg from 'pg';
+import { ROLE } from './cluster.ts';
+
+/** Where a server listens. */
+export type Address = { socketDir: string; port: number };
+
+/** The database that Signalbox lives in. */
+export const DATABASE = 'signalbox';
+
+const DEFAULT_PORT = 5432;
+const ANSWER_WITHIN_MS = 5_000;
+const DUPLICATE_DATABASE = new Set(['42P04', '23505']); // the second: two who create it at the same moment
+
+/** A connection string as `pg` and libpq understand it. */
+export function connectionUrl({ socketDir, port }: Address, database: string = DATABASE): string {
+  const portPart = port === DEFAULT_PORT ? '' : `&port=${port}`;
+  return `postgresql://${ROLE}@/${encodeURIComponent(database)}?host=${encodeURIComponent(socketDir)}${portPart}`;
+}
+
+/** Asks the server which folder it works on; a server that is not up yet rejects. */
+export async function askDataDir(address: Address): Promise<string> {
+  return withClient(address, async (client) => {
+    const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+    return rows[0]?.data_directory ?? '';
+  });
+}
+
+/** Creates the database unless it is there. */
+export async function ensureDatabase(address: Address, database: string = DATABASE): Promise<void> {
+  await withClient(address, async (client) => {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
+    if (rowCount === 0) await createDatabaseWith(client, database);
+  });
+}
+
+async function createDatabaseWith(client: pg.Client, database: string): Promise<void> {
+  await client.query(`create database ${pg.escapeIdentifier(database)}`).catch((error: { code?: string }) => {
+    if (!DUPLICATE_DATABASE.has(error.code ?? '')) throw error;
+  });
+}
+
+async function withClient<T>({ socketDir, port }: Address, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    host: socketDir,
+    port,
+    user: ROLE,
+    database: 'postgres',
+    connectionTimeoutMillis: ANSWER_WITHIN_MS,
+  });
+  client.on('error', () => {}); // the statement that is under way rejects; without a listener the process would end
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

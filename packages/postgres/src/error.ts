@@ -1,0 +1,10 @@
+/** What went wrong, and what the reader can do about it. */
+export class PostgresError extends Error {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super(`${message} ${remedy}`);
+    this.name = 'PostgresError';
+    this.remedy = remedy;
+  }
+}

@@ -1,0 +1,1 @@
+export { createDatabase, startTestPostgres, type TestPostgres, type TestPostgresOptions } from './test-postgres.ts';

@@ -1,0 +1,42 @@
+import { childrenOf, isAlive, processState } from '../processes.ts';
+import { waitFor } from '../wait.ts';
+
+const WITHIN_MS = 10_000;
+
+/** Stops the postmaster and its children where they are. A connection stays open, and nothing answers on it. */
+export async function freezeAll(postmasterPid: number): Promise<void> {
+  // The postmaster first: once it stands still, it makes no more children.
+  await stopProcess(postmasterPid);
+  for (const pid of childrenOf(postmasterPid)) await stopProcess(pid);
+}
+
+export function thawAll(postmasterPid: number): void {
+  for (const pid of [...childrenOf(postmasterPid), postmasterPid]) send(pid, 'SIGCONT');
+}
+
+/**
+ * Kills everything at once, as a crash does. Not by process group: each child of PostgreSQL is a group of its own. With the
+ * postmaster frozen first, none of them can see another die and act on it.
+ */
+export async function killAll(postmasterPid: number): Promise<void> {
+  if (!isAlive(postmasterPid)) return;
+  await stopProcess(postmasterPid);
+  const all = [...childrenOf(postmasterPid), postmasterPid];
+  for (const pid of all) send(pid, 'SIGKILL');
+  const gone = await waitFor(WITHIN_MS, () => (all.some(isAlive) ? undefined : true));
+  if (gone === undefined) throw new Error(`Processes ${all.filter(isAlive).join(', ')} survive SIGKILL.`);
+}
+
+async function stopProcess(pid: number): Promise<void> {
+  send(pid, 'SIGSTOP');
+  const stopped = await waitFor(WITHIN_MS, () => (processState(pid) === 'running' ? undefined : true));
+  if (stopped === undefined) throw new Error(`Process ${pid} does not stop.`);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ended meanwhile
+  }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { chooseAccount } from '../account.ts';
+import { findBinaries } from '../binaries.ts';
+import { ROLE } from '../cluster.ts';
+import { connectionUrl, DATABASE, ensureDatabase } from '../connection.ts';
+import { bringUp } from '../postmaster.ts';
+import { serverSettings } from '../settings.ts';
+import { socketFolder } from '../socket-folder.ts';
+import type { RunningPostgres } from '../start.ts';
+import { stopPostmaster } from '../stop.ts';
+import { freezeAll, killAll, thawAll } from './signals.ts';
+import { ownFolder, unpackTemplate } from './template.ts';
+import { watch } from './watchdog.ts';
+
+export type TestPostgresOptions = {
+  /** Waits for the disk, as in production. Default: false. */
+  durable?: boolean;
+  /** Listens on a free port of 127.0.0.1 as well; see `tcpUrl`. Default: false. */
+  tcp?: boolean;
+  settings?: Readonly<Record<string, string>>;
+};
+
+export type TestPostgres = RunningPostgres & {
+  readonly port: number;
+  /** The same database by TCP; only with the option `tcp`. Whoever is on this machine may connect. */
+  readonly tcpUrl: string | undefined;
+  /** Kills every process of the server at once with SIGKILL. `restart` brings it back. */
+  killHard(): Promise<void>;
+  /** Stops the server if it runs, and starts it on the same data, socket and port. Sessions end; `url` stays, `pid` changes. */
+  restart(): Promise<void>;
+  /** Stops all processes of the server where they are, with SIGSTOP; connections stay open and are not answered. */
+  freeze(): Promise<void>;
+  thaw(): void;
+};
+
+/** Few processes and little memory: many of these run beside each other. */
+const SMALL = { shared_buffers: '32MB', io_method: 'sync', max_connections: '200', max_wal_size: '256MB' };
+
+/**
+ * A server of its own for a test, in a folder that goes away with it. It also goes away when the test process dies.
+ *
+ * @example
+ * const server = await startTestPostgres();
+ * afterAll(() => server.stop());
+ * const pool = new pg.Pool({ connectionString: await createDatabase(server) });
+ */
+export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
+  const { durable = false, tcp = false } = options;
+  const account = chooseAccount({ dataDir: '/nonexistent' });
+  const binaries = await findBinaries(account);
+  const folder = await ownFolder(account);
+  const dataDir = join(folder, 'data');
+  const port = tcp ? await freePort() : 5432;
+  const socketDir = await socketFolder({ dataDir, port, account });
+  const extraFolders = socketDir === dataDir ? [] : [socketDir];
+  const watchdog = await watch(folder, extraFolders);
+  const settings = serverSettings({ socketDir, port, durable, tcp, settings: { ...SMALL, ...options.settings } });
+  const launch = { dataDir, account, binaries, settings, log: () => {} };
+  const removeAll = async () => {
+    await Promise.all([folder, ...extraFolders].map((path) => rm(path, { recursive: true, force: true })));
+    await watchdog.release();
+  };
+
+  try {
+    await mkdir(dataDir, { mode: 0o700 });
+    if (account.drop) await chown(dataDir, account.drop.uid, account.drop.gid);
+    await unpackTemplate({ into: dataDir, account, binaries });
+    let up = await bringUp(launch);
+    await ensureDatabase(up);
+    return {
+      url: connectionUrl(up),
+      tcpUrl: tcp ? `postgresql://${ROLE}@127.0.0.1:${port}/${DATABASE}` : undefined,
+      socketDir,
+      port,
+      dataDir,
+      get pid() {
+        return up.pid;
+      },
+      adopted: false,
+      killHard: () => killAll(up.pid),
+      freeze: () => freezeAll(up.pid),
+      thaw: () => thawAll(up.pid),
+      restart: async () => {
+        thawAll(up.pid);
+        await stopPostmaster({ pid: up.pid, dataDir });
+        up = await bringUp(launch);
+      },
+      stop: async () => {
+        thawAll(up.pid);
+        await stopPostmaster({ pid: up.pid, dataDir }, 'SIGQUIT'); // its data is thrown away: no checkpoint
+        await removeAll();
+      },
+    };
+  } catch (error) {
+    await removeAll();
+    throw error;
+  }
+}
+
+/** A fresh database in the server, for tests that share one. Returns its connection string. */
+export async function createDatabase(
+  server: Pick<TestPostgres, 'socketDir' | 'port'>,
+  name: string = `test_${randomBytes(6).toString('hex')}`,
+): Promise<string> {
+  await ensureDatabase(server, name);
+  return connectionUrl(server, name);
+}
+
+/** Free a moment ago, which is all that can be had; PostgreSQL cannot be told to pick one. */
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
