@@ -13,9 +13,9 @@ type PasswdEntry = { name: string; uid: number; gid: number };
  * PostgreSQL refuses to run as root, and in containers root is what one usually is. So root drops to another account;
  * anybody else runs it as themselves.
  */
-export function chooseAccount({ user, dataDir }: { user?: string | undefined; dataDir: string }): Account {
+export function chooseAccount({ user, dataDir }: { user?: string | undefined; dataDir?: string }): Account {
   if (process.geteuid?.() !== 0) return ownAccount(user);
-  const entry = ownerOf(dataDir) ?? (user === undefined ? serviceAccount() : named(user));
+  const entry = (dataDir && ownerOf(dataDir)) || (user === undefined ? serviceAccount() : named(user));
   if (user !== undefined && entry.name !== user) {
     throw new PostgresError(
       `The data folder ${dataDir} belongs to ${entry.name}, not to ${user}.`,

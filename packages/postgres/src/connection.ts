@@ -8,7 +8,9 @@ export type Address = { socketDir: string; port: number };
 export const DATABASE = 'signalbox';
 
 const DEFAULT_PORT = 5432;
+/** A server that is frozen takes connections and never answers. */
 const ANSWER_WITHIN_MS = 5_000;
+const CREATE_WITHIN_MS = 120_000;
 const DUPLICATE_DATABASE = new Set(['42P04', '23505']); // the second: two who create it at the same moment
 
 /** A connection string as `pg` and libpq understand it. */
@@ -19,7 +21,7 @@ export function connectionUrl({ socketDir, port }: Address, database: string = D
 
 /** Asks the server which folder it works on; a server that is not up yet rejects. */
 export async function askDataDir(address: Address): Promise<string> {
-  return withClient(address, async (client) => {
+  return withClient(address, ANSWER_WITHIN_MS, async (client) => {
     const { rows } = await client.query<{ data_directory: string }>('show data_directory');
     return rows[0]?.data_directory ?? '';
   });
@@ -27,7 +29,7 @@ export async function askDataDir(address: Address): Promise<string> {
 
 /** Creates the database unless it is there. */
 export async function ensureDatabase(address: Address, database: string = DATABASE): Promise<void> {
-  await withClient(address, async (client) => {
+  await withClient(address, CREATE_WITHIN_MS, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
     if (rowCount === 0) await createDatabaseWith(client, database);
   });
@@ -39,13 +41,18 @@ async function createDatabaseWith(client: pg.Client, database: string): Promise<
   });
 }
 
-async function withClient<T>({ socketDir, port }: Address, use: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  { socketDir, port }: Address,
+  answerWithinMs: number,
+  use: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     host: socketDir,
     port,
     user: ROLE,
     database: 'postgres',
     connectionTimeoutMillis: ANSWER_WITHIN_MS,
+    query_timeout: answerWithinMs,
   });
   client.on('error', () => {}); // the statement that is under way rejects; without a listener the process would end
   try {

@@ -5,10 +5,10 @@ import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import { type Binaries, remedyForRun } from './binaries.ts';
 import { askDataDir } from './connection.ts';
 import { PostgresError } from './error.ts';
-import { occupantOf, type PostmasterFile, readPostmasterFile } from './postmaster-file.ts';
+import { type Occupant, occupantOf, type PostmasterFile, readPostmasterFile } from './postmaster-file.ts';
 import { isAlive } from './processes.ts';
 import { cleanEnvironment } from './run.ts';
 import { waitFor } from './wait.ts';
@@ -19,15 +19,15 @@ export type Launch = {
   account: Account;
   binaries: Binaries;
   settings: Readonly<Record<string, string>>;
-  log: (line: string) => void;
 };
 
-export type Up = { pid: number; adopted: boolean; socketDir: string; port: number };
+export type Up = PostmasterFile & { adopted: boolean };
 
 /** Replaying the log after a crash may take long on a slow disk; a server that is alive and says `starting` is left to it. */
 const READY_WITHIN_MS = 600_000;
-/** How long a former server's processes may take to go, after their postmaster was killed. */
-const CLEAR_WITHIN_MS = 30_000;
+/** How often to look again while another server holds the folder: 30 s, for processes whose postmaster was killed. */
+const ROUNDS_LIMIT = 600;
+const ROUND_MS = 50;
 const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
@@ -35,21 +35,22 @@ const LOG_LIMIT_BYTES = 10_000_000;
  * their servers live, and the other of them finds it on the next round.
  */
 export async function bringUp(launch: Launch): Promise<Up> {
-  const clearBy = performance.now() + CLEAR_WITHIN_MS;
-  for (;;) {
+  let said = '';
+  for (let round = 0; round < ROUNDS_LIMIT; round++) {
     const occupant = await occupantOf(launch.dataDir);
     if (occupant.kind === 'ours') {
       const file = await untilReady(occupant.pid, launch.dataDir);
-      if (file !== undefined) return { pid: file.pid, adopted: true, socketDir: file.socketDir, port: file.port };
-      continue; // it was on its way out, and is gone now
+      if (file !== undefined) return { ...file, adopted: true };
+    } else {
+      const attempt = await launchPostmaster(launch, occupant);
+      const file = await untilReady(attempt.pid, launch.dataDir);
+      if (file !== undefined) return { ...file, adopted: false };
+      said = await attempt.said();
+      if (!isTaken(said)) break;
     }
-    const attempt = await launchPostmaster(launch, occupant.kind === 'foreign' ? occupant.pid : undefined);
-    const file = await untilReady(attempt.pid, launch.dataDir);
-    if (file !== undefined) return { pid: file.pid, adopted: false, socketDir: file.socketDir, port: file.port };
-    const said = await attempt.said();
-    if (!isTaken(said) || performance.now() > clearBy) throw failure(launch, said);
-    await pause(50);
+    await pause(ROUND_MS);
   }
+  throw failure(launch, said);
 }
 
 /** Ready means: the file says so, and a query is answered by the server of this very folder. `undefined` when it has ended. */
@@ -79,7 +80,7 @@ async function answers(file: PostmasterFile, dataDir: string): Promise<boolean> 
  * Starts the server as a process group of its own, writing to a file: it is to outlive us when we are killed, and a terminal's
  * Ctrl-C or a closed pipe must not reach it. It is adopted by the next start.
  */
-async function launchPostmaster({ dataDir, account, binaries, settings }: Launch, foreignPid: number | undefined) {
+async function launchPostmaster({ dataDir, account, binaries, settings }: Launch, occupant: Occupant) {
   const logFile = await openLog(dataDir, account);
   const start = (await logFile.stat()).size;
   const child = spawn(binaries.postgres, ['-D', dataDir, ...asArguments(settings)], {
@@ -89,12 +90,17 @@ async function launchPostmaster({ dataDir, account, binaries, settings }: Launch
     // whose process 1 does not reap keeps for ever, or another program that has been given the number since. This variable, which
     // pg_ctl uses too, names a pid that is not a server. Unlike removing the file, it keeps PostgreSQL's own check that no child of
     // the former server is still attached to its memory, and it leaves nothing to race for.
-    env: foreignPid === undefined ? cleanEnvironment : { ...cleanEnvironment, PG_GRANDPARENT_PID: String(foreignPid) },
+    env: { ...cleanEnvironment, ...(occupant.kind === 'foreign' && { PG_GRANDPARENT_PID: String(occupant.pid) }) },
     stdio: ['ignore', logFile.fd, logFile.fd],
     detached: true,
   });
   try {
     await once(child, 'spawn');
+  } catch (error) {
+    throw new PostgresError(
+      `PostgreSQL cannot be run as ${account.name}: ${(error as Error).message}.`,
+      remedyForRun(),
+    );
   } finally {
     await logFile.close();
   }

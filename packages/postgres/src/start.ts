@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chooseAccount, homeFolder } from './account.ts';
 import { findBinaries, MAJOR } from './binaries.ts';
@@ -49,7 +50,8 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
     throw new PostgresError('The embedded PostgreSQL does not run on Windows yet.', 'Give DATABASE_URL, or use WSL.');
   }
   const { durable = true, settings = {}, log = () => {} } = options;
-  const dataDir = resolve(options.dataDir ?? join(homeFolder(), `pg${MAJOR}`));
+  const wanted = resolve(options.dataDir ?? join(homeFolder(), `pg${MAJOR}`));
+  const dataDir = await realpath(wanted).catch(() => wanted); // a new folder cannot be renamed over a symbolic link
   const account = chooseAccount({ user: options.user, dataDir });
   const binaries = await findBinaries(account);
   await ensureCluster({ dataDir, account, binaries });
@@ -59,7 +61,6 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
     account,
     binaries,
     settings: serverSettings({ socketDir, port: PORT, durable, settings }),
-    log,
   });
   await ensureDatabase(up);
   log(

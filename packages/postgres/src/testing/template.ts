@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chown, lstat, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chown, lstat, mkdir, mkdtemp, rename, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Account } from '../account.ts';
@@ -11,6 +11,8 @@ type Making = { account: Account; binaries: Binaries };
 
 /** Raise it when the template is made in another way, so that templates of before are not used. */
 const RECIPE = 1;
+
+const ROOM_BYTES = 2_000_000_000;
 
 /**
  * Fills an empty folder with a fresh cluster, from an archive that the first test on this machine makes: 0.1 s instead of 0.6 s of
@@ -29,7 +31,7 @@ async function isOurs(archive: string, account: Account): Promise<boolean> {
 
 /** Several test processes may do this at once; each makes its own and the last rename wins, all being equal. */
 async function makeTemplate({ archive, account, binaries }: Making & { archive: string }): Promise<void> {
-  const folder = await ownFolder(account);
+  const folder = await ownFolder(account, await throwAwayParent());
   try {
     const dataDir = join(folder, 'data');
     await mkdir(dataDir, { mode: 0o700 });
@@ -43,11 +45,21 @@ async function makeTemplate({ archive, account, binaries }: Making & { archive: 
   }
 }
 
-/** A new folder in the system's place for such, which only the account can enter. */
-export async function ownFolder(account: Account): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sb-pg-'));
+/** A new folder that only the account can enter. */
+export async function ownFolder(account: Account, parent: string = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'sb-pg-'));
   if (account.drop) await chown(folder, account.drop.uid, account.drop.gid);
   return folder;
+}
+
+/**
+ * Where data goes that nobody needs after the test: to memory, if the system has a place for that with room. A thousand new files
+ * took 0.03 s there, and up to 0.9 s on a busy disk. Containers often have 64 MB of it, which is not enough for one server.
+ */
+export async function throwAwayParent(): Promise<string> {
+  const memory = await statfs('/dev/shm').catch(() => undefined);
+  const roomy = memory !== undefined && memory.bavail * memory.bsize > ROOM_BYTES;
+  return roomy ? '/dev/shm' : tmpdir();
 }
 
 async function tar(account: Account, args: readonly string[]): Promise<void> {

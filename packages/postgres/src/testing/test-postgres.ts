@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, rm } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseAccount } from '../account.ts';
 import { findBinaries } from '../binaries.ts';
@@ -12,7 +13,7 @@ import { socketFolder } from '../socket-folder.ts';
 import type { RunningPostgres } from '../start.ts';
 import { stopPostmaster } from '../stop.ts';
 import { freezeAll, killAll, thawAll } from './signals.ts';
-import { ownFolder, unpackTemplate } from './template.ts';
+import { ownFolder, throwAwayParent, unpackTemplate } from './template.ts';
 import { watch } from './watchdog.ts';
 
 export type TestPostgresOptions = {
@@ -36,8 +37,14 @@ export type TestPostgres = RunningPostgres & {
   thaw(): void;
 };
 
-/** Few processes and little memory: many of these run beside each other. */
-const SMALL = { shared_buffers: '32MB', io_method: 'sync', max_connections: '200', max_wal_size: '256MB' };
+/** Few processes and little memory, as many run beside each other; and all of it in the folder, which goes away after a kill. */
+const SMALL = {
+  dynamic_shared_memory_type: 'mmap',
+  shared_buffers: '32MB',
+  io_method: 'sync',
+  max_connections: '200',
+  max_wal_size: '256MB',
+};
 
 /**
  * A server of its own for a test, in a folder that goes away with it. It also goes away when the test process dies.
@@ -49,20 +56,16 @@ const SMALL = { shared_buffers: '32MB', io_method: 'sync', max_connections: '200
  */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const { durable = false, tcp = false } = options;
-  const account = chooseAccount({ dataDir: '/nonexistent' });
+  const account = chooseAccount({});
   const binaries = await findBinaries(account);
-  const folder = await ownFolder(account);
+  // A durable one is for measuring and for crashes, so it lies on a real disk.
+  const folder = await ownFolder(account, durable ? tmpdir() : await throwAwayParent());
   const dataDir = join(folder, 'data');
   const port = tcp ? await freePort() : 5432;
   const socketDir = await socketFolder({ dataDir, port, account });
-  const extraFolders = socketDir === dataDir ? [] : [socketDir];
-  const watchdog = await watch(folder, extraFolders);
+  const watchdog = await watch(folder, socketDir === dataDir ? [] : [socketDir]);
   const settings = serverSettings({ socketDir, port, durable, tcp, settings: { ...SMALL, ...options.settings } });
-  const launch = { dataDir, account, binaries, settings, log: () => {} };
-  const removeAll = async () => {
-    await Promise.all([folder, ...extraFolders].map((path) => rm(path, { recursive: true, force: true })));
-    await watchdog.release();
-  };
+  const launch = { dataDir, account, binaries, settings };
 
   try {
     await mkdir(dataDir, { mode: 0o700 });
@@ -91,11 +94,11 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
       stop: async () => {
         thawAll(up.pid);
         await stopPostmaster({ pid: up.pid, dataDir }, 'SIGQUIT'); // its data is thrown away: no checkpoint
-        await removeAll();
+        await watchdog.release();
       },
     };
   } catch (error) {
-    await removeAll();
+    await watchdog.release();
     throw error;
   }
 }
