@@ -13,8 +13,10 @@ export type Binaries = { version: string; initdb: string; postgres: string };
 export const MAJOR = '18';
 
 /** Programs that the account can run: those of the installed package, or else a copy of them where it can reach it. */
-export async function findBinaries(account: Account): Promise<Binaries> {
-  const packageDir = locatePackage();
+export async function findBinaries(
+  account: Account,
+  { packageDir = locatePackage(), home = homeFolder() } = {},
+): Promise<Binaries> {
   const version = await versionOf(packageDir);
   const installed = binariesIn(join(packageDir, 'native'), version);
   const linked = await makeLinks(packageDir, packageDir).then(
@@ -25,7 +27,7 @@ export async function findBinaries(account: Account): Promise<Binaries> {
   if (linked && (await runs(account, installed))) return installed;
 
   // Modules under a home of mode 0700 cannot be reached by the account that root drops to.
-  const copied = binariesIn(await copyOnce(packageDir, join(homeFolder(), `pgbin-${version}`)), version);
+  const copied = binariesIn(await copyOnce(packageDir, join(home, `pgbin-${version}`)), version);
   if (await runs(account, copied)) return copied;
   const { output } = await runAs(account, copied.postgres, ['--version']).catch((error: Error) => ({
     output: error.message,

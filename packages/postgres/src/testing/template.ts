@@ -15,12 +15,13 @@ const RECIPE = 1;
 const ROOM_BYTES = 2_000_000_000;
 
 /**
- * Fills an empty folder with a fresh cluster, from an archive that the first test on this machine makes: 0.1 s instead of 0.6 s of
+ * Makes a folder with a fresh cluster in it, from an archive that the first test on this machine makes: 0.1 s instead of 0.6 s of
  * both cores. It is one file, so that it is either there or not; cleaners of /tmp take single files out of folders.
  */
 export async function unpackTemplate({ into, account, binaries }: Making & { into: string }): Promise<void> {
   const archive = join(tmpdir(), `signalbox-test-${binaries.version}-${RECIPE}-${account.uid}.tar`);
   if (!(await isOurs(archive, account))) await makeTemplate({ archive, account, binaries });
+  await makeFolder(into, account);
   await tar(account, ['-xf', archive, '-C', into]);
 }
 
@@ -34,8 +35,7 @@ async function makeTemplate({ archive, account, binaries }: Making & { archive: 
   const folder = await ownFolder(account, await throwAwayParent());
   try {
     const dataDir = join(folder, 'data');
-    await mkdir(dataDir, { mode: 0o700 });
-    if (account.drop) await chown(dataDir, account.drop.uid, account.drop.gid);
+    await makeFolder(dataDir, account);
     await initialise({ dataDir, account, binaries, throwAway: true });
     const draft = join(tmpdir(), `${randomBytes(8).toString('hex')}.tar`);
     await tar(account, ['-cf', draft, '-C', dataDir, '.']);
@@ -60,6 +60,11 @@ export async function throwAwayParent(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => undefined);
   const roomy = memory !== undefined && memory.bavail * memory.bsize > ROOM_BYTES;
   return roomy ? '/dev/shm' : tmpdir();
+}
+
+async function makeFolder(path: string, account: Account): Promise<void> {
+  await mkdir(path, { mode: 0o700 });
+  if (account.drop) await chown(path, account.drop.uid, account.drop.gid);
 }
 
 async function tar(account: Account, args: readonly string[]): Promise<void> {

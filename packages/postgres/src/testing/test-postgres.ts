@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,13 +62,11 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const dataDir = join(folder, 'data');
   const port = tcp ? await freePort() : 5432;
   const socketDir = await socketFolder({ dataDir, port, account });
-  const watchdog = await watch(folder, socketDir === dataDir ? [] : [socketDir]);
+  const watchdog = await watch(dataDir, socketDir === dataDir ? [folder] : [folder, socketDir]);
   const settings = serverSettings({ socketDir, port, durable, tcp, settings: { ...SMALL, ...options.settings } });
   const launch = { dataDir, account, binaries, settings };
 
   try {
-    await mkdir(dataDir, { mode: 0o700 });
-    if (account.drop) await chown(dataDir, account.drop.uid, account.drop.gid);
     await unpackTemplate({ into: dataDir, account, binaries });
     let up = await bringUp(launch);
     await ensureDatabase(up);

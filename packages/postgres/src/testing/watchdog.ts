@@ -10,7 +10,8 @@ import { Socket } from 'node:net';
  * its `postmaster.pid` names, and of which the system has a limited number.
  */
 const SCRIPT = `
-data=$1/data
+data=$1
+shift
 cat >/dev/null
 for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   if [ $round -lt 10 ]; then signal=QUIT; else signal=KILL; fi
@@ -31,10 +32,10 @@ done 2>/dev/null
 /** `release` does now what it would do at the end of the process. */
 export type Watchdog = { release(): Promise<void> };
 
-/** `folder` holds `data`; `others` are removed with it. */
-export async function watch(folder: string, others: readonly string[]): Promise<Watchdog> {
+/** What works in `dataDir` is ended, and `folders` are removed. */
+export async function watch(dataDir: string, folders: readonly string[]): Promise<Watchdog> {
   // Detached: Ctrl-C in a terminal goes to the whole group, and this is the one that has to stay.
-  const child = spawn('sh', ['-c', SCRIPT, 'watchdog', folder, ...others], {
+  const child = spawn('sh', ['-c', SCRIPT, 'watchdog', dataDir, ...folders], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
