@@ -1,0 +1,185 @@
+/**
+ * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
+ * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
+ */
+import type { AttemptEnded, Change, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
+import { shardOfRun } from '@signalbox/engine';
+import { payloadName } from '@signalbox/store';
+import {
+  dagNameKey,
+  type RunRow,
+  silentKey,
+  storedKeyKey,
+  Table,
+  type Tables,
+  versionKey,
+  windowKey,
+} from './tables.ts';
+
+export class Violation extends Error {
+  readonly change: Change;
+  constructor(message: string, change: Change) {
+    super(message);
+    this.name = 'Violation';
+    this.change = change;
+  }
+}
+
+export function shardOfChange(change: Change): ShardNo {
+  return 'shard' in change ? change.shard : shardOfRun(change.runId);
+}
+
+/** Applies all or throws; the caller undoes what was done so far. References are looked at when all is written. */
+export function applyChanges(tables: Tables, changes: readonly Change[], dbNow: number): void {
+  for (const change of changes) applyChange(tables, change, dbNow);
+  for (const change of changes) checkReferences(tables, change);
+}
+
+function applyChange(tables: Tables, change: Change, dbNow: number): void {
+  const { kind } = change;
+  switch (kind) {
+    case 'DagDeployed': {
+      const { shard, dagId, tenantId, name, versionNo, hash, spec } = change;
+      const named = tables.dagNames.get(dagNameKey(tenantId, name));
+      require(named === undefined || named === dagId, 'unique (tenant, dag name)', change);
+      const before = tables.dags.get(dagId);
+      require(before === undefined || (before.shard === shard && before.name === name), 'a dag keeps its name', change);
+      require(!tables.versions.has(versionKey(dagId, versionNo)), 'unique (dag, version)', change);
+      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo });
+      tables.dagNames.set(dagNameKey(tenantId, name), dagId);
+      return tables.versions.set(versionKey(dagId, versionNo), { dagId, versionNo, hash, spec });
+    }
+    case 'ScheduleSet': {
+      const { shard, dagId, revision, spec, paused, decidedUntil } = change;
+      return tables.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil });
+    }
+    case 'ScheduleRemoved':
+      require(tables.schedules.has(change.dagId), 'a removed schedule is there', change);
+      return tables.schedules.delete(change.dagId);
+    case 'WindowDecided': {
+      require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, firesAt, wallTime)', change);
+      tables.windows.set(windowKey(change), change);
+      const schedule = tables.schedules.get(change.dagId);
+      if (schedule === undefined) throw new Violation('a decided window has its schedule', change);
+      if (schedule.decidedUntil >= change.untilAt) return;
+      return tables.schedules.set(change.dagId, { ...schedule, decidedUntil: change.untilAt });
+    }
+    case 'RunCreated': {
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at } = change;
+      require(!tables.runs.has(runId), 'unique run id', change);
+      require(!tables.runUids.has(uid), 'unique run uid', change);
+      const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at };
+      const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, claimed: false } as const;
+      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null });
+      tables.runUids.set(uid, runId);
+      tables.liveOf(shardOfRun(runId)).set(runId, runId);
+      if (params !== null) tables.payloads.set(payloadName({ runId, taskNo: null }), params);
+      return;
+    }
+    case 'RunAdmitted':
+      return setRun(tables, change, { admitted: true });
+    case 'KeyStored': {
+      const { kind: _kind, at: _at, ...key } = change;
+      require(!tables.keys.has(storedKeyKey(key)), 'unique key', change);
+      return tables.keys.set(storedKeyKey(key), key);
+    }
+    case 'AttemptClaimed': {
+      const { runId, taskNo, attemptNo, fence, workerId, at } = change;
+      const before = tables.tasks.get(runId)?.get(taskNo);
+      require((before === undefined) === change.firstOfTask, 'the first claim of a task makes its row', change);
+      const run = liveRun(tables, change);
+      require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
+      setRun(tables, change, { claimed: true });
+      const open = { retryAt: null, endedAt: null, outcome: null, lostCount: before?.lostCount ?? 0 };
+      return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
+    }
+    case 'ClaimReturned':
+      return setTask(tables, change.runId, { ...runningTask(tables, change), state: 'returned' });
+    case 'AttemptEnded': {
+      const { runId, taskNo, attemptNo, outcome, retryAt, endedAt, lostCount, output } = change;
+      const attempt = `${runId}/${taskNo}/${attemptNo}`;
+      require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
+      tables.attempts.set(attempt, change);
+      const task = runningTask(tables, change);
+      setTask(tables, runId, { ...task, state: stateAfter(change), outcome, retryAt, endedAt, lostCount });
+      if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
+      return;
+    }
+    case 'RunClosing':
+      return setRun(tables, change, { phase: 'closing', outcome: change.outcome });
+    case 'RunEnded':
+      setRun(tables, change, { phase: 'ended', outcome: change.outcome });
+      return tables.liveOf(shardOfRun(change.runId)).delete(change.runId);
+    case 'RunStruck':
+      return setRun(tables, change, { strikes: change.strikes, setAside: change.setAside });
+    case 'WorkerSilenced': {
+      const { shard, workerId } = change;
+      // Stored once: a second takeover gives the worker no more time (I25).
+      if (tables.silent.has(silentKey(shard, workerId))) return;
+      return tables.silent.set(silentKey(shard, workerId), { shard, workerId, since: dbNow });
+    }
+    case 'WorkerHeardAgain':
+      return tables.silent.delete(silentKey(change.shard, change.workerId));
+    default:
+      return kind satisfies never;
+  }
+}
+
+function checkReferences(tables: Tables, change: Change): void {
+  switch (change.kind) {
+    case 'DagDeployed':
+      return require(tables.tenants.has(change.tenantId), 'a dag has its tenant', change);
+    case 'ScheduleSet':
+      return require(tables.dags.has(change.dagId), 'a schedule has its dag', change);
+    case 'WindowDecided':
+      return require(change.runId === null || tables.runs.has(change.runId), 'a window has its run', change);
+    case 'RunCreated': {
+      require(tables.versions.has(versionKey(change.dagId, change.versionNo)), 'a run has its version', change);
+      return require(tables.dags.get(change.dagId)?.tenantId ===
+        change.tenantId, 'a run has the tenant of its dag', change);
+    }
+    case 'KeyStored':
+      return require(tables.runs.has(change.runId), 'a key has its run', change);
+    default:
+      return;
+  }
+}
+
+function stateAfter({ outcome, retryAt }: AttemptEnded): StoredTask['state'] {
+  if (retryAt !== null) return 'retrying';
+  return outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
+}
+
+type OfRun = Extract<Change, { runId: RunId; kind: `Run${string}` | 'AttemptClaimed' }>;
+
+function liveRun(tables: Tables, change: OfRun): RunRow {
+  const run = tables.runs.get(change.runId);
+  if (run === undefined || run.phase === 'ended') throw new Violation('a changed run is live', change);
+  return run;
+}
+
+function setRun(tables: Tables, change: OfRun, fields: Partial<RunRow>): void {
+  tables.runs.set(change.runId, { ...liveRun(tables, change), ...fields });
+}
+
+function runningTask(
+  tables: Tables,
+  change: Extract<Change, { taskNo: TaskNo; kind: 'ClaimReturned' | 'AttemptEnded' }>,
+) {
+  const task = tables.tasks.get(change.runId)?.get(change.taskNo);
+  if (task?.state !== 'running' || task.fence !== change.fence) throw new Violation('an ended claim is held', change);
+  return task;
+}
+
+function setTask(tables: Tables, runId: RunId, task: StoredTask): void {
+  let tasks = tables.tasks.get(runId);
+  if (tasks === undefined) {
+    tasks = new Table(tables.log);
+    tables.tasks.set(runId, tasks);
+  }
+  tasks.set(task.taskNo, task);
+}
+
+function require(holds: boolean, what: string, change: Change): void {
+  if (!holds) throw new Violation(what, change);
+}

@@ -1,0 +1,221 @@
+/**
+ * One node's way to the fake database: the `Store` that a host is given in the simulator. Several of them on one
+ * `FakeDatabase` are several nodes.
+ */
+import type { Epoch, Need, NodeId, RunId, Seen, ShardNo } from '@signalbox/engine';
+import type {
+  ClusterSeen,
+  CommitChain,
+  LoadedHeads,
+  LoadedRest,
+  PayloadKey,
+  RestCursor,
+  Store,
+  TakenShard,
+  TakeShards,
+} from '@signalbox/store';
+import { payloadName } from '@signalbox/store';
+import { type Call, type Caller, call } from './call.ts';
+import { FakeChain } from './chain.ts';
+import type { FakeDatabase } from './database.ts';
+import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
+import type { NodeRow, ShardRow } from './tables.ts';
+
+export interface FakeStoreOptions {
+  /** Shown to faults and in the journal. */
+  readonly name: string;
+  /** Runs what the node does on hearing an answer; the simulator keeps it back while the node is paused. */
+  readonly deliver?: (run: () => void) => void;
+}
+
+export class FakeStore implements Store {
+  readonly name: string;
+  readonly #database: FakeDatabase;
+  readonly #caller: Caller;
+  readonly #chains: FakeChain[] = [];
+  #gone = false;
+  /** Only with sabotage: what a take saw before it raised the epoch. */
+  #staleHeads: ((shards: readonly ShardNo[], headsPerPriority: number) => LoadedHeads) | null = null;
+
+  constructor(database: FakeDatabase, { name, deliver }: FakeStoreOptions) {
+    this.name = name;
+    this.#database = database;
+    const pass = deliver ?? ((run: () => void) => run());
+    this.#caller = {
+      store: name,
+      deliver: (run) => (this.#gone ? undefined : pass(() => (this.#gone ? undefined : run()))),
+    };
+  }
+
+  /** The process is killed: what it has sent still arrives, then its connections close. Nothing is answered any more. */
+  kill(): void {
+    this.#gone = true;
+    for (const { connection } of this.#chains) connection.hangUp();
+  }
+
+  /** Its machine is gone: what has not arrived never will, and its open transaction keeps its locks. */
+  losePower(): void {
+    this.#gone = true;
+    for (const { connection } of this.#chains) connection.loseStatements();
+  }
+
+  registerNode({
+    nodeId,
+    peerAddress,
+    gatewayAddress,
+  }: {
+    nodeId: NodeId;
+    peerAddress: string;
+    gatewayAddress: string;
+  }) {
+    const { nodes } = this.#database.tables;
+    return this.#write('node', nodeId, [], () => {
+      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, beat: 1, leaving: false });
+    });
+  }
+
+  beat(nodeId: NodeId): Promise<void> {
+    return this.#changeNode(nodeId, (node) => ({ ...node, beat: node.beat + 1 }));
+  }
+
+  markLeaving(nodeId: NodeId): Promise<void> {
+    return this.#changeNode(nodeId, (node) => ({ ...node, leaving: true }));
+  }
+
+  forgetNode(nodeId: NodeId): Promise<void> {
+    const { tables } = this.#database;
+    return this.#write('node', nodeId, [], () => {
+      const ownsSome = [...tables.shards.values()].some(({ owner }) => owner === nodeId);
+      if (!ownsSome) tables.nodes.delete(nodeId);
+    });
+  }
+
+  observe(): Promise<ClusterSeen> {
+    return this.#read(() => readCluster(this.#database.tables));
+  }
+
+  takeShards({ nodeId, shards, lockTimeoutMs }: TakeShards): Promise<readonly TakenShard[]> {
+    const { sabotage } = this.#database;
+    const wanted = [...shards].sort((a, b) => a.shard - b.shard);
+    return this.#call({
+      kind: 'take',
+      nodeId,
+      locks: wanted.map(({ shard }) => shard),
+      lockTimeoutMs,
+      ...(sabotage.loadBeforeTake && { arrived: () => this.#keepStaleHeads(wanted.map(({ shard }) => shard)) }),
+      run: () => {
+        const taken = wanted.flatMap(({ shard, seenEpoch }) => this.#takeOne(nodeId, shard, seenEpoch));
+        if (taken.length > 0) this.#journal('take', nodeId, taken);
+        return taken;
+      },
+    });
+  }
+
+  releaseShards(nodeId: NodeId, shards: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[]): Promise<void> {
+    const locks = shards.map(({ shard }) => shard);
+    return this.#write('release', nodeId, locks, () => {
+      const owned = shards.filter(({ shard, epoch }) => {
+        const row = this.#database.tables.shard(shard);
+        return row.owner === nodeId && row.epoch === epoch;
+      });
+      for (const { shard } of owned) this.#changeShard(shard, { owner: null });
+      if (owned.length > 0) this.#journal('release', nodeId, owned);
+    });
+  }
+
+  noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
+    return this.#write('touch', null, [shard], () => {
+      if (this.#database.tables.shard(shard).epoch === epoch) this.#changeShard(shard, { touching: runId });
+    });
+  }
+
+  loadHeads(shards: readonly ShardNo[], headsPerPriority: number): Promise<LoadedHeads> {
+    const read = this.#staleHeads ?? ((of: readonly ShardNo[], heads: number) => this.#heads(of, heads));
+    return this.#read(() => read(shards, headsPerPriority));
+  }
+
+  loadRest(shards: readonly ShardNo[], after: RestCursor | null, limit: number): Promise<LoadedRest> {
+    return this.#read(() => readRest(this.#database.tables, shards, after, limit));
+  }
+
+  fetch(needs: readonly Need[]): Promise<Seen> {
+    return this.#read(() => readNeeds(this.#database.tables, needs));
+  }
+
+  fetchPayloads(keys: readonly PayloadKey[]): Promise<ReadonlyMap<string, string>> {
+    const { payloads } = this.#database.tables;
+    return this.#read(() => {
+      const found = new Map<string, string>();
+      for (const name of keys.map(payloadName)) {
+        const payload = payloads.get(name);
+        if (payload !== undefined) found.set(name, payload);
+      }
+      return found;
+    });
+  }
+
+  openChain(nodeId: NodeId): Promise<CommitChain> {
+    const database = this.#database;
+    return this.#write('open chain', nodeId, [], () => {
+      // Older chains of the node end here, with what they have in flight, whichever store they were opened on.
+      if (database.sabotage.voidOlderChains) database.endChainsOf(nodeId);
+      const chain = new FakeChain(database, this.#caller, nodeId);
+      database.chains.add(chain);
+      this.#chains.push(chain);
+      return chain;
+    });
+  }
+
+  #takeOne(nodeId: NodeId, shard: ShardNo, seenEpoch: Epoch): TakenShard[] {
+    const row = this.#database.tables.shard(shard);
+    if (row.epoch !== seenEpoch) return [];
+    const epoch = (row.epoch + 1) as Epoch;
+    const loadCount = row.loadCount + 1;
+    this.#changeShard(shard, { owner: nodeId, epoch, loadCount });
+    return [{ shard, epoch, loadCount, touching: row.touching }];
+  }
+
+  #keepStaleHeads(shards: readonly ShardNo[]): void {
+    const heads = this.#heads(shards, Number.POSITIVE_INFINITY);
+    this.#staleHeads = (of) => ({
+      ...heads,
+      // The numbers are new, so that commits go through; the runs are old.
+      shards: this.#heads(of, 0).shards,
+    });
+  }
+
+  #heads(shards: readonly ShardNo[], headsPerPriority: number): LoadedHeads {
+    return readHeads(this.#database.tables, shards, headsPerPriority, this.#database.now());
+  }
+
+  #journal(kind: 'take' | 'release', nodeId: NodeId, shards: readonly { shard: ShardNo; epoch: Epoch }[]): void {
+    const { journal, scheduler } = this.#database;
+    const taken = shards.map(({ shard, epoch }) => ({ shard, epoch }));
+    journal.push({ kind, no: journal.length + 1, committedAt: scheduler.now(), store: this.name, nodeId, taken });
+  }
+
+  #changeShard(shard: ShardNo, fields: Partial<ShardRow>): void {
+    const { tables } = this.#database;
+    tables.shards.set(shard, { ...tables.shard(shard), ...fields });
+  }
+
+  #changeNode(nodeId: NodeId, change: (node: NodeRow) => NodeRow): Promise<void> {
+    const { nodes } = this.#database.tables;
+    return this.#write('node', nodeId, [], () => {
+      const node = nodes.get(nodeId);
+      if (node !== undefined) nodes.set(nodeId, change(node));
+    });
+  }
+
+  #read<T>(run: () => T): Promise<T> {
+    return this.#call({ kind: 'read', nodeId: null, locks: [], lockTimeoutMs: null, run });
+  }
+
+  #write<T>(kind: Call<T>['kind'], nodeId: NodeId | null, locks: readonly ShardNo[], run: () => T): Promise<T> {
+    return this.#call({ kind, nodeId, locks, lockTimeoutMs: null, run });
+  }
+
+  #call<T>(what: Call<T>): Promise<T> {
+    return call(this.#database, this.#caller, what);
+  }
+}
