@@ -1,0 +1,250 @@
+/**
+ * The error table. Statuses, sentences and the reference page come from here and from nowhere else: a code for
+ * programs, a sentence for people, and what to do about it. Words in braces are filled from an error's details.
+ */
+
+export type GrpcStatus =
+  | 'INVALID_ARGUMENT'
+  | 'DEADLINE_EXCEEDED'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'PERMISSION_DENIED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'FAILED_PRECONDITION'
+  | 'INTERNAL'
+  | 'UNAVAILABLE'
+  | 'UNAUTHENTICATED'
+  | 'UNIMPLEMENTED';
+
+export interface ErrorEntry {
+  readonly http: number;
+  readonly grpc: GrpcStatus;
+  /** The same request, with the same idempotency key, may succeed later. */
+  readonly retryable: boolean;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export const ERRORS = {
+  UNAUTHENTICATED: {
+    http: 401,
+    grpc: 'UNAUTHENTICATED',
+    retryable: false,
+    message: 'The request carries no valid credential.',
+    remedy: 'Send the header "Authorization: Bearer <token>" with a token that has not been revoked.',
+  },
+  FORBIDDEN: {
+    http: 403,
+    grpc: 'PERMISSION_DENIED',
+    retryable: false,
+    message: 'This credential may not {action}.',
+    remedy: 'Use a credential whose role includes it, or ask an administrator for one.',
+  },
+  BAD_REQUEST: {
+    http: 400,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'The request is not well-formed.',
+    remedy: 'Correct what "problems" names and send it again.',
+  },
+  DAG_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no dag {dag}.',
+    remedy: 'Check the name, or deploy the dag first.',
+  },
+  RUN_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no run {run}.',
+    remedy: 'Check the id. Runs past their retention are removed.',
+  },
+  TASK_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no task {task} in this run.',
+    remedy: 'Ask for the run to see its tasks: it keeps the version of the dag that it started with.',
+  },
+  ROUTE_NOT_FOUND: {
+    http: 404,
+    grpc: 'UNIMPLEMENTED',
+    retryable: false,
+    message: 'There is no such route.',
+    remedy: 'Check method and path against the API reference.',
+  },
+  IDEMPOTENCY_CONFLICT: {
+    http: 409,
+    grpc: 'ALREADY_EXISTS',
+    retryable: false,
+    message: 'The idempotency key {key} was used before with another body.',
+    remedy: 'Send the first body again to get its answer, or choose a new key for a new request.',
+  },
+  RUN_ENDED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Run {run} has ended.',
+    remedy: 'Nothing is left to be done to it; submit a new run if it should happen again.',
+  },
+  STALE_TOKEN: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Task {task} is no longer held by this attempt.',
+    remedy: 'Stop the attempt: its result is not recorded. Ask for the task to see which attempt holds it.',
+  },
+  DAG_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'The definition of dag {dag} cannot be run.',
+    remedy: 'Correct what "problems" names and deploy it again. What was deployed before is unchanged.',
+  },
+  SCHEDULE_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'The schedule cannot be used: {reason}.',
+    remedy: 'Give a cron expression of 5 or 6 fields that fires at some time, and an IANA zone such as Europe/Berlin.',
+  },
+  TOO_LARGE: {
+    http: 413,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: false,
+    message: '{what} is larger than the limit of {limit}.',
+    remedy: 'Send less at a time, or store the data elsewhere and pass a reference to it.',
+  },
+  UNKNOWN_FORMAT: {
+    http: 400,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'A message has format {format}; this side knows {known}.',
+    remedy: 'Upgrade the older of the two sides.',
+  },
+  WRONG_HOST: {
+    http: 421,
+    grpc: 'PERMISSION_DENIED',
+    retryable: false,
+    message: 'The request was sent to the name {host}, or from an origin, that this server does not answer.',
+    remedy: 'Use the address that the server printed at its start, or add the name to its allowed hosts.',
+  },
+  OVERLOADED: {
+    http: 503,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: true,
+    message: 'The server has more requests than it can take. Nothing was stored.',
+    remedy: 'Send the request again after the time in "Retry-After".',
+  },
+  UNAVAILABLE: {
+    http: 503,
+    grpc: 'UNAVAILABLE',
+    retryable: true,
+    message: 'The request cannot be served at this moment: {reason}. Nothing was stored.',
+    remedy: 'Send the request again after the time in "Retry-After".',
+  },
+  UNKNOWN_OUTCOME: {
+    http: 504,
+    grpc: 'DEADLINE_EXCEEDED',
+    retryable: true,
+    message: 'The request may or may not have been done: its outcome did not become known in time.',
+    remedy:
+      'Send it again with the same idempotency key: the answer tells what became of it, and it is never done twice.',
+  },
+  INTERNAL: {
+    http: 500,
+    grpc: 'INTERNAL',
+    retryable: false,
+    message: 'The server met a fault of its own.',
+    remedy: 'Report it with the id {incident}, under which the server has logged it.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERRORS, value);
+}
+
+/** One fault in what was sent, with its place: `tasks[3].needs[0]`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface ErrorDetails {
+  readonly problems?: readonly Problem[];
+  /** When it is worth asking again. */
+  readonly retryAfterMs?: number;
+  /** What fills the braces of the message and the remedy. */
+  readonly [name: string]: string | number | readonly Problem[] | undefined;
+}
+
+/** Body of an answer with an error, `application/problem+json` (RFC 9457). */
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly remedy: string;
+  readonly problems?: readonly Problem[];
+  readonly retryAfterMs?: number;
+}
+
+const LONGEST_DETAIL = 200;
+
+/** What callers sent comes back cut short and without control characters, so that it can't forge lines of a log (I69). */
+function shown(value: string | number | readonly Problem[] | undefined, name: string): string {
+  if (value === undefined || typeof value === 'object') return name;
+  const printable = String(value).replace(/[\p{Cc}\u2028\u2029]/gu, '\u{fffd}');
+  return printable.length > LONGEST_DETAIL ? `${printable.slice(0, LONGEST_DETAIL)}…` : printable;
+}
+
+const filled = (template: string, details: ErrorDetails): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => shown(details[name], name));
+
+/** The code as a sentence's beginning: `Stale token`. */
+const titleOf = (code: ErrorCode): string => code[0] + code.slice(1).toLowerCase().replaceAll('_', ' ');
+
+/** @example problem('RUN_NOT_FOUND', { run: uid }) */
+export function problem(code: ErrorCode, details: ErrorDetails = {}): ProblemBody {
+  const entry: ErrorEntry = ERRORS[code];
+  return {
+    type: `urn:signalbox:error:${code.toLowerCase()}`,
+    title: titleOf(code),
+    status: entry.http,
+    detail: filled(entry.message, details),
+    code,
+    retryable: entry.retryable,
+    remedy: filled(entry.remedy, details),
+    ...(details.problems === undefined ? {} : { problems: details.problems }),
+    ...(details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs }),
+  };
+}
+
+/** A refusal on its way to whoever asked. Its message is for people; programs look at `code`. */
+export class SignalboxError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    const body = problem(code, details);
+    const places = (details.problems ?? []).slice(0, 5).map(({ path, message }) => `${path} ${message}`);
+    super(places.length === 0 ? body.detail : `${body.detail} ${places.join('; ')}`);
+    this.name = 'SignalboxError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  body(): ProblemBody {
+    return problem(this.code, this.details);
+  }
+}

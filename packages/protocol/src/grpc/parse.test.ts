@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { parseGatewayMessage, parseWorkerMessage } from './parse.ts';
+import { parseFrame } from './peer-proto.ts';
+import type { Assignment, Claim, GatewayMessageParts, Report, WorkerMessageParts } from './worker-messages.ts';
+import { connectMethod } from './worker-proto.ts';
+
+const claim: Claim = { shard: 63, runId: 2 ** 53 - 1, task: 9_999, attempt: 2, fence: 4_000_000_000 };
+const token = Buffer.from('token');
+const report: Report = { claim, token, outcome: 'succeeded', output: '{"a":1}', error: '', startedAt: 1, endedAt: 2 };
+const assignment: Assignment = {
+  claim,
+  token,
+  epoch: 3,
+  tenant: 'default',
+  dag: 'd',
+  version: 1,
+  run: '0190b2f0-1234-7abc-8def-0123456789ab',
+  taskName: 't',
+  handler: 'h',
+  queue: 'default',
+  timeoutMs: 30 * 86_400_000,
+  effectKey: 'k',
+  params: '{"ä":"€𝄞"}',
+  upstream: [{ taskName: 'u', output: '1' }],
+};
+
+const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false };
+const NO_WORD = {
+  welcome: null,
+  heartbeatAnswered: 0,
+  assignments: [],
+  kills: [],
+  answers: [],
+  epochs: [],
+  drain: false,
+};
+
+const workerWire = (parts: WorkerMessageParts) =>
+  connectMethod.requestDeserialize(connectMethod.requestSerialize(parts));
+const gatewayWire = (parts: GatewayMessageParts) =>
+  connectMethod.responseDeserialize(connectMethod.responseSerialize(parts));
+
+test.each<[string, WorkerMessageParts]>([
+  ['nothing', {}],
+  ['hello', { hello: { workerId: 'w', name: 'n', queues: ['a', 'b'], slots: 4, holds: [claim], draining: true } }],
+  ['heartbeat', { heartbeat: { no: 7, holds: [claim, claim] } }],
+  ['reports', { reports: [report, { ...report, outcome: 'timed_out', output: '', error: 'late' }] }],
+  ['refusals', { refusals: [{ claim, token, reason: 'no room' }] }],
+  ['holdings', { holdings: { epochs: [{ shard: 63, epoch: 8 }], holds: [] } }],
+  ['draining', { draining: true, reports: [report] }],
+])('a worker’s %s arrives as it was sent', (_, parts) => {
+  expect(parseWorkerMessage(workerWire(parts))).toEqual({ ...NO_PARTS, ...parts });
+});
+
+test.each<[string, GatewayMessageParts]>([
+  ['nothing', {}],
+  ['welcome', { welcome: { nodeId: 'n', heartbeatMs: 3_000, leaseMs: 15_000, gateways: ['a:1'] } }],
+  ['heartbeat answer', { heartbeatAnswered: 12 }],
+  ['assignments', { assignments: [assignment, { ...assignment, params: '', upstream: [] }] }],
+  ['kills', { kills: [{ claim, reason: 'timed_out', graceMs: 5_000 }] }],
+  [
+    'answers',
+    {
+      answers: [
+        { claim, verdict: 'accepted' },
+        { claim, verdict: 'stale' },
+      ],
+    },
+  ],
+  ['epochs', { epochs: [{ shard: 1, epoch: 2 }], drain: true }],
+])('a gateway’s %s arrives as it was sent', (_, parts) => {
+  expect(parseGatewayMessage(gatewayWire(parts))).toEqual({ ...NO_WORD, ...parts });
+});
+
+test.each([0, 2, undefined, '1', null])(
+  'a message of format %j is refused before anything else of it is read',
+  (format) => {
+    for (const parse of [parseWorkerMessage, parseGatewayMessage, parseFrame]) {
+      expect(() => parse({ format, reports: 'garbage' })).toThrow(expect.objectContaining({ code: 'UNKNOWN_FORMAT' }));
+    }
+  },
+);
+
+const wireReport = { ...report, outcome: 'OUTCOME_SUCCEEDED' };
+const fromWorker = (parts: object) => () => parseWorkerMessage({ format: 1, ...NO_PARTS, ...parts });
+const fromGateway = (parts: object) => () => parseGatewayMessage({ format: 1, ...NO_WORD, ...parts });
+
+test.each([
+  ['no message', () => parseWorkerMessage(undefined)],
+  ['reports that are no list', fromWorker({ reports: 'x' })],
+  ['a report without a claim', fromWorker({ reports: [{ ...wireReport, claim: null }] })],
+  ['a run id beyond 2^53', fromWorker({ reports: [{ ...wireReport, claim: { ...claim, runId: 2 ** 53 } }] })],
+  ['a run id below zero', fromWorker({ reports: [{ ...wireReport, claim: { ...claim, runId: -1 } }] })],
+  ['an outcome that is not said', fromWorker({ reports: [{ ...wireReport, outcome: 'OUTCOME_UNSPECIFIED' }] })],
+  ['an outcome of the future', fromWorker({ reports: [{ ...wireReport, outcome: 17 }] })],
+  ['a token that is text', fromWorker({ reports: [{ ...wireReport, token: 'abc' }] })],
+  ['a token of a megabyte', fromWorker({ reports: [{ ...wireReport, token: Buffer.alloc(1 << 20) }] })],
+  ['a worker without an id', fromWorker({ hello: { workerId: '', name: '', queues: [], slots: 1, holds: [] } })],
+  [
+    'a lease shorter than its heartbeat',
+    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 9, leaseMs: 9, gateways: [] } }),
+  ],
+  ['a heartbeat each 0 ms', fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [] } })],
+  ['a kill for no known reason', fromGateway({ kills: [{ claim, reason: 'because', graceMs: 0 }] })],
+  ['a verdict that is not said', fromGateway({ answers: [{ claim, verdict: 'REPORT_VERDICT_UNSPECIFIED' }] })],
+  ['an assignment without a claim', fromGateway({ assignments: [{ ...assignment, claim: null }] })],
+  ['a frame of text', () => parseFrame({ format: 1, messages: '[]' })],
+])('%s is refused with its place', (_, parse) => {
+  expect(parse).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
+});
+
+test.each([
+  ['that is no JSON', '{"a":', 'not JSON'],
+  ['with a zero character', '"\0"', 'not JSON'],
+  ['over 256 KiB', JSON.stringify('x'.repeat(256 * 1024)), 'larger than 262144 bytes'],
+  ['over 256 KiB once it is UTF-8', JSON.stringify('€'.repeat(90_000)), 'larger than 262144 bytes'],
+])('an output %s fails its own attempt for good, not the message (I56, I57)', (_, output, error) => {
+  const { reports } = parseWorkerMessage(workerWire({ reports: [{ ...report, output }, report] }));
+  expect(reports[0]).toMatchObject({ claim, outcome: 'permanent', output: '', error: expect.stringContaining(error) });
+  expect(reports[1]).toEqual(report);
+});
+
+test('an error text is cut, and made storable', () => {
+  const sent = { ...report, outcome: 'failed' as const, output: '', error: `a\0b${'x'.repeat(20_000)}` };
+  const error = parseWorkerMessage(workerWire({ reports: [sent] })).reports[0]?.error ?? '';
+  expect(error.startsWith('a\u{fffd}bx')).toBe(true);
+  expect(error.length).toBe(8 * 1024 + 1);
+});

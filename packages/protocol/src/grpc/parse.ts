@@ -1,0 +1,217 @@
+/**
+ * From the wire to the domain. Structural faults refuse the whole message, since its sender is broken. A fault that
+ * user code can cause, an output that is no JSON or is too large, is charged to that one attempt: it ends as failed for
+ * good, and the other reports of its message are not held back by it (I56, I57).
+ */
+import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
+import {
+  type Assignment,
+  type Claim,
+  type GatewayMessage,
+  type Heartbeat,
+  type Hello,
+  type Holdings,
+  KILL_REASONS,
+  type Kill,
+  type Refusal,
+  type Report,
+  type ReportAnswer,
+  type ReportedOutcome,
+  type ReportVerdict,
+  type ShardEpoch,
+  type UpstreamOutput,
+  type Welcome,
+  type WorkerMessage,
+} from './worker-messages.ts';
+
+const SHORT = 1_000;
+const TOKEN_BYTES = 256;
+/** JSON texts are bounded by the message itself; assignments carry what the server has accepted already. */
+const LONG = 16 * 1024 * 1024;
+
+const OUTCOMES: ReadonlyMap<unknown, ReportedOutcome> = new Map([
+  ['OUTCOME_SUCCEEDED', 'succeeded'],
+  ['OUTCOME_FAILED', 'failed'],
+  ['OUTCOME_PERMANENT', 'permanent'],
+  ['OUTCOME_CANCELLED', 'cancelled'],
+  ['OUTCOME_TIMED_OUT', 'timed_out'],
+]);
+const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
+  ['REPORT_VERDICT_ACCEPTED', 'accepted'],
+  ['REPORT_VERDICT_STALE', 'stale'],
+]);
+
+function each<T>(value: unknown, path: string, parse: (item: unknown, path: string) => T): T[] {
+  const items = list(value, path);
+  const parsed = new Array<T>(items.length);
+  for (let i = 0; i < items.length; i++) parsed[i] = parse(items[i], path);
+  return parsed;
+}
+
+function optional<T>(value: unknown, path: string, parse: (fields: Fields, path: string) => T): T | null {
+  return value === null || value === undefined ? null : parse(record(value, path), path);
+}
+
+function parseClaim(value: unknown, path: string): Claim {
+  const fields = record(value, path);
+  return {
+    shard: count(fields.shard, 'claim.shard'),
+    runId: count(fields.runId, 'claim.runId'),
+    task: count(fields.task, 'claim.task'),
+    attempt: count(fields.attempt, 'claim.attempt'),
+    fence: count(fields.fence, 'claim.fence'),
+  };
+}
+
+function parseShardEpoch(value: unknown, path: string): ShardEpoch {
+  const fields = record(value, path);
+  return { shard: count(fields.shard, 'epochs.shard'), epoch: count(fields.epoch, 'epochs.epoch') };
+}
+
+function parseHello(fields: Fields): Hello {
+  return {
+    workerId: filledText(fields.workerId, 'hello.workerId', SHORT),
+    name: text(fields.name, 'hello.name', SHORT),
+    queues: each(fields.queues, 'hello.queues', (queue, path) => filledText(queue, path, SHORT)),
+    slots: count(fields.slots, 'hello.slots'),
+    holds: each(fields.holds, 'hello.holds', parseClaim),
+    draining: fields.draining === true,
+  };
+}
+
+function parseHeartbeat(fields: Fields): Heartbeat {
+  return { no: count(fields.no, 'heartbeat.no'), holds: each(fields.holds, 'heartbeat.holds', parseClaim) };
+}
+
+function parseHoldings(fields: Fields): Holdings {
+  return {
+    epochs: each(fields.epochs, 'holdings.epochs', parseShardEpoch),
+    holds: each(fields.holds, 'holdings.holds', parseClaim),
+  };
+}
+
+function outputFault(output: string): string | null {
+  if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
+    return `The output was larger than ${MAX_OUTPUT_BYTES} bytes and was not stored.`;
+  }
+  try {
+    JSON.parse(output);
+    return null;
+  } catch {
+    return 'The output was not JSON and was not stored.';
+  }
+}
+
+/** Zero characters are no text to PostgreSQL: one of them in an error would fail the commit of a whole batch. */
+function storableText(value: string): string {
+  const short = value.length > MAX_ERROR_CHARS ? `${value.slice(0, MAX_ERROR_CHARS)}…` : value;
+  return short.includes('\0') ? short.replaceAll('\0', '\u{fffd}') : short;
+}
+
+function parseReport(value: unknown): Report {
+  const fields = record(value, 'reports');
+  const output = text(fields.output, 'reports.output', LONG);
+  const fault = output === '' ? null : outputFault(output);
+  const error = text(fields.error, 'reports.error', LONG);
+  return {
+    claim: parseClaim(fields.claim, 'reports.claim'),
+    token: bytes(fields.token, 'reports.token', TOKEN_BYTES),
+    outcome: fault === null ? (OUTCOMES.get(fields.outcome) ?? refuse('reports.outcome', 'is not known')) : 'permanent',
+    output: fault === null ? output : '',
+    error: fault ?? (error === '' ? error : storableText(error)),
+    startedAt: count(fields.startedAt, 'reports.startedAt'),
+    endedAt: count(fields.endedAt, 'reports.endedAt'),
+  };
+}
+
+function parseRefusal(value: unknown): Refusal {
+  const fields = record(value, 'refusals');
+  return {
+    claim: parseClaim(fields.claim, 'refusals.claim'),
+    token: bytes(fields.token, 'refusals.token', TOKEN_BYTES),
+    reason: storableText(text(fields.reason, 'refusals.reason', SHORT)),
+  };
+}
+
+/** What a worker says, for its gateway. Throws UNKNOWN_FORMAT or BAD_REQUEST. */
+export function parseWorkerMessage(input: unknown): WorkerMessage {
+  const fields = record(input, 'message');
+  requireFormat(fields.format);
+  return {
+    hello: optional(fields.hello, 'hello', parseHello),
+    heartbeat: optional(fields.heartbeat, 'heartbeat', parseHeartbeat),
+    reports: each(fields.reports, 'reports', parseReport),
+    refusals: each(fields.refusals, 'refusals', parseRefusal),
+    holdings: optional(fields.holdings, 'holdings', parseHoldings),
+    draining: fields.draining === true,
+  };
+}
+
+function parseWelcome(fields: Fields): Welcome {
+  const heartbeatMs = count(fields.heartbeatMs, 'welcome.heartbeatMs');
+  const leaseMs = count(fields.leaseMs, 'welcome.leaseMs');
+  // With no heartbeat within the lease every attempt would be lost again and again.
+  if (heartbeatMs === 0 || heartbeatMs >= leaseMs) refuse('welcome.heartbeatMs', 'is not within the lease');
+  return {
+    nodeId: filledText(fields.nodeId, 'welcome.nodeId', SHORT),
+    heartbeatMs,
+    leaseMs,
+    gateways: each(fields.gateways, 'welcome.gateways', (gateway, path) => filledText(gateway, path, SHORT)),
+  };
+}
+
+function parseUpstream(value: unknown): UpstreamOutput {
+  const fields = record(value, 'assignments.upstream');
+  return {
+    taskName: filledText(fields.taskName, 'assignments.upstream.taskName', SHORT),
+    output: text(fields.output, 'assignments.upstream.output', LONG),
+  };
+}
+
+function parseAssignment(value: unknown): Assignment {
+  const fields = record(value, 'assignments');
+  return {
+    claim: parseClaim(fields.claim, 'assignments.claim'),
+    token: bytes(fields.token, 'assignments.token', TOKEN_BYTES),
+    epoch: count(fields.epoch, 'assignments.epoch'),
+    tenant: text(fields.tenant, 'assignments.tenant', SHORT),
+    dag: text(fields.dag, 'assignments.dag', SHORT),
+    version: count(fields.version, 'assignments.version'),
+    run: text(fields.run, 'assignments.run', SHORT),
+    taskName: text(fields.taskName, 'assignments.taskName', SHORT),
+    handler: text(fields.handler, 'assignments.handler', SHORT),
+    queue: text(fields.queue, 'assignments.queue', SHORT),
+    timeoutMs: count(fields.timeoutMs, 'assignments.timeoutMs'),
+    effectKey: text(fields.effectKey, 'assignments.effectKey', SHORT),
+    params: text(fields.params, 'assignments.params', LONG),
+    upstream: each(fields.upstream, 'assignments.upstream', parseUpstream),
+  };
+}
+
+function parseKill(value: unknown): Kill {
+  const fields = record(value, 'kills');
+  const reason = KILL_REASONS.find((known) => known === fields.reason) ?? refuse('kills.reason', 'is not known');
+  return { claim: parseClaim(fields.claim, 'kills.claim'), reason, graceMs: count(fields.graceMs, 'kills.graceMs') };
+}
+
+function parseAnswer(value: unknown): ReportAnswer {
+  const fields = record(value, 'answers');
+  const verdict = VERDICTS.get(fields.verdict) ?? refuse('answers.verdict', 'is not known');
+  return { claim: parseClaim(fields.claim, 'answers.claim'), verdict };
+}
+
+/** What a gateway says, for its worker. Throws UNKNOWN_FORMAT or BAD_REQUEST. */
+export function parseGatewayMessage(input: unknown): GatewayMessage {
+  const fields = record(input, 'message');
+  requireFormat(fields.format);
+  return {
+    welcome: optional(fields.welcome, 'welcome', parseWelcome),
+    heartbeatAnswered: count(fields.heartbeatAnswered, 'heartbeatAnswered'),
+    assignments: each(fields.assignments, 'assignments', parseAssignment),
+    kills: each(fields.kills, 'kills', parseKill),
+    answers: each(fields.answers, 'answers', parseAnswer),
+    epochs: each(fields.epochs, 'epochs', parseShardEpoch),
+    drain: fields.drain === true,
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * What a worker and its gateway say to each other, as both ends see it: `proto/worker.proto` with the words of the
+ * domain. Every message may have several parts filled at once; a part that is not there is `null`, empty or `false`.
+ */
+
+/** Names one claim: the right to run one attempt. `fence` is larger than that of any earlier claim of the task. */
+export interface Claim {
+  readonly shard: number;
+  readonly runId: number;
+  readonly task: number;
+  readonly attempt: number;
+  readonly fence: number;
+}
+
+export const REPORTED_OUTCOMES = ['succeeded', 'failed', 'permanent', 'cancelled', 'timed_out'] as const;
+export type ReportedOutcome = (typeof REPORTED_OUTCOMES)[number];
+
+export interface Report {
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly outcome: ReportedOutcome;
+  /** JSON text; empty when there is none. */
+  readonly output: string;
+  /** For people. */
+  readonly error: string;
+  /** Milliseconds of the worker's clock. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface Refusal {
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly reason: string;
+}
+
+export interface ShardEpoch {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+export interface Hello {
+  readonly workerId: string;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly holds: readonly Claim[];
+  readonly draining: boolean;
+}
+
+export interface Heartbeat {
+  readonly no: number;
+  readonly holds: readonly Claim[];
+}
+
+export interface Holdings {
+  readonly epochs: readonly ShardEpoch[];
+  readonly holds: readonly Claim[];
+}
+
+export interface WorkerMessage {
+  readonly hello: Hello | null;
+  readonly heartbeat: Heartbeat | null;
+  readonly reports: readonly Report[];
+  readonly refusals: readonly Refusal[];
+  readonly holdings: Holdings | null;
+  readonly draining: boolean;
+}
+
+export interface Welcome {
+  readonly nodeId: string;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  readonly gateways: readonly string[];
+}
+
+export interface UpstreamOutput {
+  readonly taskName: string;
+  /** JSON text. */
+  readonly output: string;
+}
+
+export interface Assignment {
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly epoch: number;
+  readonly tenant: string;
+  readonly dag: string;
+  readonly version: number;
+  /** UUID. */
+  readonly run: string;
+  readonly taskName: string;
+  readonly handler: string;
+  readonly queue: string;
+  /** 0: no limit. */
+  readonly timeoutMs: number;
+  readonly effectKey: string;
+  /** JSON text; empty when there are none. */
+  readonly params: string;
+  readonly upstream: readonly UpstreamOutput[];
+}
+
+export const KILL_REASONS = ['cancelled', 'timed_out', 'lost'] as const;
+export type KillReason = (typeof KILL_REASONS)[number];
+
+export interface Kill {
+  readonly claim: Claim;
+  readonly reason: KillReason;
+  readonly graceMs: number;
+}
+
+export const REPORT_VERDICTS = ['accepted', 'stale'] as const;
+export type ReportVerdict = (typeof REPORT_VERDICTS)[number];
+
+export interface ReportAnswer {
+  readonly claim: Claim;
+  readonly verdict: ReportVerdict;
+}
+
+export interface GatewayMessage {
+  readonly welcome: Welcome | null;
+  /** The number of the last heartbeat heard; 0 when none is answered here. */
+  readonly heartbeatAnswered: number;
+  readonly assignments: readonly Assignment[];
+  readonly kills: readonly Kill[];
+  readonly answers: readonly ReportAnswer[];
+  readonly epochs: readonly ShardEpoch[];
+  readonly drain: boolean;
+}
+
+/** What is handed to a stream's `write`: only the parts that have something to say. The format is added on the way out. */
+export type WorkerMessageParts = Partial<WorkerMessage>;
+export type GatewayMessageParts = Partial<GatewayMessage>;

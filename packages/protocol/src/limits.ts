@@ -1,0 +1,19 @@
+/** Every input has a limit (I68). They are here together because clients, servers and workers must agree on them. */
+
+export const MAX_TASKS = 10_000;
+/** Between all tasks of a dag. 10,000 tasks that fan out and in again have 20,000. */
+export const MAX_EDGES = 100_000;
+/** JSON text of a run's params. */
+export const MAX_PARAMS_BYTES = 256 * 1024;
+/** JSON text of what an attempt returns. */
+export const MAX_OUTPUT_BYTES = 256 * 1024;
+/** What people read of a failure; longer ones are cut. */
+export const MAX_ERROR_CHARS = 8 * 1024;
+/** Deepest nesting of params. */
+export const MAX_JSON_DEPTH = 64;
+export const MAX_BATCH_RUNS = 1_000;
+export const MAX_PAGE = 500;
+export const MAX_PROBLEMS = 50;
+export const MAX_KEY_CHARS = 255;
+/** Fits the 32 bits in which milliseconds travel. */
+export const MAX_TIMEOUT_MS = 30 * 86_400_000;

@@ -1,0 +1,79 @@
+/** The small schemas that the larger ones share, and the way from a parser's complaint to the error table. */
+import { z } from 'zod';
+import { type ErrorCode, type ErrorDetails, type Problem, SignalboxError } from '../errors.ts';
+import { MAX_JSON_DEPTH, MAX_PROBLEMS, MAX_TIMEOUT_MS } from '../limits.ts';
+
+/** `.` and `..` would fit the pattern, but vanish from a path of a URL. */
+export const nameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,200}$/, 'must have 1 to 200 of the characters A–Z a–z 0–9 _ . -')
+  .refine((name) => name !== '.' && name !== '..', 'must not be . or ..');
+
+export const handlerSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:/-]{1,200}$/, 'must have 1 to 200 of the characters A–Z a–z 0–9 _ . : / -');
+
+export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
+export const prioritySchema = z.enum(PRIORITIES);
+export type Priority = z.infer<typeof prioritySchema>;
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function durationMs(text: string): number | null {
+  const match = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text);
+  return match === null ? null : Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
+}
+
+/** Milliseconds, or text such as `500ms`, `30s`, `5m`, `2h`, `1d`. Comes out as milliseconds. */
+export const durationSchema = z
+  .union([z.number(), z.string().max(20)], 'must be milliseconds or a span such as "30s" or "5m"')
+  .transform((value, context): number => {
+    const ms = typeof value === 'number' ? value : durationMs(value);
+    if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= MAX_TIMEOUT_MS) return ms;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be from 1 ms to 30 days: milliseconds or a span such as "30s" or "5m"',
+    });
+    return z.NEVER;
+  });
+
+/**
+ * Whether JSON of unknown origin is within a depth and a size (of its text, about). Walks with a stack of its own and
+ * stops at the first excess, so that hostile nesting can't overflow ours.
+ */
+export function jsonFault(value: unknown, limits: { readonly bytes: number }): string | null {
+  const stack: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }];
+  let size = 0;
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next.depth > MAX_JSON_DEPTH) return `is nested deeper than ${MAX_JSON_DEPTH} levels`;
+    if (typeof next.value === 'string') size += next.value.length;
+    if (typeof next.value === 'object' && next.value !== null) {
+      for (const [key, inner] of Object.entries(next.value)) {
+        size += Array.isArray(next.value) ? 1 : key.length + 3;
+        stack.push({ value: inner, depth: next.depth + 1 });
+      }
+    }
+    size += 1;
+    if (size > limits.bytes) return `is larger than ${limits.bytes} bytes`;
+  }
+  return Buffer.byteLength(JSON.stringify(value) ?? '') > limits.bytes ? `is larger than ${limits.bytes} bytes` : null;
+}
+
+/** `tasks[3].needs[0]`: as a person would write the way there. */
+function placeOf(path: readonly PropertyKey[]): string {
+  let place = '';
+  for (const step of path)
+    place += typeof step === 'number' ? `[${step}]` : `${place === '' ? '' : '.'}${String(step)}`;
+  return place;
+}
+
+export function problemsOf(error: z.ZodError): Problem[] {
+  return error.issues.slice(0, MAX_PROBLEMS).map((issue) => ({ path: placeOf(issue.path), message: issue.message }));
+}
+
+/** Parses, or throws the given error with every fault's place. */
+export function parseOr<T>(schema: z.ZodType<T>, input: unknown, code: ErrorCode, details: ErrorDetails = {}): T {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new SignalboxError(code, { ...details, problems: problemsOf(parsed.error) });
+}

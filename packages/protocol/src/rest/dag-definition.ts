@@ -1,0 +1,59 @@
+/** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
+import { z } from 'zod';
+import { MAX_TASKS } from '../limits.ts';
+import { durationSchema, handlerSchema, nameSchema, prioritySchema } from './common.ts';
+
+const waitMs = z
+  .int()
+  .min(0)
+  .max(30 * 86_400_000);
+
+export const retriesSchema = z
+  .strictObject({
+    /** Attempts in all that may end in failure, the first included: 1 means no retry. */
+    maxAttempts: z.int().min(1).max(10_000).default(1),
+    minMs: waitMs.default(0),
+    baseMs: waitMs.default(1_000),
+    factor: z.number().min(1).max(100).default(2),
+    maxMs: waitMs.default(300_000),
+    /** Attempts that may be lost with their worker before the task is given up. */
+    maxLost: z.int().min(0).max(1_000).default(3),
+  })
+  .refine((retries) => retries.minMs <= retries.maxMs, { path: ['minMs'], message: 'must not be above maxMs' });
+
+export const taskDefinitionSchema = z.strictObject({
+  name: nameSchema,
+  handler: handlerSchema,
+  queue: nameSchema.default('default'),
+  needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
+  retries: retriesSchema.prefault({}),
+  timeout: durationSchema.nullable().default(null),
+});
+
+export const scheduleSchema = z.strictObject({
+  /** 5 or 6 fields. Only its length is checked here: the server knows the grammar. */
+  cron: z.string().min(1).max(200),
+  zone: z.string().min(1).max(100).default('UTC'),
+  gap: z.enum(['skip', 'fire_after']).default('skip'),
+  missed: z.enum(['skip', 'latest', 'all']).default('latest'),
+  missedLimit: z.int().min(1).max(10_000).default(100),
+});
+
+const limit = z.int().min(1).max(1_000_000).nullable().default(null);
+
+export const dagDefinitionSchema = z.strictObject({
+  name: nameSchema,
+  tasks: z
+    .array(taskDefinitionSchema)
+    .min(1, 'must have at least one task')
+    .max(MAX_TASKS, `must have at most ${MAX_TASKS} tasks`),
+  priority: prioritySchema.default('normal'),
+  maxActiveRuns: limit,
+  maxActiveTasks: limit,
+  schedule: scheduleSchema.nullable().default(null),
+});
+
+/** What a user may write: everything with a default may be left out. */
+export type DagDefinition = z.input<typeof dagDefinitionSchema>;
+/** The same with its defaults filled in. */
+export type ParsedDagDefinition = z.output<typeof dagDefinitionSchema>;

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { SignalboxError } from '../errors.ts';
+import { contentHash, toDagSpec } from './dag-spec.ts';
+
+const task = (name: string, ...needs: string[]) => ({ name, handler: 'h', needs });
+const dag = (...tasks: unknown[]) => ({ name: 'd', tasks });
+const chain = (length: number) =>
+  Array.from({ length }, (_, no) => (no === 0 ? task('t0') : task(`t${no}`, `t${no - 1}`)));
+
+function refusal(input: unknown): SignalboxError {
+  try {
+    toDagSpec(input);
+  } catch (error) {
+    if (error instanceof SignalboxError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+
+test.each([
+  ['nothing', undefined, '', 'expected object'],
+  ['null', null, '', 'expected object'],
+  ['a list', [], '', 'expected object'],
+  ['no tasks', dag(), 'tasks', 'at least one task'],
+  ['too many tasks', dag(...chain(10_001)), 'tasks', 'at most 10000 tasks'],
+  ['an unknown field', { ...dag(task('a')), colour: 'red' }, '', 'colour'],
+  ['an unknown field of a task', dag({ ...task('a'), neds: [] }), 'tasks[0]', 'neds'],
+  ['a field that reaches for the prototype', JSON.parse('{"name":"d","tasks":[],"__proto__":{}}'), '', '__proto__'],
+  ['an empty name', { ...dag(task('a')), name: '' }, 'name', '1 to 200'],
+  ['a name that is a path', { ...dag(task('a')), name: '../x' }, 'name', '1 to 200'],
+  ['a name that vanishes from a path', { ...dag(task('a')), name: '..' }, 'name', 'must not be'],
+  ['a name with a line break at its end', dag(task('a\n')), 'tasks[0].name', '1 to 200'],
+  ['a name too long', dag(task('a'.repeat(201))), 'tasks[0].name', '1 to 200'],
+  ['a name that is no text', dag({ name: 7, handler: 'h' }), 'tasks[0].name', 'expected string'],
+  ['no handler', dag({ name: 'a' }), 'tasks[0].handler', 'expected string'],
+  ['a name used twice', dag(task('a'), task('b'), task('a')), 'tasks[2].name', 'tasks[0] too'],
+  ['an unknown need', dag(task('a'), task('b', 'a', 'x')), 'tasks[1].needs[1]', 'there is no task x'],
+  ['a need that is a property of every object', dag(task('a', 'constructor')), 'tasks[0].needs[0]', 'there is no task'],
+  ['a task that needs itself', dag(task('a', 'a')), 'tasks[0].needs[0]', 'needs itself'],
+  ['a need named twice', dag(task('a'), task('b', 'a', 'a')), 'tasks[1].needs[1]', 'named twice'],
+  ['a circle of two', dag(task('a', 'b'), task('b', 'a')), 'tasks[0].needs', 'a needs b needs a'],
+  [
+    'a circle behind a chain',
+    dag(task('a'), task('b', 'a', 'd'), task('c', 'b'), task('d', 'c'), task('e', 'd')),
+    'tasks[1].needs',
+    'b needs d needs c needs b',
+  ],
+  ['a circle of 10,000', dag(task('t0', 't9999'), ...chain(10_000).slice(1)), 'tasks[0].needs', '10000 tasks'],
+  ['needs nested without end', dag({ ...task('a'), needs: nested(5_000) }), 'tasks[0].needs[0]', 'expected string'],
+  [
+    'no attempts',
+    dag({ ...task('a'), retries: { maxAttempts: 0 } }),
+    'tasks[0].retries.maxAttempts',
+    'expected number',
+  ],
+  [
+    'half an attempt',
+    dag({ ...task('a'), retries: { maxAttempts: 1.5 } }),
+    'tasks[0].retries.maxAttempts',
+    'expected int',
+  ],
+  [
+    'a factor without bound',
+    dag({ ...task('a'), retries: { factor: Infinity } }),
+    'tasks[0].retries.factor',
+    'expected number',
+  ],
+  ['min above max', dag({ ...task('a'), retries: { minMs: 2, maxMs: 1 } }), 'tasks[0].retries.minMs', 'above maxMs'],
+  ['a timeout of nothing', dag({ ...task('a'), timeout: 0 }), 'tasks[0].timeout', 'from 1 ms to 30 days'],
+  ['a timeout below nothing', dag({ ...task('a'), timeout: -5 }), 'tasks[0].timeout', 'from 1 ms to 30 days'],
+  ['a timeout of half a year', dag({ ...task('a'), timeout: '180d' }), 'tasks[0].timeout', 'from 1 ms to 30 days'],
+  ['a timeout in fortnights', dag({ ...task('a'), timeout: '2fn' }), 'tasks[0].timeout', 'from 1 ms to 30 days'],
+  ['a timeout that is no number', dag({ ...task('a'), timeout: Number.NaN }), 'tasks[0].timeout', 'must be'],
+  ['an unknown priority', { ...dag(task('a')), priority: 'urgent' }, 'priority', 'critical'],
+  ['a limit of zero', { ...dag(task('a')), maxActiveRuns: 0 }, 'maxActiveRuns', 'expected number'],
+  ['a schedule without a cron', { ...dag(task('a')), schedule: {} }, 'schedule.cron', 'expected string'],
+  ['a cron too long', { ...dag(task('a')), schedule: { cron: '*'.repeat(201) } }, 'schedule.cron', 'expected string'],
+])('%s is refused with its place (I38, I68)', (_, input, path, message) => {
+  const error = refusal(input);
+  expect(error.code).toBe('DAG_INVALID');
+  const places = error.details.problems ?? [];
+  expect(places.length).toBeLessThanOrEqual(50);
+  const found = places.find((problem) => problem.path === path);
+  expect(found, JSON.stringify(places.slice(0, 3))).toBeDefined();
+  expect(found?.message).toContain(message);
+});
+
+test('needs over the limit of all together are refused before they are looked at (I68)', () => {
+  const wide = Array.from({ length: 1_000 }, (_, no) => task(`w${no}`));
+  const all = wide.map(({ name }) => name);
+  const error = refusal(dag(...wide, ...Array.from({ length: 101 }, (_, no) => task(`n${no}`, ...all))));
+  expect(error.details.problems).toEqual([{ path: 'tasks', message: 'have 101000 needs in all; 100000 are allowed' }]);
+});
+
+test('what is left out gets its default', () => {
+  expect(toDagSpec({ name: 'd', tasks: [{ name: 'a', handler: 'h' }], schedule: { cron: '* * * * *' } })).toEqual({
+    name: 'd',
+    spec: {
+      tasks: [
+        {
+          name: 'a',
+          handler: 'h',
+          queue: 'default',
+          needs: [],
+          retry: { maxAttempts: 1, minMs: 0, baseMs: 1000, factor: 2, maxMs: 300_000, maxLost: 3 },
+          timeoutMs: null,
+        },
+      ],
+      priority: 'normal',
+      maxActiveRuns: null,
+      maxActiveTasks: null,
+      schedule: { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'latest', missedLimit: 100 },
+    },
+  });
+});
+
+test.each([
+  [250, 250],
+  ['500ms', 500],
+  ['1.5s', 1_500],
+  ['5m', 300_000],
+  ['2h', 7_200_000],
+  ['30d', 2_592_000_000],
+])('a timeout of %j is %i ms', (timeout, expected) => {
+  expect(toDagSpec(dag({ ...task('a'), timeout })).spec.tasks[0]?.timeoutMs).toBe(expected);
+});
+
+test('a chain of 10,000 tasks is taken, in any order of writing (I38)', () => {
+  const { spec } = toDagSpec(dag(...chain(10_000).reverse()));
+  expect(spec.tasks[0]?.needs).toEqual([1]);
+  expect(spec.tasks.at(-1)?.needs).toEqual([]);
+});
+
+test('the hash is that of the meaning: not of the order of keys, of needs, or of written defaults', () => {
+  const plain = toDagSpec({ name: 'd', tasks: [task('a'), task('b'), task('c', 'a', 'b')] }).spec;
+  const same = toDagSpec({
+    priority: 'normal',
+    tasks: [task('a'), { needs: [], handler: 'h', queue: 'default', name: 'b', timeout: null }, task('c', 'b', 'a')],
+    name: 'd',
+  }).spec;
+  expect(contentHash(same)).toBe(contentHash(plain));
+  expect(contentHash(plain)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test.each([
+  ['a handler', { tasks: [{ name: 'a', handler: 'other' }] }],
+  ['a name', { tasks: [{ name: 'b', handler: 'h' }] }],
+  ['a timeout', { tasks: [{ name: 'a', handler: 'h', timeout: 1 }] }],
+  ['a limit', { tasks: [{ name: 'a', handler: 'h' }], maxActiveRuns: 1 }],
+])('another %s is another meaning', (_, changed) => {
+  const before = toDagSpec({ name: 'd', tasks: [{ name: 'a', handler: 'h' }] }).spec;
+  expect(contentHash(toDagSpec({ name: 'd', ...changed }).spec)).not.toBe(contentHash(before));
+});

@@ -1,0 +1,154 @@
+/**
+ * From a definition to what the engine runs: tasks by number. The types have the shape of the engine's own, written
+ * again because this package imports nothing of ours. What comes out of here can be run (I38).
+ */
+import { createHash } from 'node:crypto';
+import { type Problem, SignalboxError } from '../errors.ts';
+import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
+import { type Priority, problemsOf } from './common.ts';
+import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
+import { findCycle } from './find-cycle.ts';
+
+export interface RetryPolicyShape {
+  readonly maxAttempts: number;
+  readonly minMs: number;
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+  readonly maxLost: number;
+}
+
+export interface TaskSpecShape {
+  readonly name: string;
+  readonly handler: string;
+  readonly queue: string;
+  /** Ascending numbers of the tasks that must succeed first. */
+  readonly needs: readonly number[];
+  readonly retry: RetryPolicyShape;
+  readonly timeoutMs: number | null;
+}
+
+export interface ScheduleSpecShape {
+  readonly cron: string;
+  readonly zone: string;
+  readonly gap: 'skip' | 'fire_after';
+  readonly missed: 'skip' | 'latest' | 'all';
+  readonly missedLimit: number;
+}
+
+export interface DagSpecShape {
+  readonly tasks: readonly TaskSpecShape[];
+  readonly priority: Priority;
+  readonly maxActiveRuns: number | null;
+  readonly maxActiveTasks: number | null;
+  readonly schedule: ScheduleSpecShape | null;
+}
+
+/** Numbers by name; a name that occurs twice is a problem, at its second place. */
+function numberTasks(tasks: ParsedDagDefinition['tasks'], problems: Problem[]): Map<string, number> {
+  const numbers = new Map<string, number>();
+  tasks.forEach(({ name }, no) => {
+    const first = numbers.get(name);
+    if (first === undefined) numbers.set(name, no);
+    else problems.push({ path: `tasks[${no}].name`, message: `${name} is the name of tasks[${first}] too` });
+  });
+  return numbers;
+}
+
+function resolveNeeds(
+  task: ParsedDagDefinition['tasks'][number],
+  taskNo: number,
+  numbers: ReadonlyMap<string, number>,
+  problems: Problem[],
+): number[] {
+  const needs = new Set<number>();
+  task.needs.forEach((name, i) => {
+    const path = `tasks[${taskNo}].needs[${i}]`;
+    const no = numbers.get(name);
+    if (no === undefined) problems.push({ path, message: `there is no task ${name}` });
+    else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
+    else if (needs.has(no)) problems.push({ path, message: `${name} is named twice` });
+    else needs.add(no);
+  });
+  return [...needs].sort((a, b) => a - b);
+}
+
+function refuseIf(problems: readonly Problem[], dag: string): void {
+  if (problems.length > 0) throw new SignalboxError('DAG_INVALID', { dag, problems: problems.slice(0, MAX_PROBLEMS) });
+}
+
+/** The dag's name for a message about a definition that may be anything at all. */
+const nameIn = (input: unknown): string =>
+  typeof input === 'object' && input !== null && 'name' in input && typeof input.name === 'string' ? input.name : '';
+
+export function parseDagDefinition(input: unknown): ParsedDagDefinition {
+  const parsed = dagDefinitionSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new SignalboxError('DAG_INVALID', { dag: nameIn(input), problems: problemsOf(parsed.error) });
+}
+
+/** Throws DAG_INVALID with the place of each fault: of shape, name, reference, cycle or size. */
+export function toDagSpec(input: unknown): { readonly name: string; readonly spec: DagSpecShape } {
+  const definition = parseDagDefinition(input);
+  const { name: dag, tasks } = definition;
+  const problems: Problem[] = [];
+
+  const edges = tasks.reduce((sum, task) => sum + task.needs.length, 0);
+  if (edges > MAX_EDGES)
+    problems.push({ path: 'tasks', message: `have ${edges} needs in all; ${MAX_EDGES} are allowed` });
+  refuseIf(problems, dag);
+
+  const numbers = numberTasks(tasks, problems);
+  const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, problems));
+  refuseIf(problems, dag);
+
+  const cycle = findCycle(needs);
+  if (cycle !== null) {
+    problems.push({ path: `tasks[${cycle[0]}].needs`, message: `go in a circle: ${describeCycle(cycle, tasks)}` });
+  }
+  refuseIf(problems, dag);
+
+  const spec: DagSpecShape = {
+    tasks: tasks.map((task, no) => ({
+      name: task.name,
+      handler: task.handler,
+      queue: task.queue,
+      needs: needs[no] ?? [],
+      retry: task.retries,
+      timeoutMs: task.timeout,
+    })),
+    priority: definition.priority,
+    maxActiveRuns: definition.maxActiveRuns,
+    maxActiveTasks: definition.maxActiveTasks,
+    schedule: definition.schedule,
+  };
+  return { name: dag, spec };
+}
+
+const SHOWN_OF_CYCLE = 12;
+
+function describeCycle(cycle: readonly number[], tasks: ParsedDagDefinition['tasks']): string {
+  const names = cycle.map((no) => tasks[no]?.name ?? '');
+  const shown =
+    names.length > SHOWN_OF_CYCLE ? [...names.slice(0, SHOWN_OF_CYCLE), `… ${names.length} tasks …`] : names;
+  return [...shown, names[0]].join(' needs ');
+}
+
+/** Keys in order, nothing left to formatting: two texts that mean the same become one. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, canonical(inner)]),
+  );
+}
+
+/** Names a version of a dag by its meaning: 64 hex digits. Order of keys, left-out defaults and order of needs do not count. */
+export function contentHash(spec: DagSpecShape): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(spec)))
+    .digest('hex');
+}

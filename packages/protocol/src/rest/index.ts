@@ -1,0 +1,5 @@
+export * from './common.ts';
+export * from './dag-definition.ts';
+export * from './dag-spec.ts';
+export * from './dags.ts';
+export * from './runs.ts';

@@ -1,0 +1,132 @@
+/** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
+import { z } from 'zod';
+import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PAGE, MAX_PARAMS_BYTES } from '../limits.ts';
+import { jsonFault, nameSchema, prioritySchema } from './common.ts';
+
+/** Any JSON, within its limits of size and depth (I68). */
+export const paramsSchema = z.unknown().superRefine((value, context) => {
+  const fault = value === undefined ? null : jsonFault(value, { bytes: MAX_PARAMS_BYTES });
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+
+export const submitSchema = z.strictObject({ params: paramsSchema.optional(), priority: prioritySchema.optional() });
+export type Submit = z.infer<typeof submitSchema>;
+
+/** All or nothing (I13): all items are runs of the one dag in the path. */
+export const submitBatchSchema = z.strictObject({
+  runs: z
+    .array(submitSchema)
+    .min(1, 'must have at least one run')
+    .max(MAX_BATCH_RUNS, `must have at most ${MAX_BATCH_RUNS} runs`),
+});
+export type SubmitBatch = z.infer<typeof submitBatchSchema>;
+
+/** What is printable, so that a key can be shown, logged and compared without surprises. */
+export const idempotencyKeySchema = z
+  .string()
+  .max(MAX_KEY_CHARS)
+  .regex(/^[\x21-\x7e]+$/, `must have 1 to ${MAX_KEY_CHARS} printable ASCII characters without spaces`);
+
+export const runIdSchema = z.uuid();
+
+export const submittedSchema = z.object({ id: runIdSchema });
+/** The answer to a submission: the run is stored and visible (I10). */
+export type Submitted = z.infer<typeof submittedSchema>;
+export const submittedBatchSchema = z.object({ ids: z.array(runIdSchema) });
+export type SubmittedBatch = z.infer<typeof submittedBatchSchema>;
+
+export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'] as const;
+/** `queued`: created, but its dag has as many active runs as it may. `set_aside`: a fault of ours; a person must look. */
+export const runStateSchema = z.enum(RUN_STATES);
+export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
+export const runOutcomeSchema = z.enum(RUN_OUTCOMES);
+
+export const TASK_STATES = [
+  'blocked',
+  'ready',
+  'running',
+  'retrying',
+  'waiting',
+  'succeeded',
+  'failed',
+  'upstream_failed',
+  'skipped',
+  'removed',
+  'cancelled',
+] as const;
+export const taskStateSchema = z.enum(TASK_STATES);
+export const attemptOutcomeSchema = z.enum(['succeeded', 'failed', 'permanent', 'timed_out', 'lost', 'cancelled']);
+
+const instant = z.iso.datetime();
+
+export const attemptViewSchema = z.object({
+  attempt: z.int(),
+  worker: z.string().nullable(),
+  claimedAt: instant.nullable(),
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+  /** Null while it runs. */
+  outcome: attemptOutcomeSchema.nullable(),
+  error: z.string().nullable(),
+});
+export type AttemptView = z.infer<typeof attemptViewSchema>;
+
+export const taskViewSchema = z.object({
+  name: z.string(),
+  state: taskStateSchema,
+  /** Number of the last attempt; 0 before the first. */
+  attempt: z.int(),
+  worker: z.string().nullable(),
+  claimedAt: instant.nullable(),
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+  /** When the next attempt may start, while it is `retrying`. */
+  retryAt: instant.nullable(),
+  error: z.string().nullable(),
+  /** What the attempt that succeeded has returned; null when nothing. */
+  output: z.unknown(),
+  attempts: z.array(attemptViewSchema),
+});
+export type TaskView = z.infer<typeof taskViewSchema>;
+
+/** A run in a list: without its tasks. */
+export const runSummarySchema = z.object({
+  id: runIdSchema,
+  dag: z.string(),
+  version: z.int(),
+  state: runStateSchema,
+  outcome: runOutcomeSchema.nullable(),
+  priority: prioritySchema,
+  cause: z.enum(['api', 'schedule']),
+  /** The planned time it was created for; null for a run on demand. */
+  window: instant.nullable(),
+  createdAt: instant,
+  endedAt: instant.nullable(),
+  actor: z.string(),
+});
+export type RunSummary = z.infer<typeof runSummarySchema>;
+
+export const runViewSchema = runSummarySchema.extend({ params: z.unknown(), tasks: z.array(taskViewSchema) });
+export type RunView = z.infer<typeof runViewSchema>;
+
+/** Query of `GET /v1/runs`. Comes as text. */
+export const listRunsSchema = z.strictObject({
+  dag: nameSchema.optional(),
+  state: runStateSchema.optional(),
+  outcome: runOutcomeSchema.optional(),
+  cursor: z.string().min(1).max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
+});
+export type ListRuns = z.infer<typeof listRunsSchema>;
+
+/** Newest first. `cursor` asks for what comes after; null at the end. */
+export const runPageSchema = z.object({ items: z.array(runSummarySchema), cursor: z.string().nullable() });
+export type RunPage = z.infer<typeof runPageSchema>;
+
+/** The answer to a cancel: the outcome is fixed, what still runs is being ended (I42). */
+export const cancelledSchema = z.object({
+  id: runIdSchema,
+  state: runStateSchema,
+  outcome: runOutcomeSchema.nullable(),
+});
+export type Cancelled = z.infer<typeof cancelledSchema>;
