@@ -66,7 +66,8 @@ export async function initialise(cluster: {
   const remedy = output.includes('ermission denied')
     ? `The account ${account.name} must be able to enter ${dirname(dataDir)} and the folders above it; name another folder otherwise.`
     : remedyForRun();
-  throw new PostgresError(`PostgreSQL could not set up ${dataDir}: ${output.trim()}`, remedy);
+  const complaints = output.split('\n').filter((line) => /error|fatal|denied|detail|hint/i.test(line));
+  throw new PostgresError(`PostgreSQL could not set up ${dataDir}: ${complaints.join('\n') || output.trim()}.`, remedy);
 }
 
 /** A folder in the middle of `initdb` looks like a cluster but is none; so it gets its name only when it is complete. */

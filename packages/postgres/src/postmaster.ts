@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Account } from './account.ts';
@@ -11,11 +11,14 @@ import { PostgresError } from './error.ts';
 import { type Occupant, occupantOf, type PostmasterFile, readPostmasterFile } from './postmaster-file.ts';
 import { isAlive } from './processes.ts';
 import { cleanEnvironment } from './run.ts';
+import { socketPath } from './socket-folder.ts';
 import { waitFor } from './wait.ts';
 
 /** All that is needed to run a server on an initialised folder. */
 export type Launch = {
   dataDir: string;
+  socketDir: string;
+  port: number;
   account: Account;
   binaries: Binaries;
   settings: Readonly<Record<string, string>>;
@@ -80,7 +83,11 @@ async function answers(file: PostmasterFile, dataDir: string): Promise<boolean> 
  * Starts the server as a process group of its own, writing to a file: it is to outlive us when we are killed, and a terminal's
  * Ctrl-C or a closed pipe must not reach it. It is adopted by the next start.
  */
-async function launchPostmaster({ dataDir, account, binaries, settings }: Launch, occupant: Occupant) {
+async function launchPostmaster(launch: Launch, occupant: Occupant) {
+  const { dataDir, socketDir, port, account, binaries, settings } = launch;
+  // The socket's own lock file may name yet another pid. It guards nothing here: a socket folder belongs to one data folder, whose
+  // `postmaster.pid` is asked first.
+  await rm(`${socketPath(socketDir, port)}.lock`, { force: true });
   const logFile = await openLog(dataDir, account);
   const start = (await logFile.stat()).size;
   const child = spawn(binaries.postgres, ['-D', dataDir, ...asArguments(settings)], {

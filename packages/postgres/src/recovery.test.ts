@@ -24,6 +24,7 @@ afterEach(async () => {
 
 const start = () => startPostgres({ dataDir: place.dataDir, durable: false });
 const lockFile = () => join(place.dataDir, 'postmaster.pid');
+const socketLock = () => join(place.dataDir, '.s.PGSQL.5432.lock');
 
 /** Runs as the server's account: PostgreSQL takes no notice of processes of others. Returns what it prints first. */
 async function otherProgram(script: string): Promise<{ pid: number; printed: string }> {
@@ -37,7 +38,7 @@ async function otherProgram(script: string): Promise<{ pid: number; printed: str
 async function crashedWithPidOf(pid: number): Promise<void> {
   const server = await serverWithRow();
   await killAll(server.pid);
-  for (const path of [lockFile(), join(place.dataDir, '.s.PGSQL.5432.lock')]) {
+  for (const path of [lockFile(), socketLock()]) {
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace(/^\d+/, String(pid)));
   }
@@ -92,6 +93,14 @@ test('a postmaster.pid that names a zombie does not keep the server down', async
 
 test('a postmaster.pid that names this very process does not keep the server down', async () => {
   await crashedWithPidOf(process.pid);
+  await expectRow(await start());
+});
+
+test('a lock file of the socket that names another program does not keep the server down', async () => {
+  const server = await serverWithRow();
+  await server.stop();
+  const { pid } = await otherProgram('echo up; exec sleep 1000');
+  await writeFile(socketLock(), `${pid}\n${place.dataDir}\n0\n5432\n${place.dataDir}\n`);
   await expectRow(await start());
 });
 

@@ -58,6 +58,8 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
   const socketDir = await socketFolder({ dataDir, port: PORT, account });
   const up = await bringUp({
     dataDir,
+    socketDir,
+    port: PORT,
     account,
     binaries,
     settings: serverSettings({ socketDir, port: PORT, durable, settings }),

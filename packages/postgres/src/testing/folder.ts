@@ -11,8 +11,8 @@ export async function testFolder(): Promise<TestFolder> {
   const account = chooseAccount({});
   const folder = await ownFolder(account, await throwAwayParent());
   const dataDir = join(folder, 'data');
-  const { release } = await watch(dataDir, [folder]);
-  return { account, folder, dataDir, remove: release };
+  const watchdog = await watch(dataDir, [folder]);
+  return { account, folder, dataDir, remove: () => watchdog.release() };
 }
 
 /** With a fresh cluster in it, which takes less time than a first start. */

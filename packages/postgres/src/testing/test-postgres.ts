@@ -64,7 +64,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const socketDir = await socketFolder({ dataDir, port, account });
   const watchdog = await watch(dataDir, socketDir === dataDir ? [folder] : [folder, socketDir]);
   const settings = serverSettings({ socketDir, port, durable, tcp, settings: { ...SMALL, ...options.settings } });
-  const launch = { dataDir, account, binaries, settings };
+  const launch = { dataDir, socketDir, port, account, binaries, settings };
 
   try {
     await unpackTemplate({ into: dataDir, account, binaries });
