@@ -22,7 +22,9 @@ afterEach(async () => {
   await place.remove();
 });
 
-const start = () => startPostgres({ dataDir: place.dataDir, durable: false });
+// Memory as files of the data folder, so that a server which is killed and not started again leaves none behind.
+const settings = { dynamic_shared_memory_type: 'mmap' };
+const start = () => startPostgres({ dataDir: place.dataDir, durable: false, settings });
 const lockFile = () => join(place.dataDir, 'postmaster.pid');
 const socketLock = () => join(place.dataDir, '.s.PGSQL.5432.lock');
 
