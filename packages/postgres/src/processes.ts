@@ -27,25 +27,32 @@ export function childrenOf(parentPid: number): number[] {
   });
 }
 
-/**
- * Whether the process is PostgreSQL working in the given folder. A postmaster and all its children have the data folder as
- * working folder. Where the system does not show that (macOS), the name has to do, and a query asks the server itself later.
- */
+/** Whether the process is PostgreSQL working in the given folder, as a postmaster and all its children do. */
 export function isPostgresIn(pid: number, dataDir: string): boolean {
-  if (!hasProc) return /(^|\/)postgres$/.test(ps('comm=', pid) ?? '');
   try {
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'postgres') return false;
+    if (!/(^|\/)postgres$/.test(nameOf(pid))) return false;
     // By inode: the same folder may have been reached under another name (symbolic link, bind mount).
-    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(dataDir)];
+    const [theirs, ours] = [statSync(workingFolderOf(pid)), statSync(dataDir)];
     return theirs.dev === ours.dev && theirs.ino === ours.ino;
   } catch {
     return false; // ended meanwhile, or another user's: our folder has mode 0700, so that one is not ours
   }
 }
 
+function nameOf(pid: number): string {
+  return hasProc
+    ? readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+    : ask('ps', '-o', 'comm=', '-p', String(pid)).trim();
+}
+
+function workingFolderOf(pid: number): string {
+  if (hasProc) return `/proc/${pid}/cwd`;
+  const lines = ask('lsof', '-a', '-p', String(pid), '-d', 'cwd', '-Fn').split('\n');
+  return lines.find((line) => line.startsWith('n'))?.slice(1) ?? '';
+}
+
 function describe(pid: number): ProcessInfo | undefined {
-  const line = hasProc ? statLine(pid) : ps('stat=,ppid=', pid);
-  const [letter, parentPid] = line?.trim().split(/\s+/) ?? [];
+  const [letter, parentPid] = stateAndParent(pid)?.trim().split(/\s+/) ?? [];
   if (letter === undefined || letter === '') return undefined;
   return { state: stateOf(letter), parentPid: Number(parentPid) };
 }
@@ -55,9 +62,10 @@ function stateOf(letter: string): ProcessState {
   return /^[Tt]/.test(letter) ? 'stopped' : 'running';
 }
 
-/** State and parent, the fields that follow the name; the name may contain anything, blanks and brackets included. */
-function statLine(pid: number): string | undefined {
+/** State and parent. In /proc they follow the name, which may contain anything, blanks and brackets included. */
+function stateAndParent(pid: number): string | undefined {
   try {
+    if (!hasProc) return ask('ps', '-o', 'stat=', '-o', 'ppid=', '-p', String(pid));
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2);
   } catch {
@@ -66,14 +74,10 @@ function statLine(pid: number): string | undefined {
 }
 
 function allPids(): number[] {
-  const names = hasProc ? readdirSync('/proc') : execFileSync('ps', ['-axo', 'pid='], { encoding: 'utf8' }).split('\n');
+  const names = hasProc ? readdirSync('/proc') : ask('ps', '-axo', 'pid=').split('\n');
   return names.map((name) => name.trim()).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-function ps(columns: string, pid: number): string | undefined {
-  try {
-    return execFileSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8' }).trim();
-  } catch {
-    return undefined;
-  }
+function ask(program: string, ...args: string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 }
