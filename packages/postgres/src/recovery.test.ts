@@ -39,7 +39,7 @@ async function otherProgram(script: string): Promise<{ pid: number; printed: str
 /** A server that was killed, and whose `postmaster.pid` and socket lock name another process. */
 async function crashedWithPidOf(pid: number): Promise<void> {
   const server = await serverWithRow();
-  await killAll(server.pid);
+  await killAll(server);
   for (const path of [lockFile(), socketLock()]) {
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace(/^\d+/, String(pid)));
@@ -59,7 +59,7 @@ async function expectRow({ url, adopted }: RunningPostgres): Promise<void> {
 
 test('after a kill of all its processes the server comes back with what was committed', async () => {
   const server = await serverWithRow();
-  await killAll(server.pid);
+  await killAll(server);
   await expectRow(await start());
 });
 

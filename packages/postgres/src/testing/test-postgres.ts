@@ -70,6 +70,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
     await unpackTemplate({ into: dataDir, account, binaries });
     let up = await bringUp(launch);
     await ensureDatabase(up);
+    const running = () => ({ pid: up.pid, dataDir });
     return {
       url: connectionUrl(up),
       tcpUrl: tcp ? `postgresql://${ROLE}@127.0.0.1:${port}/${DATABASE}` : undefined,
@@ -80,17 +81,17 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
         return up.pid;
       },
       adopted: false,
-      killHard: () => killAll(up.pid),
-      freeze: () => freezeAll(up.pid),
-      thaw: () => thawAll(up.pid),
+      killHard: () => killAll(running()),
+      freeze: () => freezeAll(running()),
+      thaw: () => thawAll(running()),
       restart: async () => {
-        thawAll(up.pid);
-        await stopPostmaster({ pid: up.pid, dataDir });
+        thawAll(running());
+        await stopPostmaster(running());
         up = await bringUp(launch);
       },
       stop: async () => {
-        thawAll(up.pid);
-        await stopPostmaster({ pid: up.pid, dataDir }, 'SIGQUIT'); // its data is thrown away: no checkpoint
+        thawAll(running());
+        await stopPostmaster(running(), 'SIGQUIT'); // its data is thrown away: no checkpoint
         await watchdog.release();
       },
     };
