@@ -58,7 +58,7 @@ export interface ScheduleRemoved {
   readonly at: Instant;
 }
 
-export type SkipReason = 'paused' | 'missed' | 'gap' | 'overlap';
+export type SkipReason = 'paused' | 'missed' | 'gap';
 
 /** A window was decided, once: a run was created for it, or it was skipped for a reason (I2). Moves `decidedUntil`. */
 export interface WindowDecided {
@@ -70,7 +70,10 @@ export interface WindowDecided {
   readonly wallTime: string | null;
   readonly runId: RunId | null;
   readonly skipped: SkipReason | null;
-  /** How many windows this row speaks of: a long row of missed ones is recorded as one, from `firesAt` to `untilAt`. */
+  /**
+   * How many windows this speaks of: a long row of skipped ones is recorded as one, from `firesAt` to `untilAt`.
+   * 0 when there were too many to count.
+   */
   readonly count: number;
   readonly untilAt: Instant;
   readonly at: Instant;
@@ -149,6 +152,8 @@ export interface AttemptEnded {
   readonly fence: Fence;
   readonly workerId: WorkerId;
   readonly outcome: AttemptOutcome;
+  /** What the task is after it. */
+  readonly taskState: 'retrying' | 'succeeded' | 'failed' | 'cancelled';
   readonly claimedAt: Instant;
   /** By the worker's clock; null when it never said. */
   readonly startedAt: Instant | null;

@@ -61,3 +61,27 @@ export function nextRunId(shard: ShardNo, last: RunId, now: Instant): RunId {
   // A second with all its numbers used lends from the next one.
   return (sequence < SEQUENCE_SPAN ? last + 1 : last - (last % SEQUENCE_SPAN) + SECOND_SPAN) as RunId;
 }
+
+/**
+ * Run uids are UUID v7 whose last two hex digits are the shard, and the four before them the place in a batch: so that
+ * a run is found by its uid alone, and a batch sent again names the same runs.
+ */
+export function shardOfUid(uid: RunUid): ShardNo {
+  return Number.parseInt(uid.slice(34), 16) as ShardNo;
+}
+
+/** The uid of item `index` of a batch whose first item has the uid `first`. */
+export function uidOfItem(first: RunUid, index: number): RunUid {
+  return (first.slice(0, 30) + index.toString(16).padStart(4, '0') + first.slice(34)) as RunUid;
+}
+
+/** A uid from 74 bits of chance, given as 48 + 26: the engine draws none of its own. */
+export function makeRunUid(shard: ShardNo, at: Instant, chance48: number, chance26: number): RunUid {
+  const time = Math.floor(Math.max(0, at)).toString(16).padStart(12, '0').slice(-12);
+  const a = Math.floor(chance48).toString(16).padStart(12, '0').slice(-12);
+  const b = Math.floor(chance26);
+  const variant = (8 + (b & 3)).toString(16);
+  const tail = (b >>> 2).toString(16).padStart(6, '0').slice(-6);
+  const digits = tail + '0000' + shard.toString(16).padStart(2, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${a.slice(0, 3)}-${variant}${a.slice(3, 6)}-${digits}` as RunUid;
+}

@@ -1,0 +1,45 @@
+/** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
+import { applyDagDeployed } from './apply/apply-dag.ts';
+import { applyRunChange } from './apply/apply-run.ts';
+import { applySchedule } from './apply/apply-schedule.ts';
+import { applyTaskChange } from './apply/apply-task.ts';
+import { applyWorkerSilence } from './apply/apply-worker.ts';
+import { assert } from './assert.ts';
+import type { Change, KeyStored } from './change.ts';
+import type { State } from './state.ts';
+
+export function apply(state: State, change: Change): void {
+  switch (change.kind) {
+    case 'DagDeployed':
+      return applyDagDeployed(state, change);
+    case 'ScheduleSet':
+    case 'ScheduleRemoved':
+    case 'WindowDecided':
+      return applySchedule(state, change);
+    case 'RunCreated':
+    case 'RunAdmitted':
+    case 'RunClosing':
+    case 'RunEnded':
+    case 'RunStruck':
+      return applyRunChange(state, change);
+    case 'AttemptClaimed':
+    case 'ClaimReturned':
+    case 'AttemptEnded':
+      return applyTaskChange(state, change);
+    case 'KeyStored':
+      return applyKey(state, change);
+    case 'WorkerSilenced':
+    case 'WorkerHeardAgain':
+      return applyWorkerSilence(state, change);
+  }
+}
+
+export function keyName(key: Pick<KeyStored, 'tenantId' | 'operation' | 'target' | 'key'>): string {
+  return `${key.tenantId}/${key.operation}/${key.target}/${key.key}`;
+}
+
+function applyKey(state: State, change: KeyStored): void {
+  const name = keyName(change);
+  assert(!state.recentKeys.has(name), `the key ${name} is stored once`);
+  state.recentKeys.set(name, { stored: change, count: 1, batchNo: state.batchNo });
+}

@@ -1,0 +1,33 @@
+import type { DagDeployed } from '../change.ts';
+import { Dag } from '../dag/dag-table.ts';
+import { Version } from '../dag/version.ts';
+import { updateLanes } from '../match/enqueue.ts';
+import type { State } from '../state.ts';
+
+export function applyDagDeployed(state: State, change: DagDeployed): void {
+  const shard = state.shards.get(change.shard);
+  const known = state.dags.get(change.dagId);
+  if (known === undefined) {
+    const { tenantId, dagId, name, versionNo, hash, spec } = change;
+    const tenant = state.tenantName(tenantId);
+    const dag = new Dag(change.shard, dagId, tenantId, tenant, name, versionNo, hash, spec);
+    dag.touchedIn = state.batchNo;
+    state.dags.add(dag);
+    if (shard !== undefined) shard.lastDagNo = Math.max(shard.lastDagNo, dagNo(dagId));
+    return;
+  }
+  known.touchedIn = state.batchNo;
+  const version = new Version(known, change.versionNo, change.hash, change.spec);
+  const previous = known.current;
+  known.versions.set(version.no, version);
+  known.current = version;
+  if (previous.liveRuns === 0) known.versions.delete(previous.no);
+  // Limits are those of the current version: a raised one lets waiting work go at once (I46).
+  updateLanes(known);
+  state.agenda.dags.add(known);
+}
+
+/** Dags are numbered within the shard they were born in: id = number × 64 + shard. */
+export function dagNo(dagId: number): number {
+  return Math.floor(dagId / 64);
+}

@@ -1,0 +1,132 @@
+import { assert } from '../assert.ts';
+import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunStruck } from '../change.ts';
+import { PRIORITIES } from '../dag/spec.ts';
+import { shardOfRun } from '../ids.ts';
+import { unlinkAttempt } from '../lease/attempts.ts';
+import { enqueue, leaveLane } from '../match/enqueue.ts';
+import { RUN_OUTCOMES } from '../run/phase.ts';
+import { ADMITTED, CLOSING, ENDED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { cancelUnbegun, moveTask } from '../task/settle.ts';
+import { READY, RUNNING } from '../task/task-table.ts';
+
+type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunStruck;
+
+export function applyRunChange(state: State, change: RunChange): void {
+  if (change.kind === 'RunCreated') return createRun(state, change);
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  switch (change.kind) {
+    case 'RunAdmitted':
+      return admitRun(state, run);
+    case 'RunClosing':
+      return closeRun(state, run, change);
+    case 'RunEnded':
+      return endRun(state, run);
+    case 'RunStruck':
+      return strikeRun(state, run, change);
+  }
+}
+
+function createRun(state: State, change: RunCreated): void {
+  const { runs, tasks } = state;
+  const dag = state.dags.get(change.dagId);
+  const version = dag?.versions.get(change.versionNo);
+  assert(dag !== undefined && version !== undefined, 'a run is created of a version in memory');
+  assert(runs.find(change.runId) < 0, 'a run is created once');
+  const run = runs.add(change.runId, change.uid, version);
+  runs.createdAt[run] = change.at;
+  runs.priority[run] = PRIORITIES.indexOf(change.priority);
+  runs.flags[run] = (change.admitted ? ADMITTED : 0) | (change.params === null ? 0 : HAS_PARAMS);
+  runs.base[run] = tasks.allocate(version.taskCount, run);
+  const base = runs.base[run]!;
+  tasks.unmet.set(version.graph.upstreamCount, base);
+  version.liveRuns += 1;
+  dag.liveRuns += 1;
+  if (change.admitted) dag.activeRuns += 1;
+  else {
+    dag.waitingRuns.push(change.runId);
+    state.agenda.dags.add(dag);
+  }
+  for (const no of version.graph.roots) moveTask(state, base + no, READY);
+  const shard = state.shards.get(shardOfRun(change.runId));
+  if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
+}
+
+function admitRun(state: State, run: number): void {
+  const { runs, tasks } = state;
+  assert(!runs.has(run, ADMITTED), 'a run is admitted once');
+  runs.flags[run]! |= ADMITTED;
+  const version = runs.versionOf(run);
+  version.dag.activeRuns += 1;
+  const base = runs.base[run]!;
+  for (let slot = base; slot < base + version.taskCount; slot++) {
+    if (tasks.state[slot] === READY) enqueue(state, slot);
+  }
+}
+
+function closeRun(state: State, run: number, change: RunClosing): void {
+  const { runs } = state;
+  assert(runs.phase[run] === OPEN, 'an open run closes');
+  // Cancelled first, while the run still counts as open: its ready tasks leave their lanes.
+  if (change.outcome === 'cancelled') cancelUnbegun(state, run);
+  runs.phase[run] = CLOSING;
+  runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
+  state.agenda.runs.add(run);
+}
+
+function endRun(state: State, run: number): void {
+  const { runs } = state;
+  assert(runs.phase[run] === CLOSING, 'a closing run ends');
+  assert(runs.running[run] === 0 && runs.unfinished[run] === 0, 'a run ends with no token and no task left (I33)');
+  runs.phase[run] = ENDED;
+  leaveDag(state, run);
+  state.lingering.push({ slot: run, batchNo: state.batchNo });
+}
+
+function strikeRun(state: State, run: number, change: RunStruck): void {
+  const { runs, tasks } = state;
+  runs.strikes[run] = change.strikes;
+  if (!change.setAside || runs.has(run, SET_ASIDE)) return;
+  const version = runs.versionOf(run);
+  const base = runs.base[run]!;
+  for (let slot = base; slot < base + version.taskCount; slot++) {
+    if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
+    if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
+  }
+  runs.flags[run]! |= SET_ASIDE;
+  runs.phase[run] = ENDED;
+  leaveDag(state, run);
+  state.lingering.push({ slot: run, batchNo: state.batchNo });
+}
+
+function leaveDag(state: State, run: number): void {
+  const version = state.runs.versionOf(run);
+  const { dag } = version;
+  version.liveRuns -= 1;
+  dag.liveRuns -= 1;
+  dag.touchedIn = state.batchNo;
+  if (state.runs.has(run, ADMITTED)) {
+    dag.activeRuns -= 1;
+    if (dag.waitingRuns.size > 0) state.agenda.dags.add(dag);
+  }
+}
+
+/** Forgets runs whose end is in the database: from now on they are found there. */
+export function forgetSettledRuns(state: State): void {
+  const { lingering } = state;
+  let settled = 0;
+  while (settled < lingering.length && lingering[settled]!.batchNo <= state.settledBatchNo) {
+    forgetRun(state, lingering[settled]!.slot);
+    settled += 1;
+  }
+  if (settled > 0) lingering.splice(0, settled);
+}
+
+export function forgetRun(state: State, run: number): void {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  tasks.release(runs.base[run]!, version.taskCount);
+  if (version.liveRuns === 0 && version.dag.current !== version) version.dag.versions.delete(version.no);
+  runs.remove(run);
+}

@@ -1,0 +1,29 @@
+import { assert } from '../assert.ts';
+import type { ScheduleRemoved, ScheduleSet, WindowDecided } from '../change.ts';
+import { makeSchedule, watchSchedule } from '../schedule/schedule.ts';
+import type { State } from '../state.ts';
+
+export function applySchedule(state: State, change: ScheduleSet | ScheduleRemoved | WindowDecided): void {
+  const known = state.schedules.get(change.dagId);
+  switch (change.kind) {
+    case 'ScheduleSet': {
+      assert(
+        change.revision === (known?.revision ?? change.revision - 1) + 1,
+        'revisions of a schedule rise one by one (I6)',
+      );
+      assert(change.decidedUntil >= (known?.decidedUntil ?? 0), 'what is decided stays decided (I1)');
+      const { shard, dagId, revision, spec, paused, decidedUntil } = change;
+      const schedule = makeSchedule({ shard, dagId, revision, spec, paused, decidedUntil });
+      state.schedules.set(dagId, schedule);
+      watchSchedule(state, schedule);
+      return;
+    }
+    case 'ScheduleRemoved':
+      state.schedules.delete(change.dagId);
+      return;
+    case 'WindowDecided':
+      assert(known !== undefined, 'a window belongs to a schedule');
+      assert(change.untilAt > known.decidedUntil || change.skipped === 'gap', 'a window is decided once (I1)');
+      if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
+  }
+}

@@ -1,0 +1,83 @@
+import { assert } from '../assert.ts';
+import type { AttemptClaimed, AttemptEnded, ClaimReturned } from '../change.ts';
+import type { MonoMs } from '../ids.ts';
+import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
+import { CLAIMED, OPEN } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
+import { moveTask, settleDownstream } from '../task/settle.ts';
+import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED } from '../task/task-table.ts';
+
+export function applyTaskChange(state: State, change: AttemptClaimed | ClaimReturned | AttemptEnded): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  const slot = state.runs.base[run]! + change.taskNo;
+  if (change.kind === 'AttemptClaimed') return claim(state, run, slot, change);
+  assert(state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
+  assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
+  if (change.kind === 'ClaimReturned') return returnClaim(state, run, slot);
+  endAttempt(state, run, slot, change);
+}
+
+function claim(state: State, run: number, slot: number, change: AttemptClaimed): void {
+  const { tasks, runs } = state;
+  assert(change.fence === tasks.fence[slot]! + 1, 'fences of a task rise one by one (I20)');
+  assert(change.attemptNo === tasks.attemptNo[slot]! + 1, 'attempts are numbered without a gap (I23)');
+  moveTask(state, slot, RUNNING);
+  tasks.fence[slot] = change.fence;
+  tasks.attemptNo[slot] = change.attemptNo;
+  tasks.claimedAt[slot] = change.at;
+  tasks.confirmed[slot] = 0;
+  runs.flags[run]! |= CLAIMED;
+  const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
+  if (worker.free > 0) worker.free -= 1;
+  linkAttempt(state, slot, worker);
+  state.sent.add(state.batchNo, change);
+  const { timeoutMs } = runs.versionOf(run).task(change.taskNo);
+  if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
+}
+
+function returnClaim(state: State, run: number, slot: number): void {
+  const { tasks, runs } = state;
+  unlinkAttempt(state, slot);
+  tasks.attemptNo[slot]! -= 1;
+  moveTask(state, slot, runs.phase[run] === OPEN ? READY : CANCELLED);
+}
+
+function endAttempt(state: State, run: number, slot: number, change: AttemptEnded): void {
+  const { tasks } = state;
+  assert(change.attemptNo === tasks.attemptNo[slot], 'the attempt that ends is the one that runs');
+  unlinkAttempt(state, slot);
+  tasks.lostCount[slot] = change.lostCount;
+  tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
+  if (change.retryAt === null) {
+    assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
+    moveTask(state, slot, FINAL_STATE[change.taskState]);
+    settleDownstream(state, slot);
+    return;
+  }
+  assert(state.runs.phase[run] === OPEN, 'only tasks of an open run are tried again');
+  const backoffMs = change.retryAt - change.endedAt;
+  if (backoffMs <= 0) return moveTask(state, slot, READY);
+  moveTask(state, slot, RETRYING);
+  tasks.retryAt[slot] = change.retryAt;
+  setTaskTimer(state, 'retry', backoffMs, change);
+}
+
+const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;
+
+/** On the clock that never jumps, from the moment of the decision (I40, I41). */
+export function setTaskTimer(
+  state: State,
+  kind: 'timeout' | 'retry' | 'kill',
+  delayMs: number,
+  task: { readonly runId: number; readonly taskNo: number; readonly fence: number },
+): void {
+  state.timers.push({
+    at: state.mono + Math.max(0, delayMs),
+    kind,
+    subject: task.runId,
+    taskNo: task.taskNo,
+    stamp: task.fence,
+  });
+}

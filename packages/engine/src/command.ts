@@ -1,0 +1,197 @@
+/** What someone wants. Callers' commands get an answer; what workers and gateways say, and ticks, do not need one. */
+import type { DagSpec, Priority } from './dag/spec.ts';
+import type {
+  Actor,
+  AttemptNo,
+  DagId,
+  Epoch,
+  Fence,
+  Instant,
+  NodeId,
+  QueueName,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  WorkerId,
+} from './ids.ts';
+import type { RunOutcome } from './run/phase.ts';
+import type { ReportedOutcome } from './task/outcome.ts';
+
+/** Names one claim. The token that proves it has been checked at the edge: here only the number counts (D8). */
+export interface ClaimRef {
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+}
+
+export interface DeployDag {
+  readonly kind: 'DeployDag';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  readonly spec: DagSpec;
+  readonly hash: string;
+  readonly actor: Actor;
+}
+
+export interface SubmitRuns {
+  readonly kind: 'SubmitRuns';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  /** Of the first item; see `uidOfItem`. Made by the edge, so that a command sent again is the same command (I11). */
+  readonly uid: RunUid;
+  readonly items: readonly { readonly params: string | null; readonly priority: Priority | null }[];
+  readonly key: { readonly key: string; readonly bodyHash: string } | null;
+  /** An earlier send of this very command may have been done: look before doing it. */
+  readonly mayRepeat: boolean;
+  readonly actor: Actor;
+}
+
+export interface CancelRun {
+  readonly kind: 'CancelRun';
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  readonly actor: Actor;
+}
+
+export interface SetSchedulePaused {
+  readonly kind: 'SetSchedulePaused';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly paused: boolean;
+  readonly actor: Actor;
+}
+
+export interface ReportAttempt {
+  readonly kind: 'ReportAttempt';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+  readonly outcome: ReportedOutcome;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly startedAt: Instant | null;
+}
+
+/** The worker did not start this claim. */
+export interface RefuseClaim {
+  readonly kind: 'RefuseClaim';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+}
+
+/** A gateway lends slots of a worker, for one decision, or until recalled when it has no better use for them (D6). */
+export interface LendSlots {
+  readonly kind: 'LendSlots';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  readonly queues: readonly QueueName[];
+  readonly count: number;
+  readonly standing: boolean;
+}
+
+export interface RecallSlots {
+  readonly kind: 'RecallSlots';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  readonly count: number;
+}
+
+/** A heartbeat: renews every lease of the worker, and says what it holds. */
+export interface WorkerHeard {
+  readonly kind: 'WorkerHeard';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  /** How long ago the gateway heard it. */
+  readonly agoMs: number;
+  readonly holds: readonly ClaimRef[];
+  /**
+   * The worker made this set after it had heard of these owners, and takes no assignment of an older one since: what
+   * is not in it will not begin any more (I17).
+   */
+  readonly knows: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[];
+}
+
+/** The worker has left in order, and holds nothing. */
+export interface WorkerLeft {
+  readonly kind: 'WorkerLeft';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+}
+
+/** The link to a gateway is gone: what it lent is not there any more. Its workers' leases go on by themselves. */
+export interface GatewayLost {
+  readonly kind: 'GatewayLost';
+  readonly gateway: NodeId;
+}
+
+/** A decision about this run threw in the host's hands (I57). */
+export interface StrikeRun {
+  readonly kind: 'StrikeRun';
+  readonly runId: RunId;
+  readonly reason: string;
+}
+
+/** Time has passed: due windows, timeouts, leases, retries. */
+export interface Tick {
+  readonly kind: 'Tick';
+}
+
+export type Command =
+  | DeployDag
+  | SubmitRuns
+  | CancelRun
+  | SetSchedulePaused
+  | ReportAttempt
+  | RefuseClaim
+  | LendSlots
+  | RecallSlots
+  | WorkerHeard
+  | WorkerLeft
+  | GatewayLost
+  | StrikeRun
+  | Tick;
+
+export type RefusalCode =
+  | 'DAG_NOT_FOUND'
+  | 'RUN_NOT_FOUND'
+  | 'SCHEDULE_NOT_FOUND'
+  | 'SCHEDULE_INVALID'
+  | 'IDEMPOTENCY_CONFLICT'
+  | 'RUN_ENDED'
+  | 'RUN_SET_ASIDE'
+  | 'STALE_TOKEN'
+  | 'NOT_OWNER';
+
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly kind: 'deployed';
+      readonly dagId: DagId;
+      readonly versionNo: VersionNo;
+      readonly changed: boolean;
+    }
+  | {
+      readonly ok: true;
+      readonly kind: 'submitted';
+      readonly uid: RunUid;
+      readonly count: number;
+      readonly repeated: boolean;
+    }
+  | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
+  | { readonly ok: true; readonly kind: 'done' }
+  | { readonly ok: true; readonly kind: 'recorded' }
+  | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };
+
+export const DONE: Answer = { ok: true, kind: 'done' };
+export const RECORDED: Answer = { ok: true, kind: 'recorded' };
+
+export function refuse(code: RefusalCode, detail = ''): Answer {
+  return { ok: false, code, detail };
+}

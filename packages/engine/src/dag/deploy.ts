@@ -1,0 +1,26 @@
+import { type Answer, type DeployDag, refuse } from '../command.ts';
+import type { DagId, VersionNo } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { parseCron } from '../schedule/cron.ts';
+import { setSchedule } from '../schedule/set-schedule.ts';
+
+/** A new version when the meaning changed; the same hash again changes nothing. */
+export function deployDag(recorder: Recorder, command: DeployDag): Answer {
+  const { state } = recorder;
+  const { shard, tenantId, name, hash, spec, actor } = command;
+  if (spec.schedule !== null) {
+    const parsed = parseCron(spec.schedule.cron, name);
+    if (!parsed.ok) return refuse('SCHEDULE_INVALID', `${parsed.problem.message} ${parsed.problem.remedy}`);
+  }
+  state.tenantNames.set(tenantId, command.tenant);
+  const known = state.dags.named(tenantId, name);
+  if (known !== undefined && known.current.hash === hash) {
+    return { ok: true, kind: 'deployed', dagId: known.id, versionNo: known.current.no, changed: false };
+  }
+  const dagId = known?.id ?? ((((state.shards.get(shard)?.lastDagNo ?? 0) + 1) * 64 + shard) as DagId);
+  const versionNo = ((known?.current.no ?? 0) + 1) as VersionNo;
+  const at = state.now;
+  recorder.record({ kind: 'DagDeployed', shard, tenantId, dagId, name, versionNo, hash, spec, actor, at });
+  setSchedule(recorder, { shard, dagId, spec: spec.schedule, actor });
+  return { ok: true, kind: 'deployed', dagId, versionNo, changed: true };
+}

@@ -1,0 +1,50 @@
+/**
+ * The stored part of a shard's state as plain values in a fixed order: two states are the same if these are (I19).
+ * Whether a backoff has run out is known to timers alone, so a task that waits for a retry and one that is ready
+ * again read the same.
+ */
+import { PRIORITIES } from './dag/spec.ts';
+import { type RunId, type ShardNo, shardOfRun } from './ids.ts';
+import { ADMITTED, ENDED } from './run/run-table.ts';
+import type { State } from './state.ts';
+import { READY, RETRYING, TASK_STATE_NAMES } from './task/task-table.ts';
+
+export function describeShard(state: State, shard: ShardNo): unknown {
+  const { runs, tasks } = state;
+  const live = [...runs.slots()].filter(
+    (run) => shardOfRun(runs.id[run] as RunId) === shard && runs.phase[run] !== ENDED,
+  );
+  live.sort((a, b) => runs.id[a]! - runs.id[b]!);
+  return {
+    lastRunId: state.shards.get(shard)?.lastRunId,
+    schedules: [...state.schedules.values()]
+      .filter((schedule) => schedule.shard === shard)
+      .sort((a, b) => a.dagId - b.dagId)
+      .map(({ dagId, revision, paused, decidedUntil }) => ({ dagId, revision, paused, decidedUntil })),
+    runs: live.map((run) => {
+      const version = runs.versionOf(run);
+      const base = runs.base[run]!;
+      return {
+        id: runs.id[run],
+        uid: runs.uidOf(run),
+        dagId: version.dag.id,
+        versionNo: version.no,
+        phase: runs.phase[run],
+        outcome: runs.outcome[run],
+        priority: PRIORITIES[runs.priority[run]!],
+        isAdmitted: runs.has(run, ADMITTED),
+        tasks: version.spec.tasks.map((_, no) => {
+          const slot = base + no;
+          const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;
+          return [
+            TASK_STATE_NAMES[code],
+            tasks.attemptNo[slot],
+            tasks.fence[slot],
+            tasks.lostCount[slot],
+            state.workers.at(tasks.worker[slot]!)?.id ?? null,
+          ];
+        }),
+      };
+    }),
+  };
+}

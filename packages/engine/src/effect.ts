@@ -1,0 +1,36 @@
+/** What the outside is told. Leaves only after the commit of its batch, in order (I15). */
+import type { ClaimRef } from './command.ts';
+import type { Version } from './dag/version.ts';
+import type { Epoch, NodeId, RunUid, ShardNo, WorkerId } from './ids.ts';
+
+export interface SendAssignment {
+  readonly kind: 'SendAssignment';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  readonly claim: ClaimRef;
+  readonly runUid: RunUid;
+  readonly version: Version;
+  /** The run has params, or the task has upstream tasks: the host fetches what they left. */
+  readonly hasParams: boolean;
+}
+
+export interface KillAttempt {
+  readonly kind: 'KillAttempt';
+  readonly gateway: NodeId | null;
+  readonly workerId: WorkerId;
+  readonly claim: ClaimRef;
+  readonly reason: 'cancelled' | 'timed_out' | 'lost';
+  readonly graceMs: number;
+}
+
+/** Lent slots that were not used. */
+export interface ReturnSlots {
+  readonly kind: 'ReturnSlots';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  readonly count: number;
+}
+
+export type Effect = SendAssignment | KillAttempt | ReturnSlots;

@@ -1,0 +1,123 @@
+/** The way in: one step decides on a batch of commands. No I/O, no clock, no chance of its own (D1). */
+import { forgetSettledRuns } from './apply/apply-run.ts';
+import type { Change } from './change.ts';
+import { type Answer, type Command, DONE, refuse } from './command.ts';
+import { deployDag } from './dag/deploy.ts';
+import type { Effect } from './effect.ts';
+import type { Instant, MonoMs } from './ids.ts';
+import { hearWorker, workerLeft } from './lease/heard.ts';
+import { lendSlots, loseGateway, recallSlots, returnUnused } from './match/loan.ts';
+import { matchSlots } from './match/match.ts';
+import { shardOfCommand } from './needs.ts';
+import { Recorder } from './recorder.ts';
+import { absorbSeen } from './restore.ts';
+import { cancelRun } from './run/cancel.ts';
+import { settleAgenda } from './run/finish.ts';
+import { strikeRun } from './run/strike.ts';
+import { submitRuns } from './run/submit.ts';
+import { setSchedulePaused } from './schedule/set-schedule.ts';
+import type { State } from './state.ts';
+import type { Seen } from './stored.ts';
+import { refuseClaim, reportAttempt } from './task/report.ts';
+import { tick } from './timer/tick.ts';
+
+export interface StepInput {
+  readonly now: Instant;
+  readonly mono: MonoMs;
+  /** A whole number below 2^32: all chance of this step. */
+  readonly seed: number;
+  /** The last batch that is known to be committed. */
+  readonly settledBatchNo: number;
+  readonly seen: Seen | null;
+}
+
+export interface StepResult {
+  readonly batchNo: number;
+  /** One for each command, in order. */
+  readonly answers: readonly Answer[];
+  readonly changes: readonly Change[];
+  readonly effects: readonly Effect[];
+  /** The step was full: there is more to do at once. */
+  readonly more: boolean;
+}
+
+export function step(state: State, commands: readonly Command[], input: StepInput): StepResult {
+  begin(state, input);
+  const recorder = new Recorder(state);
+  if (input.seen !== null) absorbSeen(recorder, input.seen);
+  const answers = commands.map((command) => decide(recorder, command));
+  settleAgenda(recorder);
+  const matchedAll = matchSlots(recorder);
+  returnUnused(recorder);
+  state.touching = null;
+  const more = !matchedAll || state.agenda.dags.size > 0 || recorder.isFull();
+  return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
+}
+
+function begin(state: State, input: StepInput): void {
+  state.now = input.now;
+  state.mono = input.mono;
+  state.seed = input.seed;
+  state.batchNo += 1;
+  state.settledBatchNo = input.settledBatchNo;
+  state.sent.settle(input.settledBatchNo, input.mono);
+  forgetSettledRuns(state);
+  for (const [name, { batchNo }] of state.recentKeys) {
+    if (batchNo > input.settledBatchNo) break;
+    state.recentKeys.delete(name);
+  }
+  state.dags.trim((dag) => dag.touchedIn <= input.settledBatchNo);
+}
+
+function decide(recorder: Recorder, command: Command): Answer {
+  const shard = shardOfCommand(command);
+  if (shard !== null && !recorder.state.shards.has(shard)) return refuse('NOT_OWNER', String(shard));
+  recorder.state.touching = runOfCommand(command);
+  switch (command.kind) {
+    case 'SubmitRuns':
+      return submitRuns(recorder, command);
+    case 'ReportAttempt':
+      return reportAttempt(recorder, command);
+    case 'RefuseClaim':
+      return refuseClaim(recorder, command);
+    case 'CancelRun':
+      return cancelRun(recorder, command);
+    case 'DeployDag':
+      return deployDag(recorder, command);
+    case 'SetSchedulePaused':
+      return setSchedulePaused(recorder, command);
+    case 'StrikeRun':
+      return strikeRun(recorder, command);
+    case 'LendSlots':
+      lendSlots(recorder, command);
+      return DONE;
+    case 'RecallSlots':
+      recallSlots(recorder, command);
+      return DONE;
+    case 'WorkerHeard':
+      hearWorker(recorder, command);
+      return DONE;
+    case 'WorkerLeft':
+      workerLeft(recorder, command);
+      return DONE;
+    case 'GatewayLost':
+      loseGateway(recorder, command);
+      return DONE;
+    case 'Tick':
+      tick(recorder);
+      return DONE;
+  }
+}
+
+function runOfCommand(command: Command): State['touching'] {
+  switch (command.kind) {
+    case 'ReportAttempt':
+    case 'RefuseClaim':
+      return command.claim.runId;
+    case 'CancelRun':
+    case 'StrikeRun':
+      return command.runId;
+    default:
+      return null;
+  }
+}

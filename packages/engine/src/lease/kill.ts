@@ -1,0 +1,31 @@
+import type { ClaimRef } from '../command.ts';
+import type { KillAttempt } from '../effect.ts';
+import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import type { State } from '../state.ts';
+
+/** Tells the worker to stop a running attempt. */
+export function killAttempt(recorder: Recorder, slot: number, reason: KillAttempt['reason']): ClaimRef {
+  const { state } = recorder;
+  const worker = state.workers.at(state.tasks.worker[slot]!)!;
+  const claim = claimOf(state, slot);
+  recorder.send({
+    kind: 'KillAttempt',
+    gateway: worker.gateway,
+    workerId: worker.id,
+    claim,
+    reason,
+    graceMs: state.settings.graceMs,
+  });
+  return claim;
+}
+
+export function claimOf(state: State, slot: number): ClaimRef {
+  const run = state.tasks.run[slot]!;
+  return {
+    runId: state.runs.id[run] as RunId,
+    taskNo: (slot - state.runs.base[run]!) as TaskNo,
+    attemptNo: state.tasks.attemptNo[slot] as AttemptNo,
+    fence: state.tasks.fence[slot] as Fence,
+  };
+}

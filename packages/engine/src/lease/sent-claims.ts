@@ -1,0 +1,49 @@
+/**
+ * Claims by the batch that made them, from its commit until the worker must have shown them. They are not timed from
+ * the decision: a slow commit must not make a claim look undelivered before it was sent (D5).
+ */
+import type { ClaimRef } from '../command.ts';
+import type { MonoMs } from '../ids.ts';
+
+interface SentBatch {
+  readonly batchNo: number;
+  readonly claims: ClaimRef[];
+  sentAt: MonoMs | null;
+}
+
+export class SentClaims {
+  private batches: SentBatch[] = [];
+
+  add(batchNo: number, claim: ClaimRef): void {
+    const last = this.batches.at(-1);
+    if (last?.batchNo === batchNo) last.claims.push(claim);
+    else this.batches.push({ batchNo, claims: [claim], sentAt: null });
+  }
+
+  settle(settledBatchNo: number, mono: MonoMs): void {
+    for (let i = this.batches.length - 1; i >= 0; i--) {
+      const batch = this.batches[i]!;
+      if (batch.sentAt !== null) return;
+      if (batch.batchNo <= settledBatchNo) batch.sentAt = mono;
+    }
+  }
+
+  /** When the oldest claims must have been shown; null while none has been sent. */
+  nextDueAt(undeliveredMs: number): number | null {
+    const first = this.batches[0];
+    return first === undefined || first.sentAt === null ? null : first.sentAt + undeliveredMs;
+  }
+
+  /** Takes out the claims that were sent this long ago. */
+  takeDue(mono: MonoMs, undeliveredMs: number): readonly ClaimRef[] {
+    const due: ClaimRef[] = [];
+    let taken = 0;
+    for (const batch of this.batches) {
+      if (batch.sentAt === null || batch.sentAt + undeliveredMs > mono) break;
+      due.push(...batch.claims);
+      taken += 1;
+    }
+    if (taken > 0) this.batches = this.batches.slice(taken);
+    return due;
+  }
+}

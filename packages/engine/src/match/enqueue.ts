@@ -1,0 +1,68 @@
+/** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
+import type { Dag } from '../dag/dag-table.ts';
+import type { Version } from '../dag/version.ts';
+import { ADMITTED, OPEN } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { READY } from '../task/task-table.ts';
+import { Lane } from './lane.ts';
+
+/** Puts a ready task into its lane, unless its run may not run yet. */
+export function enqueue(state: State, slot: number): void {
+  const run = state.tasks.run[slot]!;
+  if (state.runs.phase[run] !== OPEN || !state.runs.has(run, ADMITTED)) return;
+  const lane = laneOf(state, run, slot);
+  lane.push(state.runs.id[run]!, slot);
+  lane.ready += 1;
+  lane.queue.update(lane);
+}
+
+/** The task is ready no more. Its entry stays in the lane until it comes up. */
+export function leaveLane(state: State, slot: number): void {
+  const run = state.tasks.run[slot]!;
+  if (!state.runs.has(run, ADMITTED)) return;
+  const lane = laneOf(state, run, slot);
+  lane.ready -= 1;
+  lane.compact((runId, other) => isReady(state, runId, other));
+  lane.queue.update(lane);
+}
+
+export function isReady(state: State, runId: number, slot: number): boolean {
+  const run = state.tasks.run[slot]!;
+  if (run < 0 || state.tasks.state[slot] !== READY) return false;
+  return state.runs.id[run] === runId && state.runs.phase[run] === OPEN;
+}
+
+/** After the dag's limit or its count of running tasks changed. */
+export function updateLanes(dag: Dag): void {
+  for (const lanes of dag.lanes.values()) {
+    for (const lane of lanes) if (lane !== undefined) lane.queue.update(lane);
+  }
+}
+
+function laneOf(state: State, run: number, slot: number): Lane {
+  const version = state.runs.versionOf(run);
+  const taskNo = slot - state.runs.base[run]!;
+  const priority = state.runs.priority[run]!;
+  const key = taskNo * 4 + priority;
+  const known = version.lanes[key];
+  if (known !== undefined) return known;
+  const lane = findLane(state, version, taskNo, priority);
+  version.lanes[key] = lane;
+  return lane;
+}
+
+function findLane(state: State, version: Version, taskNo: number, priority: number): Lane {
+  const { dag } = version;
+  const name = version.spec.tasks[taskNo]!.queue;
+  let lanes = dag.lanes.get(name);
+  if (lanes === undefined) {
+    lanes = [];
+    dag.lanes.set(name, lanes);
+  }
+  let lane = lanes[priority];
+  if (lane === undefined) {
+    lane = new Lane(dag, state.queue(name), priority);
+    lanes[priority] = lane;
+  }
+  return lane;
+}

@@ -1,0 +1,88 @@
+/**
+ * The ready tasks of one dag, for one queue and one priority, oldest run first: order is a function of ids alone, so it
+ * survives a handover, and a task that comes back (refused, retried) stands where it stood (I26).
+ *
+ * A lane is the unit that a limit holds back: when its dag may start no more, the lane as a whole steps aside and holds
+ * up nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
+ */
+import type { Dag } from '../dag/dag-table.ts';
+import type { ReadyQueue } from './ready-queue.ts';
+
+export class Lane {
+  readonly dag: Dag;
+  readonly queue: ReadyQueue;
+  readonly priority: number;
+  /** Place among the active lanes of its queue; -1 when it is empty or held back. */
+  place = -1;
+  ready = 0;
+  private readonly runIds: number[] = [];
+  private readonly slots: number[] = [];
+
+  constructor(dag: Dag, queue: ReadyQueue, priority: number) {
+    this.dag = dag;
+    this.queue = queue;
+    this.priority = priority;
+  }
+
+  get size(): number {
+    return this.slots.length;
+  }
+
+  headRunId(): number {
+    return this.runIds[0]!;
+  }
+
+  headSlot(): number {
+    return this.slots[0]!;
+  }
+
+  push(runId: number, slot: number): void {
+    let at = this.slots.length;
+    this.runIds.push(runId);
+    this.slots.push(slot);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.isBefore(runId, slot, parent)) break;
+      this.runIds[at] = this.runIds[parent]!;
+      this.slots[at] = this.slots[parent]!;
+      at = parent;
+    }
+    this.runIds[at] = runId;
+    this.slots[at] = slot;
+  }
+
+  pop(): void {
+    const runId = this.runIds.pop()!;
+    const slot = this.slots.pop()!;
+    const size = this.slots.length;
+    if (size === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = at * 2 + 1;
+      if (child >= size) break;
+      if (child + 1 < size && this.isBefore(this.runIds[child + 1]!, this.slots[child + 1]!, child)) child += 1;
+      if (this.isBefore(runId, slot, child)) break;
+      this.runIds[at] = this.runIds[child]!;
+      this.slots[at] = this.slots[child]!;
+      at = child;
+    }
+    this.runIds[at] = runId;
+    this.slots[at] = slot;
+  }
+
+  /** Drops entries that are out of date, when they outnumber the true ones (I73). */
+  compact(isReady: (runId: number, slot: number) => boolean): void {
+    if (this.slots.length <= 2 * this.ready + 64) return;
+    const runIds = this.runIds.splice(0);
+    const slots = this.slots.splice(0);
+    slots.forEach((slot, i) => {
+      if (isReady(runIds[i]!, slot)) this.push(runIds[i]!, slot);
+    });
+  }
+
+  /** Slots of one run's tasks lie in the order of the tasks, so comparing slots compares tasks. */
+  private isBefore(runId: number, slot: number, other: number): boolean {
+    const otherRun = this.runIds[other]!;
+    return runId < otherRun || (runId === otherRun && slot < this.slots[other]!);
+  }
+}

@@ -1,0 +1,50 @@
+/** Slots on loan from gateways (D6). A loan is for one decision, unless it stands until recalled. */
+import type { GatewayLost, LendSlots, RecallSlots } from '../command.ts';
+import type { MonoMs } from '../ids.ts';
+import type { Worker } from '../lease/worker-table.ts';
+import type { Recorder } from '../recorder.ts';
+
+export function lendSlots(recorder: Recorder, command: LendSlots): void {
+  const { state } = recorder;
+  const leaseEndsAt = (state.mono + state.settings.leaseMs) as MonoMs;
+  const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
+  if (worker.gateway !== command.gateway) worker.free = 0; // What another gateway lent went with it.
+  worker.gateway = command.gateway;
+  worker.heard = true;
+  // A gateway lends only the slots of a worker that it hears.
+  if (leaseEndsAt > worker.leaseEndsAt) worker.leaseEndsAt = leaseEndsAt;
+  worker.queues = command.queues;
+  worker.free += command.count;
+  worker.standing = command.standing;
+  if (!command.standing) recorder.lent.add(worker);
+  for (const name of command.queues) state.queue(name).offer(worker);
+}
+
+export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {
+  const worker = recorder.state.workers.get(workerId);
+  if (worker === undefined || worker.gateway !== gateway) return;
+  giveBack(recorder, worker, Math.min(count, worker.free));
+}
+
+export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void {
+  for (const worker of [...state.workers.all()]) {
+    if (worker.gateway !== gateway) continue;
+    worker.free = 0;
+    worker.gateway = null;
+    state.workers.forgetIfIdle(worker);
+  }
+}
+
+/** After matching: what was lent for this decision only goes back. */
+export function returnUnused(recorder: Recorder): void {
+  for (const worker of recorder.lent) {
+    if (worker.free > 0 && !worker.standing) giveBack(recorder, worker, worker.free);
+  }
+}
+
+function giveBack(recorder: Recorder, worker: Worker, count: number): void {
+  if (count === 0 || worker.gateway === null) return;
+  worker.free -= count;
+  recorder.send({ kind: 'ReturnSlots', gateway: worker.gateway, workerId: worker.id, count });
+  recorder.state.workers.forgetIfIdle(worker);
+}

@@ -1,0 +1,87 @@
+/**
+ * Slots meet tasks: priority first, then the oldest run. A claim is one change and one assignment; the worker's slot,
+ * the dag's limit and the task are taken in the same commit (I44).
+ */
+import { PRIORITIES } from '../dag/spec.ts';
+import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
+import { shardOfRun } from '../ids.ts';
+import { watchLease } from '../lease/heard.ts';
+import type { Worker } from '../lease/worker-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
+import { isReady } from './enqueue.ts';
+import type { Lane } from './lane.ts';
+
+/** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
+export function matchSlots(recorder: Recorder): boolean {
+  for (let priority = 0; priority < PRIORITIES.length; priority++) {
+    for (;;) {
+      const found = oldestFit(recorder, priority);
+      if (found === null) break;
+      if (recorder.isFull()) return false;
+      claimTask(recorder, found.lane.headSlot(), found.worker);
+      dropStaleHeads(recorder, found.lane);
+    }
+  }
+  return true;
+}
+
+/** Over all queues with a ready task of this priority and a free slot: the one whose head is oldest. */
+function oldestFit(recorder: Recorder, priority: number): { lane: Lane; worker: Worker } | null {
+  let best: { lane: Lane; worker: Worker } | null = null;
+  for (const queue of recorder.state.queues.values()) {
+    const lane = freshTop(recorder, queue.top.bind(queue), priority);
+    if (lane === undefined || (best !== null && lane.headRunId() >= best.lane.headRunId())) continue;
+    const worker = queue.nextOffer();
+    if (worker !== undefined) best = { lane, worker };
+  }
+  return best;
+}
+
+function freshTop(recorder: Recorder, top: (priority: number) => Lane | undefined, priority: number): Lane | undefined {
+  for (let lane = top(priority); lane !== undefined; lane = top(priority)) {
+    if (isReady(recorder.state, lane.headRunId(), lane.headSlot())) return lane;
+    dropStaleHeads(recorder, lane);
+  }
+  return undefined;
+}
+
+function dropStaleHeads(recorder: Recorder, lane: Lane): void {
+  while (lane.size > 0 && !isReady(recorder.state, lane.headRunId(), lane.headSlot())) lane.pop();
+  lane.queue.update(lane);
+}
+
+function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const runId = runs.id[run] as RunId;
+  state.touching = runId;
+  const shard = state.shards.get(shardOfRun(runId))!;
+  const claim = {
+    runId,
+    taskNo: (slot - runs.base[run]!) as TaskNo,
+    attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
+    fence: (tasks.fence[slot]! + 1) as Fence,
+  };
+  recorder.record({
+    kind: 'AttemptClaimed',
+    ...claim,
+    workerId: worker.id,
+    firstOfTask: claim.fence === 1,
+    firstOfRun: !runs.has(run, CLAIMED),
+    at: state.now,
+  });
+  recorder.send({
+    kind: 'SendAssignment',
+    gateway: worker.gateway!,
+    workerId: worker.id,
+    shard: shard.shard,
+    epoch: shard.epoch,
+    claim,
+    runUid: runs.uidOf(run),
+    version: runs.versionOf(run),
+    hasParams: runs.has(run, HAS_PARAMS),
+  });
+  watchLease(recorder, worker);
+}

@@ -1,0 +1,104 @@
+/**
+ * One queue: for each priority its active lanes, the one with the oldest head first, and the workers that lend slots.
+ * Tenants will stand between priority and lane when shares are kept (I48).
+ */
+import { PRIORITIES } from '../dag/spec.ts';
+import type { QueueName } from '../ids.ts';
+import type { Worker } from '../lease/worker-table.ts';
+import type { Lane } from './lane.ts';
+
+export class ReadyQueue {
+  readonly name: QueueName;
+  private readonly lanes: Lane[][] = PRIORITIES.map(() => []);
+  /** Workers that may have free slots, each in its turn; those without are dropped when they come up. */
+  private readonly offers = new Set<Worker>();
+
+  constructor(name: QueueName) {
+    this.name = name;
+  }
+
+  top(priority: number): Lane | undefined {
+    return this.lanes[priority]![0];
+  }
+
+  activeLanes(priority: number): readonly Lane[] {
+    return this.lanes[priority]!;
+  }
+
+  offer(worker: Worker): void {
+    this.offers.add(worker);
+  }
+
+  /** A worker with a free slot; it goes to the end of the row. */
+  nextOffer(): Worker | undefined {
+    for (const worker of this.offers) {
+      this.offers.delete(worker);
+      if (worker.free === 0 || !worker.queues.includes(this.name)) continue;
+      this.offers.add(worker);
+      return worker;
+    }
+    return undefined;
+  }
+
+  /** Puts the lane where its head belongs, or takes it out when it is empty or its dag may start no more. */
+  update(lane: Lane): void {
+    const heap = this.lanes[lane.priority]!;
+    const wanted = lane.size > 0 && lane.dag.hasRoomForTask();
+    if (!wanted) {
+      if (lane.place >= 0) this.removeAt(heap, lane.place);
+      return;
+    }
+    if (lane.place < 0) {
+      lane.place = heap.length;
+      heap.push(lane);
+    }
+    this.siftUp(heap, lane.place);
+    this.siftDown(heap, lane.place);
+  }
+
+  private removeAt(heap: Lane[], at: number): void {
+    const removed = heap[at]!;
+    const last = heap.pop()!;
+    removed.place = -1;
+    if (last === removed) return;
+    heap[at] = last;
+    last.place = at;
+    this.siftUp(heap, at);
+    this.siftDown(heap, last.place);
+  }
+
+  private siftUp(heap: Lane[], from: number): void {
+    let at = from;
+    const lane = heap[at]!;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(lane, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      heap[at]!.place = at;
+      at = parent;
+    }
+    heap[at] = lane;
+    lane.place = at;
+  }
+
+  private siftDown(heap: Lane[], from: number): void {
+    let at = from;
+    const lane = heap[at]!;
+    for (;;) {
+      let child = at * 2 + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+      if (!isBefore(heap[child]!, lane)) break;
+      heap[at] = heap[child]!;
+      heap[at]!.place = at;
+      at = child;
+    }
+    heap[at] = lane;
+    lane.place = at;
+  }
+}
+
+/** A dag has one lane in a queue at a priority, and a run one dag: no two heads are of the same run. */
+function isBefore(a: Lane, b: Lane): boolean {
+  return a.headRunId() < b.headRunId();
+}

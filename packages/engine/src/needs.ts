@@ -1,0 +1,71 @@
+/** What a command must see and the working set lacks: the host fetches it, all of a batch in one go (D1). */
+import { keyName } from './apply.ts';
+import type { Command } from './command.ts';
+import { type DagId, type RunId, type ShardNo, shardOfRun } from './ids.ts';
+import type { State } from './state.ts';
+import type { Need } from './stored.ts';
+import { dueSchedules } from './timer/tick.ts';
+
+export function needs(state: State, command: Command): readonly Need[] {
+  switch (command.kind) {
+    case 'SubmitRuns': {
+      const found = [...dagNeeds(state, command.shard, command.dagId)];
+      if (command.key !== null) {
+        const { shard, tenantId, dagId: target } = command;
+        const key = { tenantId, operation: 'submit', target, key: command.key.key };
+        if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
+      }
+      if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
+      return found;
+    }
+    case 'DeployDag': {
+      const { shard, tenantId, name } = command;
+      return state.dags.named(tenantId, name) === undefined ? [{ kind: 'dag_name', shard, tenantId, name }] : [];
+    }
+    case 'SetSchedulePaused':
+      return dagNeeds(state, command.shard, command.dagId);
+    case 'CancelRun':
+    case 'StrikeRun':
+      return runNeeds(state, command.runId);
+    case 'ReportAttempt':
+      return runNeeds(state, command.claim.runId);
+    case 'Tick':
+      return dueSchedules({ state }).flatMap((dagId) => {
+        const shard = state.schedules.get(dagId)?.shard;
+        return shard === undefined ? [] : dagNeeds(state, shard, dagId);
+      });
+    case 'RefuseClaim':
+    case 'LendSlots':
+    case 'RecallSlots':
+    case 'WorkerHeard':
+    case 'WorkerLeft':
+    case 'GatewayLost':
+      return [];
+  }
+}
+
+/** The shard whose owner must decide on this; null when any node may. */
+export function shardOfCommand(command: Command): ShardNo | null {
+  switch (command.kind) {
+    case 'SubmitRuns':
+    case 'DeployDag':
+    case 'SetSchedulePaused':
+      return command.shard;
+    case 'CancelRun':
+    case 'StrikeRun':
+      return shardOfRun(command.runId);
+    case 'ReportAttempt':
+    case 'RefuseClaim':
+      return shardOfRun(command.claim.runId);
+    default:
+      return null;
+  }
+}
+
+function dagNeeds(state: State, shard: ShardNo, dagId: DagId): readonly Need[] {
+  return state.dags.get(dagId) === undefined ? [{ kind: 'dag', shard, dagId }] : [];
+}
+
+function runNeeds(state: State, runId: RunId): readonly Need[] {
+  return state.runs.find(runId) < 0 ? [{ kind: 'run', runId }] : [];
+}

@@ -1,0 +1,38 @@
+/** One step in the making: decisions record changes, which are applied at once, and effects, which wait for the commit. */
+import { apply } from './apply.ts';
+import type { Change } from './change.ts';
+import type { Effect } from './effect.ts';
+import type { RunId } from './ids.ts';
+import type { Worker } from './lease/worker-table.ts';
+import type { State } from './state.ts';
+import type { StoredKey, StoredRun } from './stored.ts';
+
+export class Recorder {
+  readonly state: State;
+  readonly changes: Change[] = [];
+  readonly effects: Effect[] = [];
+  /** Ended runs, and keys, that the host fetched for this step: not part of the working set. */
+  readonly endedRuns = new Map<RunId, StoredRun>();
+  readonly runsByUid = new Map<string, StoredRun>();
+  /** Workers whose slots were lent for this decision only. */
+  readonly lent = new Set<Worker>();
+  readonly keys = new Map<string, StoredKey>();
+
+  constructor(state: State) {
+    this.state = state;
+  }
+
+  record(change: Change): void {
+    apply(this.state, change);
+    this.changes.push(change);
+  }
+
+  send(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /** The step has made its share of changes: what is left goes on in the next one. */
+  isFull(): boolean {
+    return this.changes.length >= this.state.settings.changesPerStep;
+  }
+}

@@ -1,0 +1,138 @@
+/** Makes state of what the store hands back: on takeover, while the rest is loading, and for what a command needs to see. */
+
+import { dagNo } from './apply/apply-dag.ts';
+import { forgetRun } from './apply/apply-run.ts';
+import { keyName } from './apply.ts';
+import { assert } from './assert.ts';
+import { Dag } from './dag/dag-table.ts';
+import { PRIORITIES } from './dag/spec.ts';
+import { Version } from './dag/version.ts';
+import type { Epoch, Instant, RunId, ShardNo } from './ids.ts';
+import { shardOfRun } from './ids.ts';
+import { unlinkAttempt } from './lease/attempts.ts';
+import { leaveLane } from './match/enqueue.ts';
+import type { Recorder } from './recorder.ts';
+import { restoreRun } from './run/restore-run.ts';
+import { ENDED, OPEN } from './run/run-table.ts';
+import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
+import type { State } from './state.ts';
+import type {
+  AdmittedCount,
+  Seen,
+  StoredDag,
+  StoredRun,
+  StoredSchedule,
+  StoredShard,
+  StoredVersion,
+} from './stored.ts';
+import { READY, RUNNING } from './task/task-table.ts';
+
+export interface Heads {
+  readonly shards: readonly StoredShard[];
+  readonly schedules: readonly StoredSchedule[];
+  readonly runs: readonly StoredRun[];
+  readonly dags: readonly StoredDag[];
+  readonly versions: readonly StoredVersion[];
+  readonly admitted: readonly AdmittedCount[];
+}
+
+/** Takes shards into the working set, as of their takeover. */
+export function adoptShards(state: State, heads: Heads, now: { readonly wall: Instant; readonly mono: number }): void {
+  state.now = now.wall;
+  state.mono = now.mono as State['mono'];
+  for (const stored of heads.shards) {
+    assert(!state.shards.has(stored.shard), 'a shard is adopted once');
+    const { shard, epoch, commitNo, lastRunId, lastDagNo } = stored;
+    state.shards.set(shard, { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo });
+    for (const { workerId, silentMs } of stored.silentWorkers) {
+      const { leaseMs, reconcileMs } = state.settings;
+      const leaseEndsAt = (state.mono + Math.max(leaseMs - silentMs, reconcileMs)) as State['mono'];
+      const worker = state.workers.getOrAdd(workerId, leaseEndsAt);
+      worker.silencedIn.add(shard);
+      if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) worker.leaseEndsAt = leaseEndsAt;
+    }
+  }
+  for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);
+  for (const stored of heads.schedules) {
+    const schedule = makeSchedule(stored);
+    state.schedules.set(stored.dagId, schedule);
+    watchSchedule(state, schedule);
+  }
+  restoreRuns(state, heads);
+}
+
+/** Adds dags, versions and live runs that are not in memory yet. What is in memory is newer, and stays. */
+export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 'dags' | 'versions' | 'runs'>): void {
+  restoreDags(state, dags, versions);
+  for (const stored of runs) {
+    if (stored.setAside || stored.phase === 'ended' || state.runs.find(stored.runId) >= 0) continue;
+    if (!state.shards.has(shardOfRun(stored.runId))) continue;
+    restoreRun(state, stored);
+  }
+}
+
+/** What the host fetched for a step. */
+export function absorbSeen(recorder: Recorder, seen: Seen): void {
+  const { state } = recorder;
+  restoreRuns(state, seen);
+  for (const run of seen.runs) {
+    recorder.runsByUid.set(run.uid, run);
+    if (state.runs.find(run.runId) < 0) recorder.endedRuns.set(run.runId, run);
+  }
+  for (const key of seen.keys) recorder.keys.set(keyName(key), key);
+}
+
+function restoreDags(state: State, dags: readonly StoredDag[], versions: readonly StoredVersion[]): void {
+  for (const stored of dags) {
+    state.tenantNames.set(stored.tenantId, stored.tenant);
+    if (state.dags.get(stored.dagId) !== undefined || !state.shards.has(stored.shard)) continue;
+    const current = versions.find((v) => v.dagId === stored.dagId && v.versionNo === stored.versionNo);
+    assert(current !== undefined, 'a dag comes with its current version');
+    const { shard, dagId, tenantId, tenant, name, versionNo } = stored;
+    const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
+    dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
+    state.admittedOf.delete(dagId);
+    state.dags.add(dag);
+    const shardState = state.shards.get(shard)!;
+    shardState.lastDagNo = Math.max(shardState.lastDagNo, dagNo(dagId));
+  }
+  for (const stored of versions) {
+    const dag = state.dags.get(stored.dagId);
+    if (dag === undefined || dag.versions.has(stored.versionNo)) continue;
+    dag.versions.set(stored.versionNo, new Version(dag, stored.versionNo, stored.hash, stored.spec));
+  }
+}
+
+/** Gives shards out of the hand: another node has them, or will. */
+export function dropShards(state: State, shards: readonly ShardNo[]): void {
+  const leaving = new Set(shards);
+  for (const run of [...state.runs.slots()]) {
+    if (leaving.has(shardOfRun(state.runs.id[run] as RunId))) dropRun(state, run);
+  }
+  const kept = state.lingering.filter(({ slot }) => state.runs.version[slot] !== undefined);
+  state.lingering.splice(0, state.lingering.length, ...kept);
+  for (const dag of [...state.dags.byId.values()]) if (leaving.has(dag.shard)) state.dags.remove(dag);
+  for (const [id, schedule] of state.schedules) if (leaving.has(schedule.shard)) state.schedules.delete(id);
+  for (const [name, { stored }] of state.recentKeys) if (leaving.has(stored.shard)) state.recentKeys.delete(name);
+  for (const worker of [...state.workers.all()]) {
+    for (const shard of shards) worker.silencedIn.delete(shard);
+    state.workers.forgetIfIdle(worker);
+  }
+  for (const shard of shards) state.shards.delete(shard);
+  state.agenda.runs.clear();
+}
+
+function dropRun(state: State, run: number): void {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  if (runs.phase[run] !== ENDED) {
+    const base = runs.base[run]!;
+    for (let slot = base; slot < base + version.taskCount; slot++) {
+      if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
+      else if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
+    }
+    version.liveRuns -= 1;
+    version.dag.liveRuns -= 1;
+  }
+  forgetRun(state, run);
+}

@@ -1,0 +1,63 @@
+import { setTaskTimer } from '../apply/apply-task.ts';
+import { type Answer, type CancelRun, refuse } from '../command.ts';
+import type { TaskNo } from '../ids.ts';
+import { killAttempt } from '../lease/kill.ts';
+import type { Recorder } from '../recorder.ts';
+import { RUNNING } from '../task/task-table.ts';
+import type { RunOutcome } from './phase.ts';
+import { RUN_OUTCOMES } from './phase.ts';
+import { CLOSING, ENDED, OPEN, SET_ASIDE } from './run-table.ts';
+
+/** Cancel wins: from its commit on nothing of the run begins, and no report makes it succeed (I42). */
+export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
+  const { state } = recorder;
+  const { runs } = state;
+  const run = runs.find(command.runId);
+  if (run < 0 || runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
+  if (runs.versionOf(run).dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
+  if (runs.phase[run] === CLOSING) return closingAnswer(RUN_OUTCOMES[runs.outcome[run]! - 1]!);
+  if (runs.phase[run] === OPEN) {
+    recorder.record({
+      kind: 'RunClosing',
+      runId: command.runId,
+      outcome: 'cancelled',
+      actor: command.actor,
+      at: state.now,
+    });
+    stopRunning(recorder, run);
+  }
+  return closingAnswer('cancelled');
+}
+
+function stopRunning(recorder: Recorder, run: number): void {
+  const { state } = recorder;
+  const base = state.runs.base[run]!;
+  const { taskCount } = state.runs.versionOf(run);
+  for (let slot = base; slot < base + taskCount; slot++) {
+    if (state.tasks.state[slot] !== RUNNING) continue;
+    const claim = killAttempt(recorder, slot, 'cancelled');
+    // The worker has its grace; one that does not answer is ended by the server (I42).
+    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, {
+      ...claim,
+      taskNo: (slot - base) as TaskNo,
+    });
+  }
+}
+
+function closingAnswer(outcome: RunOutcome): Answer {
+  // A run that is closing for another reason was completed first (I42); cancelling twice is one cancel.
+  return outcome === 'cancelled' ? { ok: true, kind: 'cancelled', outcome } : refuse('RUN_ENDED', outcome);
+}
+
+function answerForEnded(recorder: Recorder, command: CancelRun, run: number): Answer {
+  const { runs } = recorder.state;
+  if (run >= 0) {
+    if (runs.versionOf(run).dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
+    if (runs.has(run, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
+    return closingAnswer(RUN_OUTCOMES[runs.outcome[run]! - 1]!);
+  }
+  const stored = recorder.endedRuns.get(command.runId);
+  if (stored === undefined || stored.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
+  if (stored.setAside) return refuse('RUN_SET_ASIDE');
+  return closingAnswer(stored.outcome ?? 'failed');
+}

@@ -1,0 +1,45 @@
+/** Makes runs: of a submission, of a window. */
+import { assert } from '../assert.ts';
+import { bitsOf } from '../chance.ts';
+import type { RunCreated } from '../change.ts';
+import type { Dag } from '../dag/dag-table.ts';
+import { type Actor, type Instant, makeRunUid, nextRunId, type RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor'>;
+
+/** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
+export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
+  const { state } = recorder;
+  const shard = state.shards.get(dag.shard);
+  assert(shard !== undefined, 'runs are created by the owner of the shard');
+  const runId = nextRunId(dag.shard, shard.lastRunId, state.now);
+  recorder.record({
+    kind: 'RunCreated',
+    runId,
+    tenantId: dag.tenantId,
+    dagId: dag.id,
+    versionNo: dag.current.no,
+    admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    at: state.now,
+    ...run,
+  });
+  return runId;
+}
+
+const SCHEDULE = 'schedule' as Actor;
+
+export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
+  const dag = recorder.state.dags.get(schedule.dagId);
+  assert(dag !== undefined, 'a due schedule has its dag in memory');
+  // The window is the run's name: the same window gives the same uid, whoever decides it (I1).
+  const uid = makeRunUid(
+    dag.shard,
+    firesAt,
+    bitsOf(48, schedule.dagId, firesAt, 11),
+    bitsOf(26, schedule.dagId, firesAt, 12),
+  );
+  const { priority } = dag.current.spec;
+  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params: null, actor: SCHEDULE });
+}

@@ -1,0 +1,55 @@
+/** Follows up on what a step has done: runs with nothing left to run close and end, waiting runs are admitted. */
+import type { Dag } from '../dag/dag-table.ts';
+import type { Actor, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { RUN_OUTCOMES } from './phase.ts';
+import { ADMITTED, CLOSING, OPEN } from './run-table.ts';
+
+const SYSTEM = 'system' as Actor;
+
+export function settleAgenda(recorder: Recorder): void {
+  const { agenda } = recorder.state;
+  for (const run of agenda.runs) finishRun(recorder, run);
+  agenda.runs.clear();
+  noteSilentWorkers(recorder);
+  for (const dag of agenda.dags) {
+    if (recorder.isFull()) return;
+    admitWaiting(recorder, dag);
+    agenda.dags.delete(dag);
+  }
+}
+
+function noteSilentWorkers(recorder: Recorder): void {
+  const { agenda, workers } = recorder.state;
+  for (const { shard, workerNo } of agenda.loaded.splice(0)) {
+    const worker = workers.at(workerNo);
+    if (worker === undefined || worker.heard || worker.silencedIn.has(shard)) continue;
+    recorder.record({ kind: 'WorkerSilenced', shard, workerId: worker.id });
+  }
+}
+
+/** Open with no task left: closing, its outcome fixed. Closing with no attempt left: ended (I33). */
+function finishRun(recorder: Recorder, run: number): void {
+  const { runs, now } = recorder.state;
+  if (runs.version[run] === undefined) return;
+  const runId = runs.id[run] as RunId;
+  if (runs.phase[run] === OPEN && runs.unfinished[run] === 0) {
+    const outcome = runs.failed[run] === 0 ? 'succeeded' : 'failed';
+    recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
+  }
+  if (runs.phase[run] === CLOSING && runs.unfinished[run] === 0 && runs.running[run] === 0) {
+    recorder.record({ kind: 'RunEnded', runId, outcome: RUN_OUTCOMES[runs.outcome[run]! - 1]!, at: now });
+  }
+}
+
+/** Oldest first. An entry may speak of a run that has gone. */
+function admitWaiting(recorder: Recorder, dag: Dag): void {
+  const { runs, now } = recorder.state;
+  while (dag.hasRoomForRun() && !recorder.isFull()) {
+    const runId = dag.waitingRuns.pop();
+    if (runId === undefined) return;
+    const run = runs.find(runId);
+    if (run < 0 || runs.phase[run] !== OPEN || runs.has(run, ADMITTED)) continue;
+    recorder.record({ kind: 'RunAdmitted', runId, at: now });
+  }
+}

@@ -1,0 +1,104 @@
+/** A live run from its rows: what has no row is derived (D4). */
+import { setTaskTimer } from '../apply/apply-task.ts';
+import { assert } from '../assert.ts';
+import { PRIORITIES } from '../dag/spec.ts';
+import { shardOfRun } from '../ids.ts';
+import { linkAttempt } from '../lease/attempts.ts';
+import { LOADED } from '../lease/heard.ts';
+import { enqueue } from '../match/enqueue.ts';
+import type { State } from '../state.ts';
+import type { StoredRun, StoredTask } from '../stored.ts';
+import { deriveTasks } from '../task/derive.ts';
+import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
+import { READY, SUCCEEDED } from '../task/task-table.ts';
+import { RUN_OUTCOMES } from './phase.ts';
+import { ADMITTED, CLAIMED, CLOSING, HAS_PARAMS, OPEN } from './run-table.ts';
+
+export function restoreRun(state: State, stored: StoredRun): void {
+  const { runs, tasks } = state;
+  const dag = state.dags.get(stored.dagId);
+  const version = dag?.versions.get(stored.versionNo);
+  assert(dag !== undefined && version !== undefined, 'a run comes with its dag and its version');
+  state.touching = stored.runId;
+  const run = runs.add(stored.runId, stored.uid, version);
+  runs.createdAt[run] = stored.createdAt;
+  runs.priority[run] = PRIORITIES.indexOf(stored.priority);
+  runs.phase[run] = stored.phase === 'open' ? OPEN : CLOSING;
+  runs.outcome[run] = stored.outcome === null ? 0 : 1 + RUN_OUTCOMES.indexOf(stored.outcome);
+  runs.strikes[run] = stored.strikes;
+  runs.flags[run] =
+    (stored.admitted ? ADMITTED : 0) | (stored.hasParams ? HAS_PARAMS : 0) | (stored.tasks.length > 0 ? CLAIMED : 0);
+  const base = tasks.allocate(version.taskCount, run);
+  runs.base[run] = base;
+  version.liveRuns += 1;
+  dag.liveRuns += 1;
+  const derived = deriveTasks(version.graph, stored.tasks, stored);
+  tasks.state.set(derived.state, base);
+  tasks.unmet.set(derived.unmet, base);
+  for (const row of stored.tasks) restoreTask(state, run, row);
+  countTasks(state, run);
+  if (runs.phase[run] === OPEN && !stored.admitted) {
+    dag.waitingRuns.push(stored.runId);
+    state.agenda.dags.add(dag);
+  }
+  // A node that died between two steps may have left a run with nothing to do but end.
+  if (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING) state.agenda.runs.add(run);
+  state.touching = null;
+}
+
+function restoreTask(state: State, run: number, row: StoredTask): void {
+  const { tasks, runs } = state;
+  const slot = runs.base[run]! + row.taskNo;
+  tasks.fence[slot] = row.fence;
+  tasks.attemptNo[slot] = row.attemptNo;
+  tasks.lostCount[slot] = row.lostCount;
+  tasks.claimedAt[slot] = row.claimedAt;
+  tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
+  const spec = runs.versionOf(run).task(row.taskNo);
+  const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
+  if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
+  if (row.state === 'retrying') {
+    tasks.retryAt[slot] = row.retryAt ?? 0;
+    // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
+    setTaskTimer(
+      state,
+      'retry',
+      within((row.retryAt ?? 0) - state.now, Math.max(spec.retry.maxMs, spec.retry.minMs)),
+      timer,
+    );
+  }
+  if (row.state !== 'running') return;
+  tasks.confirmed[slot] = LOADED;
+  const worker = state.workers.getOrAdd(row.workerId, (state.mono + state.settings.leaseMs) as State['mono']);
+  linkAttempt(state, slot, worker);
+  state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
+  if (worker.watchedAt === 0) {
+    worker.watchedAt = worker.leaseEndsAt;
+    state.timers.push({ at: worker.leaseEndsAt, kind: 'lease', subject: worker.no, taskNo: 0, stamp: 0 });
+  }
+  if (spec.timeoutMs !== null) {
+    setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
+  }
+  if (runs.phase[run] === CLOSING) {
+    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, timer);
+  }
+}
+
+function countTasks(state: State, run: number): void {
+  const { tasks, runs } = state;
+  const base = runs.base[run]!;
+  const { taskCount } = runs.versionOf(run);
+  let [unfinished, failed] = [0, 0];
+  for (let slot = base; slot < base + taskCount; slot++) {
+    const code = tasks.state[slot]!;
+    if (code < SUCCEEDED) unfinished += 1;
+    else if (code !== SUCCEEDED) failed += 1;
+    if (code === READY) enqueue(state, slot);
+  }
+  runs.unfinished[run] = unfinished;
+  runs.failed[run] = failed;
+}
+
+function within(value: number, most: number): number {
+  return Math.min(Math.max(value, 0), most);
+}

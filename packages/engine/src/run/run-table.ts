@@ -1,0 +1,137 @@
+/**
+ * The live runs, as columns: a million of them must fit, and an object each would cost a kilobyte and long collections.
+ * A run is a *slot*, a small number that is used again after the run has left.
+ */
+
+import type { Version } from '../dag/version.ts';
+import type { RunId, RunUid } from '../ids.ts';
+import { IdIndex } from './id-index.ts';
+
+export const OPEN = 0;
+export const CLOSING = 1;
+export const ENDED = 2;
+
+export const ADMITTED = 1;
+export const CLAIMED = 2;
+export const HAS_PARAMS = 4;
+export const SET_ASIDE = 8;
+
+export class RunTable {
+  private capacity = 0;
+  private used = 0;
+  private readonly free: number[] = [];
+  private readonly index = new IdIndex((slot) => this.id[slot]!);
+
+  id = new Float64Array(0);
+  private uid = new Uint32Array(0);
+  createdAt = new Float64Array(0);
+  phase = new Uint8Array(0);
+  /** 0 for none, else 1 + index in RUN_OUTCOMES. */
+  outcome = new Uint8Array(0);
+  priority = new Uint8Array(0);
+  flags = new Uint8Array(0);
+  strikes = new Uint8Array(0);
+  /** First slot of the run's tasks in the task table. */
+  base = new Int32Array(0);
+  /** Tasks without a final outcome. */
+  unfinished = new Int32Array(0);
+  /** Tasks that ended otherwise than succeeded or skipped. */
+  failed = new Int32Array(0);
+  /** Running attempts. */
+  running = new Int32Array(0);
+  readonly version: (Version | undefined)[] = [];
+
+  get count(): number {
+    return this.used - this.free.length;
+  }
+
+  find(id: RunId): number {
+    return this.index.find(id);
+  }
+
+  add(id: RunId, uid: RunUid, version: Version): number {
+    const slot = this.free.pop() ?? this.extend();
+    this.id[slot] = id;
+    writeUid(this.uid, slot, uid);
+    this.phase[slot] = OPEN;
+    this.outcome[slot] = 0;
+    this.flags[slot] = 0;
+    this.strikes[slot] = 0;
+    this.failed[slot] = 0;
+    this.running[slot] = 0;
+    this.unfinished[slot] = version.taskCount;
+    this.version[slot] = version;
+    this.index.add(id, slot);
+    return slot;
+  }
+
+  remove(slot: number): void {
+    this.index.remove(this.id[slot] as RunId);
+    this.id[slot] = 0;
+    this.version[slot] = undefined;
+    this.free.push(slot);
+  }
+
+  versionOf(slot: number): Version {
+    return this.version[slot]!;
+  }
+
+  uidOf(slot: number): RunUid {
+    return readUid(this.uid, slot);
+  }
+
+  has(slot: number, flag: number): boolean {
+    return (this.flags[slot]! & flag) !== 0;
+  }
+
+  *slots(): Generator<number> {
+    for (let slot = 0; slot < this.used; slot++) if (this.version[slot] !== undefined) yield slot;
+  }
+
+  private extend(): number {
+    if (this.used === this.capacity) {
+      this.capacity = Math.max(64, this.capacity * 2);
+      this.id = grown(this.id, this.capacity);
+      this.uid = grown(this.uid, this.capacity * 4);
+      this.createdAt = grown(this.createdAt, this.capacity);
+      this.phase = grown(this.phase, this.capacity);
+      this.outcome = grown(this.outcome, this.capacity);
+      this.priority = grown(this.priority, this.capacity);
+      this.flags = grown(this.flags, this.capacity);
+      this.strikes = grown(this.strikes, this.capacity);
+      this.base = grown(this.base, this.capacity);
+      this.unfinished = grown(this.unfinished, this.capacity);
+      this.failed = grown(this.failed, this.capacity);
+      this.running = grown(this.running, this.capacity);
+    }
+    return this.used++;
+  }
+}
+
+type Column = Float64Array | Uint32Array | Int32Array | Uint8Array | Uint16Array;
+
+/** The same column with room for more. */
+export function grown<T extends Column>(column: T, length: number): T {
+  const Kind = column.constructor as new (length: number) => T;
+  const larger = new Kind(length);
+  larger.set(column);
+  return larger;
+}
+
+function writeUid(column: Uint32Array, slot: number, uid: RunUid): void {
+  const at = slot * 4;
+  column[at] = Number.parseInt(uid.slice(0, 8), 16);
+  column[at + 1] = Number.parseInt(uid.slice(9, 13) + uid.slice(14, 18), 16);
+  column[at + 2] = Number.parseInt(uid.slice(19, 23) + uid.slice(24, 28), 16);
+  column[at + 3] = Number.parseInt(uid.slice(28, 36), 16);
+}
+
+function readUid(column: Uint32Array, slot: number): RunUid {
+  const at = slot * 4;
+  const [a, b, c, d] = [hex8(column[at]!), hex8(column[at + 1]!), hex8(column[at + 2]!), hex8(column[at + 3]!)];
+  return `${a}-${b.slice(0, 4)}-${b.slice(4)}-${c.slice(0, 4)}-${c.slice(4)}${d}` as RunUid;
+}
+
+function hex8(value: number): string {
+  return value.toString(16).padStart(8, '0');
+}

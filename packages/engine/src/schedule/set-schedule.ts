@@ -1,0 +1,61 @@
+/** Create, edit, pause, resume and remove: once answered, no window of the old version fires, and none fires twice (I6). */
+import { type Answer, DONE, refuse, type SetSchedulePaused } from '../command.ts';
+import type { ScheduleSpec } from '../dag/spec.ts';
+import type { Actor, DagId, Instant, ShardNo } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { decideDueWindows, skipUntil } from './decide-windows.ts';
+import type { Schedule } from './schedule.ts';
+
+interface SetSchedule {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly spec: ScheduleSpec | null;
+  readonly actor: Actor;
+}
+
+export function setSchedule(recorder: Recorder, { shard, dagId, spec, actor }: SetSchedule): void {
+  const { state } = recorder;
+  const known = state.schedules.get(dagId);
+  if (known === undefined && spec === null) return;
+  if (known !== undefined && spec !== null && isSame(known.spec, spec)) return;
+  if (known !== undefined) settleOld(recorder, known);
+  if (spec === null) {
+    recorder.record({ kind: 'ScheduleRemoved', shard, dagId, actor, at: state.now });
+    return;
+  }
+  const decidedUntil = Math.max(state.now, known?.decidedUntil ?? 0) as Instant;
+  const [revision, paused] = [(known?.revision ?? 0) + 1, known?.paused ?? false];
+  recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
+}
+
+export function setSchedulePaused(recorder: Recorder, command: SetSchedulePaused): Answer {
+  const { state } = recorder;
+  const dag = state.dags.get(command.dagId);
+  if (dag === undefined || dag.tenantId !== command.tenantId) return refuse('DAG_NOT_FOUND');
+  const known = state.schedules.get(command.dagId);
+  if (known === undefined) return refuse('SCHEDULE_NOT_FOUND', dag.name);
+  const { paused, actor } = command;
+  if (known.paused === paused) return DONE;
+  settleOld(recorder, known);
+  const { shard, dagId, spec } = known;
+  const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
+  const revision = known.revision + 1;
+  recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
+  return DONE;
+}
+
+/** Windows that are due by the old version are decided by it, or recorded as skipped while it was paused. */
+function settleOld(recorder: Recorder, known: Schedule): void {
+  if (known.paused) skipUntil(recorder, known, recorder.state.now, 'paused');
+  else decideDueWindows(recorder, known);
+}
+
+function isSame(a: ScheduleSpec, b: ScheduleSpec): boolean {
+  return (
+    a.cron === b.cron &&
+    a.zone === b.zone &&
+    a.gap === b.gap &&
+    a.missed === b.missed &&
+    a.missedLimit === b.missedLimit
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * The working set of one node: the live runs of the shards it owns, with what is needed to decide about them.
+ *
+ * Three kinds of things are in it. What is stored: shards, dags, schedules, runs, tasks; altered by `apply` alone, so
+ * that state equals history (I19). What is derived from that: ready queues, counts, timers. And what is known only in
+ * memory: workers, lent slots, leases (D5).
+ */
+import type { KeyStored } from './change.ts';
+import type { Dag } from './dag/dag-table.ts';
+import { DagTable } from './dag/dag-table.ts';
+import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, ShardNo, TenantId } from './ids.ts';
+import { SentClaims } from './lease/sent-claims.ts';
+import { WorkerTable } from './lease/worker-table.ts';
+import { ReadyQueue } from './match/ready-queue.ts';
+import { RunTable } from './run/run-table.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import type { ZoneData } from './schedule/zone.ts';
+import { TaskTable } from './task/task-table.ts';
+import { TimerHeap } from './timer/timer-heap.ts';
+
+export interface EngineSettings {
+  /** A worker not heard for this long loses its attempts. */
+  readonly leaseMs: number;
+  /** A claim not shown by its worker this long after it was sent goes back. */
+  readonly undeliveredMs: number;
+  /** Between the signal to stop and force. */
+  readonly graceMs: number;
+  /** No step makes many more changes than this; what is left goes on in the next one. */
+  readonly changesPerStep: number;
+  /** After a takeover even a worker whose time is up has this long to be heard: it may be looking for a gateway. */
+  readonly reconcileMs: number;
+  /** A window decided later than this after its time counts as missed. */
+  readonly missedAfterMs: number;
+  /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
+  readonly zoneData: (zone: string, from: Instant, until: Instant) => ZoneData;
+}
+
+export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
+  leaseMs: 15_000,
+  undeliveredMs: 2_000,
+  graceMs: 10_000,
+  changesPerStep: 2_000,
+  reconcileMs: 3_000,
+  missedAfterMs: 60_000,
+};
+
+export interface ShardState {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  commitNo: number;
+  lastRunId: RunId;
+  lastDagNo: number;
+}
+
+/** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
+export interface Agenda {
+  /** Runs in which no task is left to run, or no attempt to end. */
+  readonly runs: Set<number>;
+  /** Dags that may have room for a waiting run. */
+  readonly dags: Set<Dag>;
+  /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
+  readonly loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
+}
+
+export class State {
+  readonly settings: EngineSettings;
+  now = 0 as Instant;
+  mono = 0 as MonoMs;
+  /** Chance of this step, from outside. */
+  seed = 0;
+  /** Number of the batch being decided, and of the last one known to be committed. */
+  batchNo = 0;
+  settledBatchNo = 0;
+
+  readonly shards = new Map<ShardNo, ShardState>();
+  readonly dags = new DagTable();
+  readonly runs = new RunTable();
+  readonly tasks = new TaskTable();
+  readonly schedules = new Map<DagId, Schedule>();
+  /** Admitted runs of dags that are not in memory yet. */
+  readonly admittedOf = new Map<DagId, number>();
+
+  readonly queues = new Map<QueueName, ReadyQueue>();
+  readonly workers = new WorkerTable();
+  readonly timers = new TimerHeap();
+  readonly windows = new TimerHeap();
+  readonly sent = new SentClaims();
+  readonly agenda: Agenda = { runs: new Set(), dags: new Set(), loaded: [] };
+  /** Keys of batches in flight: the database does not show them yet. */
+  readonly recentKeys = new Map<
+    string,
+    { readonly stored: KeyStored; readonly count: number; readonly batchNo: number }
+  >();
+  /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
+  readonly lingering: { readonly slot: number; readonly batchNo: number }[] = [];
+  /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
+  touching: RunId | null = null;
+
+  constructor(settings: EngineSettings) {
+    this.settings = settings;
+  }
+
+  /** Set by the commands that bring a tenant along; names are for assignments and people. */
+  readonly tenantNames = new Map<TenantId, string>();
+
+  tenantName(id: TenantId): string {
+    return this.tenantNames.get(id) ?? `tenant-${id}`;
+  }
+
+  queue(name: QueueName): ReadyQueue {
+    let queue = this.queues.get(name);
+    if (queue === undefined) {
+      queue = new ReadyQueue(name);
+      this.queues.set(name, queue);
+    }
+    return queue;
+  }
+}

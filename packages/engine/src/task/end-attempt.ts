@@ -1,0 +1,70 @@
+/** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
+import { chanceOf } from '../chance.ts';
+import type { RetryPolicy } from '../dag/spec.ts';
+import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { OPEN } from '../run/run-table.ts';
+import { backoffMs } from './backoff.ts';
+import type { AttemptOutcome } from './outcome.ts';
+
+interface Ending {
+  readonly outcome: AttemptOutcome;
+  readonly output?: string | null;
+  readonly error: string | null;
+  readonly startedAt?: Instant | null;
+}
+
+export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const isOpen = runs.phase[run] === OPEN;
+  const taskNo = (slot - runs.base[run]!) as TaskNo;
+  const attemptNo = tasks.attemptNo[slot] as AttemptNo;
+  // Once the run's outcome is fixed no report makes the task succeed (I42).
+  const outcome = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
+  const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
+  const { retry } = runs.versionOf(run).task(taskNo);
+  const runId = runs.id[run] as RunId;
+  const chance = chanceOf(state.seed, runId, taskNo, attemptNo);
+  const delayMs = isOpen ? retryDelay(retry, outcome, attemptNo - lostCount, lostCount, chance) : null;
+  recorder.record({
+    kind: 'AttemptEnded',
+    runId,
+    taskNo,
+    attemptNo,
+    fence: tasks.fence[slot] as Fence,
+    workerId: state.workers.at(tasks.worker[slot]!)!.id,
+    outcome,
+    taskState: delayMs !== null ? 'retrying' : !isOpen ? 'cancelled' : outcome === 'succeeded' ? 'succeeded' : 'failed',
+    claimedAt: tasks.claimedAt[slot] as Instant,
+    startedAt: ending.startedAt ?? null,
+    endedAt: state.now,
+    retryAt: delayMs === null ? null : ((state.now + delayMs) as Instant),
+    lostCount,
+    output: outcome === 'succeeded' ? (ending.output ?? null) : null,
+    error: ending.error,
+  });
+}
+
+/** Null when the task is not tried again. Each ended attempt counts once, against the budget of its class (I39). */
+function retryDelay(
+  policy: RetryPolicy,
+  outcome: AttemptOutcome,
+  failureCount: number,
+  lostCount: number,
+  chance: number,
+): number | null {
+  switch (outcome) {
+    case 'succeeded':
+    case 'permanent':
+      return null;
+    case 'lost':
+      // At once: it was not the task's fault, as far as anyone knows; the limit is for the task whose fault it is (I28).
+      return lostCount < policy.maxLost ? 0 : null;
+    case 'failed':
+    case 'timed_out':
+    case 'cancelled':
+      return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance) : null;
+  }
+}

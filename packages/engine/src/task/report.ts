@@ -1,0 +1,83 @@
+import {
+  type Answer,
+  type ClaimRef,
+  DONE,
+  RECORDED,
+  type RefuseClaim,
+  type ReportAttempt,
+  refuse,
+} from '../command.ts';
+import type { RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { ENDED } from '../run/run-table.ts';
+import { endAttempt } from './end-attempt.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
+import { RUNNING } from './task-table.ts';
+
+/** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */
+export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answer {
+  const { claim } = command;
+  const slot = findTask(recorder, claim);
+  if (slot === null) return answerFromHistory(recorder, command);
+  const { tasks } = recorder.state;
+  if (tasks.fence[slot] !== claim.fence || tasks.attemptNo[slot] !== claim.attemptNo) return stale(claim);
+  if (tasks.state[slot] !== RUNNING) {
+    const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
+    return isRepeat(ended, command.outcome) ? RECORDED : stale(claim);
+  }
+  const { outcome, output, error, startedAt } = command;
+  endAttempt(recorder, slot, { outcome, output, error, startedAt });
+  return RECORDED;
+}
+
+/** The worker never began: back to ready under a new token, at no cost (I26). */
+export function refuseClaim(recorder: Recorder, { claim }: RefuseClaim): Answer {
+  const slot = findTask(recorder, claim);
+  if (slot !== null && isHeld(recorder, slot, claim)) returnClaim(recorder, slot, 'refused');
+  return DONE;
+}
+
+export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' | 'undelivered' | 'drained'): void {
+  const { state } = recorder;
+  const run = state.tasks.run[slot]!;
+  recorder.record({
+    kind: 'ClaimReturned',
+    runId: state.runs.id[run] as RunId,
+    taskNo: (slot - state.runs.base[run]!) as ClaimRef['taskNo'],
+    fence: state.tasks.fence[slot] as ClaimRef['fence'],
+    reason,
+    at: state.now,
+  });
+}
+
+/** The slot of a task in memory, or null. */
+export function findTask({ state }: Recorder, claim: ClaimRef): number | null {
+  const run = state.runs.find(claim.runId);
+  if (run < 0 || claim.taskNo >= state.runs.versionOf(run).taskCount) return null;
+  return state.runs.base[run]! + claim.taskNo;
+}
+
+export function isHeld({ state }: Recorder, slot: number, claim: ClaimRef): boolean {
+  const run = state.tasks.run[slot]!;
+  if (state.runs.phase[run] === ENDED) return false;
+  return state.tasks.state[slot] === RUNNING && state.tasks.fence[slot] === claim.fence;
+}
+
+/**
+ * The attempt is over. Was it this report that ended it? A cancelled run records every report as cancelled; one that the
+ * server ended itself (lost, timed out) has another outcome than what the worker says.
+ */
+function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome): boolean {
+  return ended !== null && (ended === reported || ended === 'cancelled');
+}
+
+function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt): Answer {
+  const run = recorder.endedRuns.get(claim.runId);
+  const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
+  if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
+  return isRepeat(row.outcome, outcome) ? RECORDED : stale(claim);
+}
+
+function stale(claim: ClaimRef): Answer {
+  return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+}

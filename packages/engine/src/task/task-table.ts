@@ -1,0 +1,117 @@
+/**
+ * The tasks of live runs, as columns. A run's tasks lie side by side, so that task t of a run is slot `base + t`.
+ *
+ *   blocked ── upstream succeeded ──▶ ready ── claim ──▶ running ──▶ succeeded | failed
+ *      │                              ▲  ▲                │ │ │
+ *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
+ *      ▼                              └──── retrying ◀──────┘
+ *   upstream_failed | cancelled
+ */
+import { grown } from '../run/run-table.ts';
+
+export const BLOCKED = 0;
+export const READY = 1;
+export const RUNNING = 2;
+export const RETRYING = 3;
+export const SUCCEEDED = 4;
+export const FAILED = 5;
+export const UPSTREAM_FAILED = 6;
+export const CANCELLED = 7;
+
+/** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
+export const TASK_MOVES: readonly (readonly number[])[] = [
+  [READY, UPSTREAM_FAILED, CANCELLED],
+  [RUNNING, CANCELLED],
+  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
+  [READY, RUNNING, CANCELLED], // straight to running in a replay, which has no timers
+  [],
+  [],
+  [],
+  [],
+];
+
+export const TASK_STATE_NAMES = [
+  'blocked',
+  'ready',
+  'running',
+  'retrying',
+  'succeeded',
+  'failed',
+  'upstream_failed',
+  'cancelled',
+] as const;
+
+export const NONE = -1;
+
+export class TaskTable {
+  private capacity = 0;
+  private used = 0;
+  /** Blocks to use again, by their length. */
+  private readonly free = new Map<number, number[]>();
+
+  run = new Int32Array(0);
+  state = new Uint8Array(0);
+  /** Upstream tasks that have not succeeded yet. */
+  unmet = new Int32Array(0);
+  /** Attempts begun so far, the running one included. */
+  attemptNo = new Uint16Array(0);
+  lostCount = new Uint16Array(0);
+  fence = new Int32Array(0);
+  /** The worker that runs it; its other attempts follow by `next`. */
+  worker = new Int32Array(0);
+  next = new Int32Array(0);
+  previous = new Int32Array(0);
+  /** 1 when the worker has shown that it holds the claim. */
+  confirmed = new Uint8Array(0);
+  /** How the last attempt that ended did: 0 for none, else 1 + index in ATTEMPT_OUTCOMES. */
+  lastOutcome = new Uint8Array(0);
+  claimedAt = new Float64Array(0);
+  /** When a retry may start, by the wall clock: for people; the timer decides. */
+  retryAt = new Float64Array(0);
+
+  allocate(length: number, run: number): number {
+    const base = this.free.get(length)?.pop() ?? this.extend(length);
+    const end = base + length;
+    this.run.fill(run, base, end);
+    this.state.fill(BLOCKED, base, end);
+    this.attemptNo.fill(0, base, end);
+    this.lostCount.fill(0, base, end);
+    this.fence.fill(0, base, end);
+    this.worker.fill(NONE, base, end);
+    this.next.fill(NONE, base, end);
+    this.previous.fill(NONE, base, end);
+    this.confirmed.fill(0, base, end);
+    this.lastOutcome.fill(0, base, end);
+    this.retryAt.fill(0, base, end);
+    return base;
+  }
+
+  release(base: number, length: number): void {
+    this.run.fill(NONE, base, base + length);
+    const blocks = this.free.get(length);
+    if (blocks === undefined) this.free.set(length, [base]);
+    else blocks.push(base);
+  }
+
+  private extend(length: number): number {
+    const base = this.used;
+    this.used += length;
+    if (this.used > this.capacity) {
+      this.capacity = Math.max(64, this.capacity * 2, this.used);
+      this.run = grown(this.run, this.capacity);
+      this.state = grown(this.state, this.capacity);
+      this.unmet = grown(this.unmet, this.capacity);
+      this.attemptNo = grown(this.attemptNo, this.capacity);
+      this.lostCount = grown(this.lostCount, this.capacity);
+      this.fence = grown(this.fence, this.capacity);
+      this.worker = grown(this.worker, this.capacity);
+      this.next = grown(this.next, this.capacity);
+      this.previous = grown(this.previous, this.capacity);
+      this.confirmed = grown(this.confirmed, this.capacity);
+      this.lastOutcome = grown(this.lastOutcome, this.capacity);
+      this.claimedAt = grown(this.claimedAt, this.capacity);
+      this.retryAt = grown(this.retryAt, this.capacity);
+    }
+    return base;
+  }
+}

@@ -1,0 +1,43 @@
+/** A smallest-first heap of numbers. */
+export class NumberHeap<T extends number> {
+  private readonly items: T[] = [];
+
+  get size(): number {
+    return this.items.length;
+  }
+
+  peek(): T | undefined {
+    return this.items[0];
+  }
+
+  push(value: T): void {
+    const { items } = this;
+    let at = items.length;
+    items.push(value);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (items[parent]! <= value) break;
+      items[at] = items[parent]!;
+      at = parent;
+    }
+    items[at] = value;
+  }
+
+  pop(): T | undefined {
+    const { items } = this;
+    const top = items[0];
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return top;
+    let at = 0;
+    for (;;) {
+      let child = at * 2 + 1;
+      if (child >= items.length) break;
+      if (child + 1 < items.length && items[child + 1]! < items[child]!) child += 1;
+      if (items[child]! >= last) break;
+      items[at] = items[child]!;
+      at = child;
+    }
+    items[at] = last;
+    return top;
+  }
+}

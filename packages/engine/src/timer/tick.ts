@@ -1,0 +1,122 @@
+/** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
+
+import type { AttemptNo, DagId, Fence, RunId, TaskNo } from '../ids.ts';
+import { attemptsOf } from '../lease/attempts.ts';
+import { watchLease } from '../lease/heard.ts';
+import { killAttempt } from '../lease/kill.ts';
+import type { Recorder } from '../recorder.ts';
+import { OPEN } from '../run/run-table.ts';
+import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { findTask, isHeld, returnClaim } from '../task/report.ts';
+import { moveTask } from '../task/settle.ts';
+import { READY, RETRYING } from '../task/task-table.ts';
+import type { Timer } from './timer-heap.ts';
+
+export function tick(recorder: Recorder): void {
+  returnUndelivered(recorder);
+  const { state } = recorder;
+  for (let timer = state.timers.peek(); timer !== undefined && timer.at <= state.mono; timer = state.timers.peek()) {
+    if (recorder.isFull()) return;
+    state.timers.pop();
+    ring(recorder, timer);
+  }
+  openWindows(recorder);
+}
+
+/** When something is due next: by the clock that never jumps, and by the wall clock. */
+export function nextDue({ state }: Pick<Recorder, 'state'>): {
+  readonly mono: number | null;
+  readonly wall: number | null;
+} {
+  const timer = state.timers.peek()?.at ?? null;
+  const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
+  const mono = timer === null ? sent : sent === null ? timer : Math.min(timer, sent);
+  return { mono, wall: state.windows.peek()?.at ?? null };
+}
+
+/** Windows that are due now, with the schedule each belongs to. */
+export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly DagId[] {
+  const top = state.windows.peek();
+  if (top === undefined || top.at > state.now) return [];
+  return state.windows.due(state.now, state.settings.changesPerStep).map((timer) => timer.subject as DagId);
+}
+
+function openWindows(recorder: Recorder): void {
+  const { state } = recorder;
+  for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
+    if (recorder.isFull()) return;
+    const schedule = state.schedules.get(timer.subject as DagId);
+    const isCurrent = schedule !== undefined && schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+    // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
+    if (isCurrent && state.dags.get(schedule.dagId) === undefined) return;
+    state.windows.pop();
+    if (isCurrent && !decideDueWindows(recorder, schedule)) {
+      state.windows.push(timer);
+      return;
+    }
+  }
+}
+
+function ring(recorder: Recorder, timer: Timer): void {
+  if (timer.kind === 'lease') return ringLease(recorder, timer);
+  const { state } = recorder;
+  const claim = {
+    runId: timer.subject as RunId,
+    taskNo: timer.taskNo as TaskNo,
+    fence: timer.stamp as Fence,
+    attemptNo: 0 as AttemptNo,
+  };
+  const slot = findTask(recorder, claim);
+  if (slot === null) return;
+  state.touching = claim.runId;
+  if (timer.kind === 'retry') {
+    const isWaiting = state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
+    if (isWaiting && state.runs.phase[state.tasks.run[slot]!] === OPEN) moveTask(state, slot, READY);
+    return;
+  }
+  if (!isHeld(recorder, slot, claim)) return;
+  if (timer.kind === 'timeout') {
+    killAttempt(recorder, slot, 'timed_out');
+    endAttempt(recorder, slot, { outcome: 'timed_out', error: 'The attempt ran longer than its timeout allows.' });
+  } else {
+    endAttempt(recorder, slot, {
+      outcome: 'lost',
+      error: 'The worker did not end the cancelled attempt in its grace.',
+    });
+  }
+}
+
+/** A worker not heard for the whole lease loses its attempts; they are given up step by step if they are many (I25). */
+function ringLease(recorder: Recorder, timer: Timer): void {
+  const { state } = recorder;
+  const worker = state.workers.at(timer.subject);
+  if (worker === undefined || worker.watchedAt !== timer.at) return;
+  worker.watchedAt = 0;
+  if (worker.leaseEndsAt <= state.mono) {
+    worker.free = 0;
+    for (const slot of attemptsOf(state, worker)) {
+      if (recorder.isFull()) break;
+      state.touching = state.runs.id[state.tasks.run[slot]!] as RunId;
+      killAttempt(recorder, slot, 'lost');
+      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker was not heard for the length of its lease.' });
+    }
+    if (worker.running === 0) {
+      for (const shard of worker.silencedIn) recorder.record({ kind: 'WorkerHeardAgain', shard, workerId: worker.id });
+      state.workers.forgetIfIdle(worker);
+    }
+  }
+  watchLease(recorder, worker);
+}
+
+/** Sent, and not shown by its worker in time: it never arrived (I26). */
+function returnUndelivered(recorder: Recorder): void {
+  const { state } = recorder;
+  for (const claim of state.sent.takeDue(state.mono, state.settings.undeliveredMs)) {
+    const slot = findTask(recorder, claim);
+    if (slot === null || !isHeld(recorder, slot, claim) || state.tasks.confirmed[slot] !== 0) continue;
+    state.touching = claim.runId;
+    killAttempt(recorder, slot, 'lost');
+    returnClaim(recorder, slot, 'undelivered');
+  }
+}
