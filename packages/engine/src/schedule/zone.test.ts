@@ -192,8 +192,11 @@ describe('there is always an answer, and soon (I9)', () => {
 
   test.each(['0 0 30 2 *', '0 0 31 2,4,6,9,11 *', '0 0 30,31 FEB ?'])('%s never fires', (expression) => {
     const start = Temporal.Now.instant().epochMilliseconds;
-    expect(nextWindow(cronOf(expression), utc, ms('2025-01-01T00:00:00Z'))).toEqual({ kind: 'never' });
-    expect(Temporal.Now.instant().epochMilliseconds - start).toBeLessThan(50);
+    const rounds = 20; // one alone would also measure what else the machine does
+    for (let round = 0; round < rounds; round += 1) {
+      expect(nextWindow(cronOf(expression), utc, ms('2025-01-01T00:00:00Z'))).toEqual({ kind: 'never' });
+    }
+    expect((Temporal.Now.instant().epochMilliseconds - start) / rounds).toBeLessThan(50);
   });
 
   test.each([
