@@ -3,16 +3,7 @@
  * tells the offset at an instant. So a year is sampled, and where two neighbours differ the change between them is found
  * by halving. That takes about 0.25 ms per zone and year, once.
  */
-
-/** The shape that the engine takes zones in; `fromMs` is part of the span, `untilMs` is not. */
-export interface ZoneData {
-  readonly zone: string;
-  readonly tzVersion: string;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly initialOffsetMs: number;
-  readonly transitions: readonly { readonly atMs: number; readonly offsetMs: number }[];
-}
+import type { ZoneData } from '@signalbox/engine';
 
 /** Which edition of the IANA database this process reads zones from. */
 export const tzVersion: string = process.versions.tz ?? 'unknown';
