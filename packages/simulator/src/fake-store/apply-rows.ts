@@ -2,7 +2,7 @@
  * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
  * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
  */
-import type { AttemptEnded, Change, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
+import type { Change, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
@@ -96,12 +96,12 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
     case 'ClaimReturned':
       return setTask(tables, change.runId, { ...runningTask(tables, change), state: 'returned' });
     case 'AttemptEnded': {
-      const { runId, taskNo, attemptNo, outcome, retryAt, endedAt, lostCount, output } = change;
+      const { runId, taskNo, attemptNo, taskState: state, outcome, retryAt, endedAt, lostCount, output } = change;
       const attempt = `${runId}/${taskNo}/${attemptNo}`;
       require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
       tables.attempts.set(attempt, change);
       const task = runningTask(tables, change);
-      setTask(tables, runId, { ...task, state: stateAfter(change), outcome, retryAt, endedAt, lostCount });
+      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
       return;
     }
@@ -143,11 +143,6 @@ function checkReferences(tables: Tables, change: Change): void {
     default:
       return;
   }
-}
-
-function stateAfter({ outcome, retryAt }: AttemptEnded): StoredTask['state'] {
-  if (retryAt !== null) return 'retrying';
-  return outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
 }
 
 type OfRun = Extract<Change, { runId: RunId; kind: `Run${string}` | 'AttemptClaimed' }>;

@@ -98,6 +98,7 @@ export class FakeChain implements CommitChain {
         const row = tables.shard(shard);
         if (sabotage.epochCheck && row.epoch !== epoch)
           fail('fenced', `shard ${shard} has epoch ${row.epoch}, not ${epoch}`);
+        if (sabotage.epochCheck && row.owner !== this.nodeId) fail('fenced', `shard ${shard} is not the node's own`);
         if (sabotage.commitNoCheck && row.commitNo + 1 !== commitNo)
           fail('fenced', `shard ${shard} is at commit ${row.commitNo}, ${commitNo} can't follow`);
       }

@@ -1,0 +1,210 @@
+/**
+ * Draws changes that are valid after one another, from a seed. Several in a row may speak of one task or one run, so that
+ * a batch holds whole lives: created, claimed, returned, claimed again, ended.
+ */
+import type {
+  AttemptNo,
+  AttemptOutcome,
+  Change,
+  DagDeployed,
+  Fence,
+  Instant,
+  RunId,
+  ShardNo,
+  TaskNo,
+  WorkerId,
+} from '@signalbox/engine';
+import { PRIORITIES } from '@signalbox/engine';
+import { ACTOR, created, deployed, keyOf, newWorkerId, START } from './changes.ts';
+import { Model, type ModelRun } from './model.ts';
+
+const SCHEDULE = {
+  cron: '*/5 * * * *',
+  zone: 'Europe/Berlin',
+  gap: 'skip',
+  missed: 'latest',
+  missedLimit: 10,
+} as const;
+const FAILURES = ['failed', 'permanent', 'timed_out', 'lost', 'cancelled'] as const satisfies AttemptOutcome[];
+
+export class Generator {
+  readonly model = new Model();
+  readonly #random: () => number;
+  readonly #shards: readonly ShardNo[];
+  readonly #newRunId: (shard: ShardNo) => RunId;
+  readonly #dags: DagDeployed[] = [];
+  readonly #workers: readonly WorkerId[] = [newWorkerId(), newWorkerId(), newWorkerId()];
+  #changes: Change[] = [];
+  #now = START as number;
+  #count = 0;
+
+  constructor(seed: number, shards: readonly ShardNo[], newRunId: (shard: ShardNo) => RunId) {
+    this.#random = seeded(seed);
+    this.#shards = shards;
+    this.#newRunId = newRunId;
+  }
+
+  /** The next batch; the model already has it. */
+  batch(size: number): readonly Change[] {
+    this.#changes = [];
+    for (const shard of this.#shards) if (!this.#dags.some((dag) => dag.shard === shard)) this.#deploy(shard);
+    while (this.#changes.length < size) this.#draw();
+    return this.#changes;
+  }
+
+  #draw(): void {
+    const shard = this.#one(this.#shards);
+    const live = [...this.model.runs.values()].filter(({ phase }) => phase !== 'ended');
+    const run = live.length > 0 ? this.#one(live) : null;
+    const chance = this.#random();
+    if (chance < 0.03) return this.#deploy(shard);
+    if (chance < 0.09) return this.#schedule(this.#one(this.#dags));
+    if (chance < 0.13) return this.#silence(shard);
+    if (chance < 0.33 || run === null) {
+      this.#create(this.#one(this.#dags), null);
+      return;
+    }
+    if (chance < 0.37) return this.#admitOrStrike(run);
+    if (chance < 0.47) return this.#close(run);
+    this.#work(run);
+  }
+
+  #deploy(shard: ShardNo): void {
+    const own = this.#dags.filter((dag) => dag.shard === shard);
+    const again = own.length > 2 ? this.#one(own) : null;
+    const dag = deployed(shard, again === null ? own.length + 1 : Math.floor(again.dagId / 64), 1, this.#tick());
+    const versionNo = this.model.versions.filter(({ dagId }) => dagId === dag.dagId).length + 1;
+    const next = deployed(shard, Math.floor(dag.dagId / 64), versionNo, dag.at);
+    if (again === null) this.#dags.push(next);
+    else this.#dags[this.#dags.indexOf(again)] = next;
+    this.#emit(next);
+  }
+
+  #schedule({ shard, dagId, ...dag }: DagDeployed): void {
+    const known = this.model.schedules.get(dagId);
+    const at = this.#tick();
+    if (known === undefined || this.#random() < 0.3) {
+      const revision = (known?.revision ?? 0) + 1;
+      const spec = { ...SCHEDULE, missedLimit: revision };
+      const paused = this.#random() < 0.3;
+      const decidedUntil = Math.max(known?.decidedUntil ?? 0, at) as Instant;
+      return this.#emit({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor: ACTOR, at });
+    }
+    if (this.#random() < 0.15) return this.#emit({ kind: 'ScheduleRemoved', shard, dagId, actor: ACTOR, at });
+    const firesAt = (known.decidedUntil + 1_000) as Instant;
+    const window = { kind: 'WindowDecided', shard, dagId, firesAt, at } as const;
+    if (this.#random() < 0.5) {
+      const runId = this.#create({ shard, dagId, ...dag }, firesAt);
+      return this.#emit({ ...window, wallTime: null, runId, skipped: null, count: 1, untilAt: firesAt });
+    }
+    const gap = this.#random() < 0.5;
+    const untilAt = (firesAt + (gap ? 0 : 60_000)) as Instant;
+    const skip = gap
+      ? ({ skipped: 'gap', wallTime: '2026-03-29T02:30' } as const)
+      : ({ skipped: 'missed', wallTime: null } as const);
+    this.#emit({ ...window, ...skip, runId: null, count: gap ? 1 : 7, untilAt });
+  }
+
+  #create(dag: DagDeployed, firesAt: Instant | null): RunId {
+    const runId = this.#newRunId(dag.shard);
+    const no = ++this.#count;
+    const params = this.#random() < 0.4 ? JSON.stringify({ no, text: `line\n"${no}"` }) : null;
+    const fields = {
+      priority: this.#one(PRIORITIES),
+      admitted: this.#random() < 0.6,
+      params,
+      firesAt,
+      at: this.#tick(),
+    };
+    const run = created(dag, runId, { ...fields, cause: firesAt === null ? 'api' : 'schedule' });
+    this.#emit(run);
+    if (firesAt === null && this.#random() < 0.4) this.#emit(keyOf(run, dag.shard, `key ${no}`));
+    return runId;
+  }
+
+  #admitOrStrike({ runId, admitted, strikes }: ModelRun): void {
+    const at = this.#tick();
+    if (!admitted) return this.#emit({ kind: 'RunAdmitted', runId, at });
+    if (strikes >= 2) return;
+    const struck = { strikes: strikes + 1, setAside: strikes === 1, reason: `Error: it's "broken"\n  at step` };
+    this.#emit({ kind: 'RunStruck', runId, ...struck, at });
+  }
+
+  #close(run: ModelRun): void {
+    const { runId } = run;
+    const outcome = run.outcome ?? this.#one(['succeeded', 'failed', 'cancelled'] as const);
+    if (run.phase === 'open') this.#emit({ kind: 'RunClosing', runId, outcome, actor: ACTOR, at: this.#tick() });
+    if (this.#random() < 0.4) return;
+    for (const { taskNo } of run.tasks.filter(({ state }) => state === 'running'))
+      this.#end(run, taskNo, 'cancelled', null);
+    this.#emit({ kind: 'RunEnded', runId, outcome, at: this.#tick() });
+  }
+
+  /** Moves one task on: claims it, gives the claim back, or ends the attempt. */
+  #work(run: ModelRun): void {
+    const taskNo = Math.floor(this.#random() * 3) as TaskNo;
+    const task = run.tasks.find((one) => one.taskNo === taskNo);
+    if (task?.state === 'running') {
+      const chance = this.#random();
+      const { runId } = run;
+      if (chance < 0.25) {
+        const reason = this.#one(['refused', 'undelivered', 'drained'] as const);
+        return this.#emit({ kind: 'ClaimReturned', runId, taskNo, fence: task.fence, reason, at: this.#tick() });
+      }
+      if (chance < 0.6) return this.#end(run, taskNo, 'succeeded', null);
+      const retryAt = this.#random() < 0.6 ? ((this.#now + 5_000) as Instant) : null;
+      return this.#end(run, taskNo, this.#one(FAILURES), retryAt);
+    }
+    if (run.phase !== 'open' || (task !== undefined && task.state !== 'returned' && task.state !== 'retrying')) return;
+    const attemptNo = ((task?.attemptNo ?? 1) + (task?.state === 'retrying' ? 1 : 0)) as AttemptNo;
+    const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };
+    const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
+    this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, workerId: this.#one(this.#workers), at: this.#tick() });
+  }
+
+  #end({ runId }: ModelRun, taskNo: TaskNo, outcome: AttemptOutcome, retryAt: Instant | null): void {
+    const { attemptNo, fence, workerId, claimedAt, lostCount } = this.model.task(runId, taskNo);
+    const endedAt = this.#tick();
+    const done = outcome === 'succeeded';
+    const final = done || outcome === 'cancelled' ? outcome : 'failed';
+    this.#emit({
+      kind: 'AttemptEnded',
+      ...{ runId, taskNo, attemptNo, fence, workerId, outcome, claimedAt, endedAt, retryAt },
+      taskState: retryAt === null ? final : 'retrying',
+      startedAt: this.#random() < 0.7 ? ((claimedAt + 1) as Instant) : null,
+      lostCount: lostCount + (outcome === 'lost' ? 1 : 0),
+      output: done && this.#random() < 0.5 ? `{"of":${runId},"at":${endedAt}}` : null,
+      error: done ? null : `failed at ${endedAt}: 'x'`,
+    });
+  }
+
+  #silence(shard: ShardNo): void {
+    const workerId = this.#one(this.#workers);
+    this.#emit({ kind: this.#random() < 0.5 ? 'WorkerSilenced' : 'WorkerHeardAgain', shard, workerId });
+  }
+
+  #emit(change: Change): void {
+    this.model.apply(change);
+    this.#changes.push(change);
+  }
+
+  #tick(): Instant {
+    this.#now += 1 + Math.floor(this.#random() * 50);
+    return this.#now as Instant;
+  }
+
+  #one<T>(of: readonly T[]): T {
+    return of[Math.floor(this.#random() * of.length)] as T;
+  }
+}
+
+/** mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What every store must do, as tests: `storeConformance('postgres', makeSubject)` in a test file of the store's own. Each
+ * test gets a database of its own.
+ */
+import { describe, test } from 'vitest';
+import { chainChecks } from './chains.ts';
+import { fencingChecks } from './fencing.ts';
+import { loadChecks } from './loads.ts';
+import { ownershipChecks } from './ownership.ts';
+import { roundTripChecks } from './round-trip.ts';
+import { snapshotChecks } from './snapshots.ts';
+import type { Check, StoreSubject } from './subject.ts';
+import { takeoverChecks } from './takeover.ts';
+import { unknownOutcomeChecks } from './unknown-outcome.ts';
+
+export * from './subject.ts';
+
+export const conformanceChecks = {
+  fencing: fencingChecks,
+  chains: chainChecks,
+  'unknown outcome': unknownOutcomeChecks,
+  takeover: takeoverChecks,
+  ownership: ownershipChecks,
+  snapshots: snapshotChecks,
+  loads: loadChecks,
+  'round trip': roundTripChecks,
+} as const satisfies Record<string, readonly Check[]>;
+
+export type ConformanceGroup = keyof typeof conformanceChecks;
+
+export function storeConformance(name: string, makeSubject: () => Promise<StoreSubject>): void {
+  describe(`${name} keeps the promises of a store`, () => {
+    for (const [group, checks] of Object.entries(conformanceChecks)) {
+      describe(group, () => {
+        for (const check of checks) test(check.name, () => runCheck(check, makeSubject));
+      });
+    }
+  });
+}
+
+/** The names of the checks that a store fails: for stores that were broken on purpose. */
+export async function findings(
+  groups: readonly ConformanceGroup[],
+  makeSubject: () => Promise<StoreSubject>,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const check of groups.flatMap((group): readonly Check[] => conformanceChecks[group])) {
+    await runCheck(check, makeSubject).catch(() => failed.push(check.name));
+  }
+  return failed;
+}
+
+async function runCheck(check: Check, makeSubject: () => Promise<StoreSubject>): Promise<void> {
+  const subject = await makeSubject();
+  try {
+    await check.run(subject);
+  } finally {
+    await subject.close();
+  }
+}

@@ -1,0 +1,161 @@
+/** What a store should give back after some changes, kept in the plainest way: one object per thing, changed one by one. */
+import type {
+  Change,
+  DagId,
+  Instant,
+  RunCreated,
+  RunId,
+  ShardNo,
+  StoredDag,
+  StoredKey,
+  StoredRun,
+  StoredSchedule,
+  StoredTask,
+  StoredVersion,
+  WorkerId,
+} from '@signalbox/engine';
+import { payloadName } from '../port.ts';
+import { TENANT } from './changes.ts';
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface ModelRun extends Omit<Open<StoredRun>, 'tasks'> {
+  tasks: Open<StoredTask>[];
+  claimed: boolean;
+}
+
+export class Model {
+  readonly dags = new Map<DagId, StoredDag>();
+  readonly versions: StoredVersion[] = [];
+  readonly schedules = new Map<DagId, StoredSchedule>();
+  readonly runs = new Map<RunId, ModelRun>();
+  readonly keys: StoredKey[] = [];
+  readonly payloads = new Map<string, string>();
+  readonly silent = new Map<ShardNo, Set<WorkerId>>();
+
+  /** Those that have not ended, as a load brings them. */
+  live(): StoredRun[] {
+    return this.allRuns().filter(({ phase }) => phase !== 'ended');
+  }
+
+  allRuns(): StoredRun[] {
+    const runs = [...this.runs.values()].sort((a, b) => a.runId - b.runId);
+    return runs.map(({ claimed: _claimed, tasks, ...run }) => ({
+      ...run,
+      tasks: [...tasks].sort((a, b) => a.taskNo - b.taskNo),
+    }));
+  }
+
+  run(runId: RunId): ModelRun {
+    const run = this.runs.get(runId);
+    if (run === undefined) throw new Error(`run ${runId} is not in the model`);
+    return run;
+  }
+
+  task(runId: RunId, taskNo: number): Open<StoredTask> {
+    const task = this.run(runId).tasks.find((one) => one.taskNo === taskNo);
+    if (task === undefined) throw new Error(`task ${taskNo} of run ${runId} is not in the model`);
+    return task;
+  }
+
+  apply(change: Change): void {
+    switch (change.kind) {
+      case 'DagDeployed': {
+        const { shard, dagId, tenantId, name, versionNo, hash, spec } = change;
+        this.dags.set(dagId, { shard, dagId, tenantId, tenant: TENANT.tenant, name, versionNo });
+        this.versions.push({ dagId, versionNo, hash, spec });
+        return;
+      }
+      case 'ScheduleSet': {
+        const { kind: _kind, actor: _actor, at: _at, ...schedule } = change;
+        this.schedules.set(change.dagId, schedule);
+        return;
+      }
+      case 'ScheduleRemoved':
+        this.schedules.delete(change.dagId);
+        return;
+      case 'WindowDecided': {
+        const schedule = this.schedules.get(change.dagId);
+        if (schedule === undefined) return;
+        const decidedUntil = Math.max(schedule.decidedUntil, change.untilAt) as Instant;
+        this.schedules.set(change.dagId, { ...schedule, decidedUntil });
+        return;
+      }
+      case 'RunCreated':
+        this.#create(change);
+        return;
+      case 'KeyStored': {
+        const { kind: _kind, at: _at, ...key } = change;
+        this.keys.push(key);
+        return;
+      }
+      case 'WorkerSilenced':
+        this.silentOf(change.shard).add(change.workerId);
+        return;
+      case 'WorkerHeardAgain':
+        this.silentOf(change.shard).delete(change.workerId);
+        return;
+      default:
+        this.#applyToRun(change);
+    }
+  }
+
+  silentOf(shard: ShardNo): Set<WorkerId> {
+    const workers = this.silent.get(shard) ?? new Set();
+    this.silent.set(shard, workers);
+    return workers;
+  }
+
+  #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at }: RunCreated): void {
+    const ids = { runId, uid, tenantId, dagId, versionNo };
+    const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, tasks: [], claimed: false } as const;
+    this.runs.set(runId, {
+      ...ids,
+      priority,
+      admitted,
+      hasParams: params !== null,
+      createdAt: at,
+      ...fresh,
+      tasks: [],
+    });
+    if (params !== null) this.payloads.set(payloadName({ runId, taskNo: null }), params);
+  }
+
+  #applyToRun(change: Extract<Change, { runId: RunId | null }>): void {
+    switch (change.kind) {
+      case 'RunAdmitted':
+        this.run(change.runId).admitted = true;
+        return;
+      case 'AttemptClaimed': {
+        const { runId, taskNo, attemptNo, fence, workerId, at } = change;
+        const run = this.run(runId);
+        const before = run.tasks.find((task) => task.taskNo === taskNo);
+        run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
+        const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
+        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, lostCount: before?.lostCount ?? 0 });
+        run.claimed = true;
+        return;
+      }
+      case 'ClaimReturned':
+        this.task(change.runId, change.taskNo).state = 'returned';
+        return;
+      case 'AttemptEnded': {
+        const { runId, taskNo, taskState: state, outcome, retryAt, endedAt, lostCount, output } = change;
+        Object.assign(this.task(runId, taskNo), { state, outcome, retryAt, endedAt, lostCount });
+        if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
+        return;
+      }
+      case 'RunClosing':
+        Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome });
+        return;
+      case 'RunEnded':
+        Object.assign(this.run(change.runId), { phase: 'ended', outcome: change.outcome });
+        return;
+      case 'RunStruck':
+        Object.assign(this.run(change.runId), { strikes: change.strikes, setAside: change.setAside });
+        return;
+      default:
+        throw new Error(`${change.kind} is not a change of a run`);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/** Who is there, who has what, and how often a shard was loaded in vain (I18, D3, D5). */
+import { randomUUID } from 'node:crypto';
+import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
+import { SHARD_COUNT } from '@signalbox/engine';
+import { expect } from 'vitest';
+import type { Store } from '../port.ts';
+import { deployed } from './changes.ts';
+import type { Check } from './subject.ts';
+import { TestNode } from './test-node.ts';
+
+async function nodeSeen(store: Store, nodeId: NodeId) {
+  return (await store.observe()).nodes.find((node) => node.nodeId === nodeId);
+}
+
+async function ownerOf(store: Store, shard: number) {
+  return (await store.observe()).shards.find((one) => one.shard === shard)?.owner;
+}
+
+export const ownershipChecks: readonly Check[] = [
+  {
+    name: 'all shards are there from the beginning, without an owner',
+    run: async (subject) => {
+      const { shards, nodes } = await (await subject.open()).observe();
+      expect(shards.map(({ shard }) => shard).sort((a, b) => a - b)).toEqual([...Array(SHARD_COUNT).keys()]);
+      expect(new Set(shards.map(({ owner }) => owner))).toEqual(new Set([null]));
+      expect(nodes).toEqual([]);
+    },
+  },
+  {
+    name: 'a node is known with its addresses, its beat rises, and it can leave and be forgotten',
+    run: async (subject) => {
+      const store = await subject.open();
+      const other = await subject.open();
+      const nodeId = randomUUID() as NodeId;
+      const addresses = { peerAddress: 'a.example:7001', gatewayAddress: 'a.example:7002' };
+      await store.registerNode({ nodeId, ...addresses });
+      expect(await nodeSeen(other, nodeId)).toEqual({ nodeId, ...addresses, beat: 1, leaving: false });
+      await store.beat(nodeId);
+      await store.beat(nodeId);
+      expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: false });
+      await store.markLeaving(nodeId);
+      expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: true });
+      await other.forgetNode(nodeId);
+      expect(await nodeSeen(store, nodeId)).toBeUndefined();
+    },
+  },
+  {
+    name: 'a node that owns a shard is not forgotten',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      await node.store.forgetNode(node.nodeId).catch(() => {});
+      expect(await nodeSeen(node.store, node.nodeId)).toBeDefined();
+      expect(await ownerOf(node.store, 5)).toBe(node.nodeId);
+    },
+  },
+  {
+    name: 'a released shard has no owner, takes no commit, keeps its epoch, and is raised by the next one (I14)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const next = await TestNode.start(subject);
+      const { shard, epoch } = node.stamp(5);
+      await node.store.releaseShards(node.nodeId, [{ shard, epoch }]);
+      expect((await node.store.observe()).shards.find((one) => one.shard === shard)).toEqual({
+        shard,
+        epoch,
+        owner: null,
+      });
+      expect(await node.tryCommit([deployed(5, 1)])).toBe('fenced');
+      await next.takeOver([5]);
+      expect(next.stamp(5)).toMatchObject({ epoch: epoch + 1, commitNo: 0 });
+      expect(await ownerOf(node.store, 5)).toBe(next.nodeId);
+    },
+  },
+  {
+    name: 'a release that comes late takes the shard from nobody (I14)',
+    run: async (subject) => {
+      const old = await TestNode.start(subject, [5]);
+      const next = await TestNode.start(subject, [5]);
+      await old.store.releaseShards(old.nodeId, [old.stamp(5)]).catch(() => {});
+      expect(await ownerOf(next.store, 5)).toBe(next.nodeId);
+      // The same node took it again: the release was meant for the time before.
+      const before = next.stamp(5);
+      await next.takeOver([5]);
+      await next.store.releaseShards(next.nodeId, [before]).catch(() => {});
+      expect(await ownerOf(next.store, 5)).toBe(next.nodeId);
+    },
+  },
+  {
+    name: 'an owner takes its own shards anew, with a higher epoch (I16)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5, 6]);
+      const before = [node.stamp(5), node.stamp(6)];
+      await node.takeOver([5, 6]);
+      expect([node.stamp(5).epoch, node.stamp(6).epoch]).toEqual(before.map(({ epoch }) => epoch + 1));
+      expect(await node.tryCommit([deployed(5, 1), deployed(6, 1)])).toBe('done');
+    },
+  },
+  {
+    name: 'loads without a commit are counted, shard by shard, and a commit starts over',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const counts = async (...shards: number[]) => (await node.take(shards)).map(({ loadCount }) => loadCount);
+      expect(await counts(5)).toEqual([2]);
+      expect(await counts(5, 6)).toEqual([3, 1]);
+      await node.takeOver([5]);
+      await node.commit([deployed(5, 1)]);
+      expect(await counts(5, 6)).toEqual([1, 2]);
+    },
+  },
+  {
+    name: 'the run that a careful load touched is told to the next owner, until it is cleared (I57)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const runId = node.newRunId(5);
+      const touching = async () => (await node.take([5])).map((taken) => taken.touching);
+      await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, runId);
+      expect(await touching()).toEqual([runId]);
+      await node.takeOver([5]);
+      // A note of an owner from before is not believed.
+      await node.store.noteTouching(5 as ShardNo, (node.stamp(5).epoch - 1) as Epoch, 1 as RunId).catch(() => {});
+      expect(await touching()).toEqual([runId]);
+      await node.takeOver([5]);
+      await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, null);
+      expect(await touching()).toEqual([null]);
+    },
+  },
+];
