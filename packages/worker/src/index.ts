@@ -1,1 +1,2 @@
-export {};
+export type { WorkerOptions } from './options.ts';
+export { startWorker, type Worker } from './worker.ts';

@@ -1,0 +1,154 @@
+/**
+ * One claim that the worker holds.
+ *
+ * `waiting` (arrived) → `running` (its handler was called) → `reported` (its report waits for an answer) → `gone`.
+ * From any of them `gone` at once, when the server says that the claim is stale. One that is told to stop keeps its state
+ * until its handler settles or its grace is over, and is then reported with what stopped it.
+ */
+import type { Assignment, Claim, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
+import { AttemptStopped, type HandlerContext, type Log, type StopReason } from '@signalbox/sdk';
+import { withFields } from './log.ts';
+
+/** Fences of a task never repeat, so that run, task and fence name a claim. */
+export const keyOf = (claim: Claim): string => `${claim.runId}/${claim.task}/${claim.fence}`;
+
+export interface Stop {
+  readonly outcome: ReportedOutcome;
+  readonly error: string;
+  /** When it is reported whether or not its handler has settled; on the worker's own clock. */
+  readonly endsBy: number;
+}
+
+export class Attempt {
+  assignment: Assignment;
+  readonly key: string;
+  readonly arrivedAt: number;
+  state: 'waiting' | 'running' | 'reported' | 'gone' = 'waiting';
+  /** By the wall clock. */
+  startedAt = 0;
+  /** When its own time is over; on the worker's own clock. */
+  deadlineAt = Number.POSITIVE_INFINITY;
+  stop: Stop | null = null;
+  report: Report | null = null;
+  /** When its report was last written to a stream; null while it waits for one. */
+  sentAt: number | null = null;
+  /** Whether its report is in the outbox, so that it is there once. */
+  queued = false;
+  /** Whether the server has been told in any way that this worker has it. */
+  named = false;
+  stopReason: StopReason | null = null;
+  #controller: AbortController | null = null;
+
+  constructor(assignment: Assignment, key: string, arrivedAt: number) {
+    this.assignment = assignment;
+    this.key = key;
+    this.arrivedAt = arrivedAt;
+  }
+
+  get claim(): Claim {
+    return this.assignment.claim;
+  }
+
+  /** What only the handler needed is not kept while the report waits for its answer. */
+  dropPayload(): void {
+    const { params, upstream } = this.assignment;
+    if (params !== '' || upstream.length > 0) this.assignment = { ...this.assignment, params: '', upstream: [] };
+  }
+
+  get isActive(): boolean {
+    return this.state === 'running' || this.state === 'waiting';
+  }
+
+  /** Made when first asked for: most handlers never do, and it would be the dearest part of an empty task. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.stopReason !== null) this.#controller.abort(stopped(this.stopReason));
+    }
+    return this.#controller.signal;
+  }
+
+  /** Fires its signal; the first reason stays. */
+  abort(reason: StopReason): void {
+    if (this.stopReason !== null) return;
+    this.stopReason = reason;
+    this.#controller?.abort(stopped(reason));
+  }
+}
+
+const SENTENCES: Record<StopReason, string> = {
+  cancelled: 'The attempt was cancelled.',
+  timed_out: 'The attempt ran longer than it may.',
+  lost: 'No server was heard for the time of the lease: another attempt may have begun.',
+  stale: 'Another attempt holds the task by now: this result is not recorded.',
+  killed: 'The worker was stopped.',
+};
+
+export const sentenceOf = (reason: StopReason): string => SENTENCES[reason];
+const stopped = (reason: StopReason): AttemptStopped => new AttemptStopped(reason, SENTENCES[reason]);
+
+/** What the handler sees. JSON is parsed when it is asked for, and once. */
+export class AttemptContext implements HandlerContext {
+  readonly #attempt: Attempt;
+  readonly #assignment: Assignment;
+  readonly #log: Log;
+  #params: { readonly value: unknown } | null = null;
+  #upstream: Readonly<Record<string, unknown>> | null = null;
+
+  constructor(attempt: Attempt, assignment: Assignment, log: Log) {
+    this.#attempt = attempt;
+    this.#assignment = assignment;
+    this.#log = log;
+  }
+
+  get tenant(): string {
+    return this.#assignment.tenant;
+  }
+  get dag(): string {
+    return this.#assignment.dag;
+  }
+  get run(): string {
+    return this.#assignment.run;
+  }
+  get task(): string {
+    return this.#assignment.taskName;
+  }
+  get attempt(): number {
+    return this.#assignment.claim.attempt;
+  }
+  get fence(): number {
+    return this.#assignment.claim.fence;
+  }
+  get effectKey(): string {
+    return this.#assignment.effectKey;
+  }
+  get token(): string {
+    return this.#assignment.token.toString('base64url');
+  }
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  get params(): unknown {
+    const { params } = this.#assignment;
+    this.#params ??= { value: params === '' ? null : JSON.parse(params) };
+    return this.#params.value;
+  }
+
+  get upstream(): Readonly<Record<string, unknown>> {
+    if (this.#upstream === null) {
+      // Without a prototype: a task may have the name of anything that objects inherit.
+      const outputs: Record<string, unknown> = Object.create(null);
+      for (const { taskName, output } of this.#assignment.upstream) {
+        outputs[taskName] = output === '' ? null : JSON.parse(output);
+      }
+      this.#upstream = outputs;
+    }
+    return this.#upstream;
+  }
+
+  get log(): Log {
+    const { dag, run, taskName } = this.#assignment;
+    return withFields(this.#log, { dag, run, task: taskName, attempt: this.attempt });
+  }
+}

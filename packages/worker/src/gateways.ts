@@ -1,0 +1,53 @@
+/** Which gateway to try next. The one that worked last comes first; the others take turns. */
+
+export interface GatewayAddress {
+  /** `host:port` */
+  readonly target: string;
+  readonly tls: boolean;
+}
+
+export function parseGateway(address: string): GatewayAddress {
+  const match = /^(?:(https?):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(address);
+  if (match?.[2] === undefined) {
+    throw new TypeError(`gateway "${address}" is no address; give "host:port" or "https://host:port"`);
+  }
+  return { target: match[2], tls: match[1] === 'https' };
+}
+
+const MAX_LEARNT = 64;
+
+export class Gateways {
+  readonly #configured: readonly GatewayAddress[];
+  #all: readonly GatewayAddress[];
+  #next = 0;
+
+  constructor(configured: readonly string[]) {
+    this.#configured = configured.map(parseGateway);
+    this.#all = this.#configured;
+  }
+
+  get current(): GatewayAddress {
+    return this.#all[this.#next] as GatewayAddress;
+  }
+
+  /** The current one did not answer. */
+  moveOn(): void {
+    this.#next = (this.#next + 1) % this.#all.length;
+  }
+
+  /** Takes the list of a welcome in place of the one before. Bare addresses of a gateway with TLS have TLS too: no step down. */
+  learn(addresses: readonly string[]): void {
+    const { current } = this;
+    const learnt = addresses.slice(0, MAX_LEARNT).flatMap((address): GatewayAddress[] => {
+      try {
+        const parsed = parseGateway(address);
+        return [{ target: parsed.target, tls: parsed.tls || current.tls }];
+      } catch {
+        return []; // One bad entry of a server's list must not cost the good ones.
+      }
+    });
+    const all = new Map([current, ...this.#configured, ...learnt].map((gateway) => [gateway.target, gateway]));
+    this.#all = [...all.values()];
+    this.#next = this.#all.findIndex(({ target }) => target === current.target);
+  }
+}

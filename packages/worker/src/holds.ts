@@ -1,0 +1,71 @@
+/** The claims that the worker holds: those it runs, and those whose report is not answered yet. Counts only. */
+import type { Claim, Report } from '@signalbox/protocol/grpc';
+import type { Attempt } from './attempt.ts';
+
+const REMEMBERED = 8_192;
+
+const sizeOf = (report: Report): number => report.output.length + report.error.length;
+
+export class Holds {
+  readonly #byKey = new Map<string, Attempt>();
+  /** Keys of claims that are over, in two generations, so that forgetting the oldest costs nothing each time. */
+  #over = new Set<string>();
+  #overBefore = new Set<string>();
+  activeCount = 0;
+  unansweredBytes = 0;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get unansweredCount(): number {
+    return this.#byKey.size - this.activeCount;
+  }
+
+  get(key: string): Attempt | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** An assignment that comes late, after its claim has been reported and answered, must not be run again. */
+  wasHeld(key: string): boolean {
+    return this.#over.has(key) || this.#overBefore.has(key);
+  }
+
+  all(): IterableIterator<Attempt> {
+    return this.#byKey.values();
+  }
+
+  claims(): Claim[] {
+    const claims: Claim[] = [];
+    for (const { claim } of this.#byKey.values()) claims.push(claim);
+    return claims;
+  }
+
+  add(attempt: Attempt): void {
+    this.#byKey.set(attempt.key, attempt);
+    this.activeCount++;
+  }
+
+  markReported(attempt: Attempt, report: Report): void {
+    attempt.state = 'reported';
+    attempt.report = report;
+    attempt.dropPayload();
+    this.activeCount--;
+    this.unansweredBytes += sizeOf(report);
+  }
+
+  remove(attempt: Attempt): void {
+    this.#byKey.delete(attempt.key);
+    if (attempt.report === null) this.activeCount--;
+    else this.unansweredBytes -= sizeOf(attempt.report);
+    attempt.state = 'gone';
+    this.#remember(attempt.key);
+  }
+
+  #remember(key: string): void {
+    this.#over.add(key);
+    if (this.#over.size < REMEMBERED) return;
+    this.#overBefore = this.#over;
+    this.#over = new Set();
+  }
+}

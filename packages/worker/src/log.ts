@@ -1,0 +1,26 @@
+/** Lines of JSON on standard error: what a worker says where nobody gave it another log. */
+import type { Log } from '@signalbox/sdk';
+
+export function jsonLog(): Log {
+  const write = (level: string, message: string, fields: object = {}): void => {
+    process.stderr.write(`${JSON.stringify({ ...fields, level, at: new Date().toISOString(), message })}\n`);
+  };
+  return {
+    debug: () => {},
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+  };
+}
+
+/** A log that adds the same fields to each line. What user code hands in can't break the worker. */
+export function withFields(log: Log, added: object): Log {
+  const guarded = (write: Log['info']) => (message: string, fields?: object) => {
+    try {
+      write.call(log, String(message), { ...fields, ...added });
+    } catch {
+      // A line that can't be written is lost; the attempt that wrote it goes on.
+    }
+  };
+  return { debug: guarded(log.debug), info: guarded(log.info), warn: guarded(log.warn), error: guarded(log.error) };
+}

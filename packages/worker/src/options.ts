@@ -1,0 +1,109 @@
+/** What a worker is started with, checked once at the door. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Handler, Log } from '@signalbox/sdk';
+import { parseGateway } from './gateways.ts';
+import { jsonLog } from './log.ts';
+
+export interface WorkerOptions {
+  /** `host:port` in clear text, or `https://host:port` with TLS. One is enough: a gateway names the others. */
+  readonly gateways: readonly string[];
+  readonly token: string;
+  /** Names it listens to. */
+  readonly queues?: readonly string[];
+  /** How many attempts it runs at a time. */
+  readonly slots: number;
+  /** Functions by the names under which dags know them. */
+  readonly handlers: Readonly<Record<string, Handler>>;
+  /** For people. */
+  readonly name?: string;
+  readonly log?: Log;
+  /** PEM of the authority that signs the gateways' certificates, where it is not a public one. */
+  readonly rootCertificates?: Buffer;
+  /** For tests: intervals and clocks other than the real ones. */
+  readonly timing?: Partial<Timing>;
+}
+
+/** Every span that the worker decides by itself; the heartbeat and the lease are the gateway's to say. */
+export interface Timing {
+  /** Milliseconds that never jump. */
+  readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly wallNow: () => number;
+  readonly random: () => number;
+  /** How often timeouts, leases, heartbeats and repeats are looked at: they are exact to this much. */
+  readonly tickMs: number;
+  /** An attempt that no message has named for so long is named in a heartbeat ahead of time: at 2 s it counts as undelivered (D5). */
+  readonly earlyHeartbeatMs: number;
+  /** A report that is not answered for so long is sent again. */
+  readonly resendMs: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  /** A gateway that has not said welcome for so long is given up. */
+  readonly welcomeMs: number;
+  /** How long a handler whose time is over may take to settle before it is reported without it. */
+  readonly timeoutGraceMs: number;
+  /** Attempts are begun for so long at a stretch, then the event loop goes round: handlers may be busy before their first await. */
+  readonly startBudgetMs: number;
+  /** With so many reports, or so many bytes of them, not answered, nothing new is taken on (I73). */
+  readonly unansweredLimit: number;
+  readonly unansweredBytesLimit: number;
+}
+
+export const DEFAULT_TIMING: Timing = {
+  now: () => performance.now(),
+  wallNow: () => Date.now(),
+  random: Math.random,
+  tickMs: 50,
+  earlyHeartbeatMs: 500,
+  resendMs: 5_000,
+  backoffMinMs: 50,
+  backoffMaxMs: 2_000,
+  welcomeMs: 5_000,
+  timeoutGraceMs: 250,
+  startBudgetMs: 20,
+  unansweredLimit: 20_000,
+  unansweredBytesLimit: 64 * 1024 * 1024,
+};
+
+export interface WorkerConfig {
+  readonly id: string;
+  readonly name: string;
+  readonly gateways: readonly string[];
+  readonly token: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly log: Log;
+  readonly rootCertificates: Buffer | null;
+  readonly timing: Timing;
+}
+
+const MAX_SLOTS = 100_000;
+
+export function parseOptions(options: WorkerOptions): WorkerConfig {
+  const { slots, gateways } = options;
+  if (!Number.isInteger(slots) || slots < 1 || slots > MAX_SLOTS) {
+    throw new TypeError(`slots is ${slots}; give a whole number from 1 to ${MAX_SLOTS}`);
+  }
+  if (gateways.length === 0)
+    throw new TypeError('gateways is empty; give at least one address such as "127.0.0.1:7412"');
+  gateways.forEach(parseGateway);
+  const queues = options.queues ?? ['default'];
+  if (queues.length === 0) throw new TypeError('queues is empty; give at least one name such as "default"');
+  for (const [name, handler] of Object.entries(options.handlers)) {
+    if (typeof handler !== 'function') throw new TypeError(`handler ${name} is not a function`);
+  }
+  return {
+    id: randomUUID(),
+    name: options.name ?? `${hostname()}:${process.pid}`,
+    gateways,
+    token: options.token,
+    queues,
+    slots,
+    handlers: new Map(Object.entries(options.handlers)),
+    log: options.log ?? jsonLog(),
+    rootCertificates: options.rootCertificates ?? null,
+    timing: { ...DEFAULT_TIMING, ...options.timing },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * What is to be said to the gateway. Whatever comes up in one turn of the event loop, or while the last message is not
+ * written yet, goes out in one message: the stream's own flow control makes the batches.
+ *
+ * Nothing here is the only copy of anything that matters: after a loss of the stream it is emptied and filled again from
+ * what the worker holds.
+ */
+import {
+  type Claim,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_ITEMS,
+  type Refusal,
+  type Report,
+  type ShardEpoch,
+  type WorkerMessageParts,
+} from '@signalbox/protocol/grpc';
+import type { Attempt } from './attempt.ts';
+
+export interface Line {
+  /** False while there is no stream that has been welcomed. */
+  readonly isUp: boolean;
+  write(parts: WorkerMessageParts, written: () => void): void;
+}
+
+export interface OutboxSources {
+  readonly line: Line;
+  readonly now: () => number;
+  /** All claims that are held, all of them named to the server by the message that this is called for. */
+  nameAll(): Claim[];
+  /** The number of a heartbeat that is being written now. */
+  beat(): number;
+}
+
+export class Outbox {
+  readonly #from: OutboxSources;
+  #reports: Attempt[] = [];
+  #refusals: Refusal[] = [];
+  #epochs = new Map<number, number>();
+  #heartbeatDue = false;
+  #drainingDue = false;
+  #scheduled = false;
+  #writing = false;
+  /** A stream that was lost may still call back: only the newest one's word counts. */
+  #generation = 0;
+
+  constructor(from: OutboxSources) {
+    this.#from = from;
+  }
+
+  report(attempt: Attempt): void {
+    if (attempt.queued) return;
+    attempt.queued = true;
+    this.#reports.push(attempt);
+    this.#schedule();
+  }
+
+  refuse(refusal: Refusal): void {
+    this.#refusals.push(refusal);
+    this.#schedule();
+  }
+
+  answerEpochs(epochs: readonly ShardEpoch[]): void {
+    for (const { shard, epoch } of epochs) this.#epochs.set(shard, epoch);
+    this.#schedule();
+  }
+
+  heartbeat(): void {
+    this.#heartbeatDue = true;
+    this.#schedule();
+  }
+
+  draining(): void {
+    this.#drainingDue = true;
+    this.heartbeat();
+  }
+
+  /** The stream is gone, and with it whatever was on its way. */
+  reset(): void {
+    for (const attempt of this.#reports) attempt.queued = false;
+    this.#reports = [];
+    this.#refusals = [];
+    this.#epochs.clear();
+    this.#heartbeatDue = false;
+    this.#drainingDue = false;
+    this.#writing = false;
+    this.#generation++;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#writing || !this.#from.line.isUp) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  get #isEmpty(): boolean {
+    return (
+      !(this.#heartbeatDue || this.#drainingDue) &&
+      this.#reports.length + this.#refusals.length + this.#epochs.size === 0
+    );
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    if (this.#writing || this.#isEmpty || !this.#from.line.isUp) return;
+    this.#writing = true;
+    const generation = this.#generation;
+    this.#from.line.write(this.#take(), () => {
+      if (generation !== this.#generation) return;
+      this.#writing = false;
+      if (!this.#isEmpty) this.#flush();
+    });
+  }
+
+  #take(): WorkerMessageParts {
+    const parts: { -readonly [Part in keyof WorkerMessageParts]: WorkerMessageParts[Part] } = {};
+    if (this.#reports.length > 0) parts.reports = this.#takeReports();
+    if (this.#refusals.length > 0) parts.refusals = this.#refusals.splice(0, MAX_BATCH_ITEMS);
+    if (this.#epochs.size > 0) {
+      const epochs = [...this.#epochs].map(([shard, epoch]) => ({ shard, epoch }));
+      parts.holdings = { epochs, holds: this.#from.nameAll().filter(({ shard }) => this.#epochs.has(shard)) };
+      this.#epochs.clear();
+    }
+    if (this.#heartbeatDue) parts.heartbeat = { no: this.#from.beat(), holds: this.#from.nameAll() };
+    if (this.#drainingDue) parts.draining = true;
+    this.#heartbeatDue = false;
+    this.#drainingDue = false;
+    return parts;
+  }
+
+  #takeReports(): Report[] {
+    const now = this.#from.now();
+    const reports: Report[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const attempt of this.#reports) {
+      if (taken === MAX_BATCH_ITEMS || bytes > MAX_BATCH_BYTES) break;
+      taken++;
+      attempt.queued = false;
+      // It may have been answered, or found stale, since it was put here.
+      if (attempt.report === null || attempt.state !== 'reported') continue;
+      bytes += attempt.report.output.length + attempt.report.error.length;
+      attempt.sentAt = now;
+      attempt.named = true;
+      reports.push(attempt.report);
+    }
+    this.#reports = taken === this.#reports.length ? [] : this.#reports.slice(taken);
+    return reports;
+  }
+}

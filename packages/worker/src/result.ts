@@ -1,0 +1,77 @@
+/** From what a handler returned or threw to what is reported of it. User code may return and throw anything at all. */
+import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import type { ReportedOutcome } from '@signalbox/protocol/grpc';
+import { isPermanent } from '@signalbox/sdk';
+
+export interface Result {
+  readonly outcome: ReportedOutcome;
+  /** JSON text; empty for none. */
+  readonly output: string;
+  readonly error: string;
+}
+
+const NOTHING: Result = { outcome: 'succeeded', output: '', error: '' };
+
+export const failure = (outcome: ReportedOutcome, error: string): Result => ({ outcome, output: '', error });
+
+/** An output that can't be stored fails the task for good: trying again would do its work again for the same end (I56). */
+export function resultOfReturn(value: unknown): Result {
+  if (value === undefined) return NOTHING;
+  let output: string | undefined;
+  try {
+    output = JSON.stringify(value);
+  } catch (error) {
+    return failure('permanent', `What the handler returned is not JSON: ${shownError(error)}`);
+  }
+  if (output === undefined) return failure('permanent', `What the handler returned is not JSON: a ${typeof value}`);
+  // A UTF-16 unit takes at most 3 bytes of UTF-8, so that most outputs need not be measured.
+  if (output.length * 3 > MAX_OUTPUT_BYTES) {
+    const size = Buffer.byteLength(output);
+    if (size > MAX_OUTPUT_BYTES) {
+      return failure(
+        'permanent',
+        `The output has ${size} bytes of JSON; the limit is ${MAX_OUTPUT_BYTES}. Store it elsewhere and return a reference to it.`,
+      );
+    }
+  }
+  return { outcome: 'succeeded', output, error: '' };
+}
+
+export function resultOfThrow(error: unknown): Result {
+  return failure(saysPermanent(error) ? 'permanent' : 'failed', shownError(error));
+}
+
+function saysPermanent(error: unknown): boolean {
+  try {
+    return isPermanent(error);
+  } catch {
+    return false; // A proxy may throw at any question.
+  }
+}
+
+const MAX_CAUSES = 5;
+
+/** Stack and causes, cut to what is stored of an error. Never throws. */
+export function shownError(thrown: unknown): string {
+  try {
+    const parts: string[] = [];
+    for (let error = thrown; parts.length <= MAX_CAUSES; ) {
+      parts.push(error instanceof Error ? shownStack(error) : String(error));
+      if (!(error instanceof Error) || error.cause === undefined) break;
+      error = error.cause;
+    }
+    const text = parts.join('\nCaused by: ').replaceAll('\0', '\u{fffd}');
+    return text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS - 1)}…` : text;
+  } catch {
+    return 'The handler threw something that cannot be shown.';
+  }
+}
+
+/** The message comes first whatever the stack is: V8 fixes the stack's first line when the error is made. */
+function shownStack(error: Error): string {
+  const title = `${error.name}: ${error.message}`;
+  const frames = String(error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line));
+  return [title, ...frames].join('\n');
+}

@@ -1,0 +1,345 @@
+/**
+ * The worker: takes assignments, runs their handlers, and tells the truth about them.
+ *
+ * A message from the gateway is taken part by part: what stops attempts before what starts them. Everything that depends
+ * on time is looked at in one place, `tick`. The server's word is final: a report that it calls stale is dropped.
+ */
+import {
+  type Assignment,
+  type GatewayMessage,
+  type Hello,
+  type Kill,
+  type ReportAnswer,
+  type ReportedOutcome,
+  type ShardEpoch,
+  type Welcome,
+} from '@signalbox/protocol/grpc';
+import { Attempt, AttemptContext, keyOf, sentenceOf } from './attempt.ts';
+import { Holds } from './holds.ts';
+import { Link } from './link.ts';
+import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.ts';
+import { Outbox } from './outbox.ts';
+import { Pulse } from './pulse.ts';
+import { failure, type Result, resultOfReturn, resultOfThrow } from './result.ts';
+
+export interface Worker {
+  /** UUID, new for each start. */
+  readonly id: string;
+  /** Resolves when a gateway has first said welcome. */
+  readonly connected: Promise<void>;
+  /** Resolves when the worker has left, whoever asked for it: `stop`, `kill`, or the server by telling it to drain. */
+  readonly stopped: Promise<void>;
+  /** Takes nothing new, finishes what it has, waits until its reports are answered, leaves (I27). */
+  stop(): Promise<void>;
+  /** Leaves at once, as if the process had died. Signals fire; nothing is reported. */
+  kill(): void;
+}
+
+/** @example startWorker({ gateways: ['127.0.0.1:7412'], token, slots: 10, handlers: { greet: () => 'hello' } }) */
+export function startWorker(options: WorkerOptions): Worker {
+  const worker = new FunctionWorker(parseOptions(options));
+  worker.start();
+  return worker;
+}
+
+const UNKNOWN_HANDLERS_SHOWN = 20;
+
+class FunctionWorker implements Worker {
+  readonly #config: WorkerConfig;
+  readonly #holds = new Holds();
+  readonly #pulse = new Pulse();
+  readonly #link: Link;
+  readonly #outbox: Outbox;
+  /** The highest epoch heard of each shard (D5). */
+  readonly #epochs = new Map<number, number>();
+  #waiting: Attempt[] = [];
+  #ticker: NodeJS.Timeout | null = null;
+  #phase: 'working' | 'draining' | 'left' = 'working';
+  /** The heartbeat that told the gateway of the draining: once it is answered no assignment is on its way any more. */
+  #drainHeardNo = 0;
+  readonly connected: Promise<void>;
+  readonly stopped: Promise<void>;
+  #resolveConnected: () => void = () => {};
+  #resolveStopped: () => void = () => {};
+
+  constructor(config: WorkerConfig) {
+    this.#config = config;
+    const { now } = config.timing;
+    this.connected = new Promise((resolve) => {
+      this.#resolveConnected = resolve;
+    });
+    this.stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve;
+    });
+    this.#link = new Link(config, {
+      hello: () => this.#hello(),
+      onUp: (welcome, helloSentAt) => this.#onUp(welcome, helloSentAt),
+      onMessage: (message) => this.#onMessage(message),
+      onDown: () => this.#onDown(),
+    });
+    this.#outbox = new Outbox({
+      line: this.#link,
+      now,
+      nameAll: () => this.#nameAll(),
+      beat: () => this.#pulse.beat(now()),
+    });
+  }
+
+  get id(): string {
+    return this.#config.id;
+  }
+
+  start(): void {
+    this.#ticker = setInterval(() => this.#tick(), this.#config.timing.tickMs);
+    this.#link.start();
+  }
+
+  stop(): Promise<void> {
+    if (this.#phase === 'working') {
+      this.#phase = 'draining';
+      this.#outbox.draining();
+      this.#drainHeardNo = this.#pulse.lastNo + 1;
+      this.#leaveIfDone();
+    }
+    return this.stopped;
+  }
+
+  kill(): void {
+    if (this.#phase === 'left') return;
+    this.#leave();
+    this.#link.destroy();
+    for (const attempt of this.#holds.all()) {
+      attempt.state = 'gone';
+      attempt.abort('killed');
+    }
+    this.#resolveStopped();
+  }
+
+  // ---- the link
+
+  #hello(): Hello {
+    const { id, name, queues, slots } = this.#config;
+    return { workerId: id, name, queues, slots, holds: this.#nameAll(), draining: this.#phase !== 'working' };
+  }
+
+  #nameAll() {
+    for (const attempt of this.#holds.all()) attempt.named = true;
+    return this.#holds.claims();
+  }
+
+  #onUp(welcome: Welcome, helloSentAt: number): void {
+    this.#pulse.welcomed(welcome, helloSentAt);
+    this.#outbox.reset();
+    for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);
+    if (this.#phase === 'draining') {
+      this.#outbox.draining();
+      this.#drainHeardNo = this.#pulse.lastNo + 1;
+    }
+    this.#resolveConnected();
+  }
+
+  #onDown(): void {
+    this.#outbox.reset();
+    for (const attempt of this.#holds.all()) attempt.sentAt = null;
+    this.#leaveIfDone();
+  }
+
+  #onMessage(message: GatewayMessage): void {
+    if (message.epochs.length > 0) this.#hearEpochs(message.epochs);
+    if (message.heartbeatAnswered > 0) this.#pulse.answered(message.heartbeatAnswered);
+    for (const answer of message.answers) this.#takeAnswer(answer);
+    for (const kill of message.kills) this.#takeKill(kill);
+    if (message.drain) void this.stop();
+    if (message.assignments.length > 0) {
+      const now = this.#config.timing.now();
+      for (const assignment of message.assignments) this.#takeAssignment(assignment, now);
+      this.#startWaiting();
+    }
+    this.#leaveIfDone();
+  }
+
+  #hearEpochs(epochs: readonly ShardEpoch[]): void {
+    for (const { shard, epoch } of epochs) this.#hearEpoch(shard, epoch);
+    this.#outbox.answerEpochs(epochs);
+  }
+
+  #hearEpoch(shard: number, epoch: number): void {
+    if (epoch > (this.#epochs.get(shard) ?? -1)) this.#epochs.set(shard, epoch);
+  }
+
+  #takeAnswer({ claim, verdict }: ReportAnswer): void {
+    const attempt = this.#holds.get(keyOf(claim));
+    if (attempt === undefined) return;
+    if (verdict === 'stale') attempt.abort('stale');
+    // An answer to what was never asked: the handler still runs, and its report will be answered in its time.
+    else if (attempt.state !== 'reported') return;
+    this.#holds.remove(attempt);
+  }
+
+  #takeKill({ claim, reason, graceMs }: Kill): void {
+    const attempt = this.#holds.get(keyOf(claim));
+    if (attempt === undefined || !attempt.isActive) return;
+    this.#stopAttempt(attempt, reason, graceMs);
+  }
+
+  // ---- taking on work
+
+  #takeAssignment(assignment: Assignment, now: number): void {
+    const key = keyOf(assignment.claim);
+    const held = this.#holds.get(key);
+    if (held !== undefined) {
+      // Whoever sends it again has not had the report.
+      if (held.state === 'reported') this.#outbox.report(held);
+      return;
+    }
+    if (this.#holds.wasHeld(key)) return;
+    const reason = this.#reasonToRefuse(assignment);
+    if (reason !== null) {
+      this.#outbox.refuse({ claim: assignment.claim, token: assignment.token, reason });
+      return;
+    }
+    this.#hearEpoch(assignment.claim.shard, assignment.epoch);
+    const attempt = new Attempt(assignment, key, now);
+    this.#holds.add(attempt);
+    this.#waiting.push(attempt);
+  }
+
+  #reasonToRefuse({ claim, epoch }: Assignment): string | null {
+    const { slots, timing } = this.#config;
+    if (this.#phase !== 'working') return 'the worker is stopping';
+    if (epoch < (this.#epochs.get(claim.shard) ?? -1)) return 'a higher epoch of the shard is known';
+    if (this.#holds.activeCount >= slots) return 'no slot is free';
+    const { unansweredCount, unansweredBytes } = this.#holds;
+    if (unansweredCount >= timing.unansweredLimit || unansweredBytes >= timing.unansweredBytesLimit) {
+      return 'too many reports wait for an answer';
+    }
+    return null;
+  }
+
+  /** Begins what has arrived, in order. A handler may be busy before its first await, so this goes on in slices. */
+  #startWaiting(): void {
+    const { now, startBudgetMs } = this.#config.timing;
+    const until = now() + startBudgetMs;
+    const waiting = this.#waiting;
+    for (let i = 0; i < waiting.length; i++) {
+      const attempt = waiting[i] as Attempt;
+      if (attempt.state === 'waiting') this.#startAttempt(attempt);
+      if (now() >= until && i + 1 < waiting.length) {
+        this.#waiting = waiting.slice(i + 1);
+        setImmediate(() => this.#startWaiting());
+        return;
+      }
+    }
+    this.#waiting = [];
+  }
+
+  #startAttempt(attempt: Attempt): void {
+    const { handlers, timing, log } = this.#config;
+    const { handler: name, timeoutMs } = attempt.assignment;
+    attempt.state = 'running';
+    attempt.startedAt = timing.wallNow();
+    if (timeoutMs > 0) attempt.deadlineAt = timing.now() + timeoutMs;
+    const handler = handlers.get(name);
+    if (handler === undefined) {
+      const known = [...handlers.keys()].slice(0, UNKNOWN_HANDLERS_SHOWN).join(', ');
+      this.#settle(
+        attempt,
+        failure('permanent', `Worker ${this.#config.name} has no handler "${name}"; it has: ${known}.`),
+      );
+      return;
+    }
+    try {
+      const returned = handler(new AttemptContext(attempt, attempt.assignment, log));
+      // A plain value settles here and now: a promise for each empty task would cost more than the task.
+      if (!isThenable(returned)) return this.#settle(attempt, resultOfReturn(returned));
+      returned.then(
+        (value) => this.#settle(attempt, resultOfReturn(value)),
+        (error: unknown) => this.#settle(attempt, resultOfThrow(error)),
+      );
+    } catch (error) {
+      this.#settle(attempt, resultOfThrow(error));
+    }
+  }
+
+  // ---- ending it
+
+  #stopAttempt(attempt: Attempt, reason: 'cancelled' | 'timed_out' | 'lost', graceMs: number): void {
+    const endsBy = this.#config.timing.now() + graceMs;
+    const outcome: ReportedOutcome = reason === 'timed_out' ? 'timed_out' : 'cancelled';
+    // The first reason stays; a shorter grace counts.
+    attempt.stop =
+      attempt.stop === null
+        ? { outcome, error: sentenceOf(reason), endsBy }
+        : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
+    attempt.abort(reason);
+    if (attempt.state === 'waiting' || graceMs === 0) this.#settle(attempt, failure(outcome, ''));
+  }
+
+  /** What the handler came to, or what stopped it. What comes after the first is forgotten. */
+  #settle(attempt: Attempt, result: Result): void {
+    if (!attempt.isActive) return;
+    const { stop, startedAt, assignment } = attempt;
+    const endedAt = Math.max(startedAt, this.#config.timing.wallNow());
+    this.#holds.markReported(attempt, {
+      claim: assignment.claim,
+      token: assignment.token,
+      outcome: stop === null ? result.outcome : stop.outcome,
+      output: stop === null ? result.output : '',
+      error: stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n'),
+      startedAt: startedAt === 0 ? endedAt : startedAt,
+      endedAt,
+    });
+    this.#outbox.report(attempt);
+  }
+
+  #tick(): void {
+    const { now: clock, resendMs, earlyHeartbeatMs } = this.#config.timing;
+    const now = clock();
+    const isUp = this.#link.isUp;
+    let heartbeatDue = this.#pulse.isDue(now);
+    for (const attempt of this.#holds.all()) {
+      if (attempt.state === 'reported') {
+        if (isUp && attempt.sentAt !== null && now - attempt.sentAt >= resendMs) this.#outbox.report(attempt);
+        continue;
+      }
+      this.#watch(attempt, now);
+      if (!attempt.named && now - attempt.arrivedAt >= earlyHeartbeatMs) heartbeatDue = true;
+    }
+    if (isUp && heartbeatDue) this.#outbox.heartbeat();
+    if (isUp && this.#pulse.isSilent(now)) this.#link.drop('the gateway answers no heartbeats');
+  }
+
+  #watch(attempt: Attempt, now: number): void {
+    if (attempt.stop !== null) {
+      if (now < attempt.stop.endsBy) return;
+      this.#config.log.warn('a handler has not settled in its grace; its slot is used again', {
+        run: attempt.assignment.run,
+        task: attempt.assignment.taskName,
+      });
+      this.#settle(attempt, failure(attempt.stop.outcome, 'The handler had not settled when its grace was over.'));
+    } else if (now >= attempt.deadlineAt) {
+      this.#stopAttempt(attempt, 'timed_out', this.#config.timing.timeoutGraceMs);
+    } else if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) {
+      // It may still finish and report: only the server knows whether it was given up.
+      attempt.abort('lost');
+    }
+  }
+
+  // ---- leaving
+
+  #leaveIfDone(): void {
+    if (this.#phase !== 'draining' || this.#holds.size > 0) return;
+    if (this.#link.isUp && this.#pulse.answeredNo < this.#drainHeardNo) return;
+    this.#leave();
+    void this.#link.close().then(() => this.#resolveStopped());
+  }
+
+  #leave(): void {
+    this.#phase = 'left';
+    if (this.#ticker !== null) clearInterval(this.#ticker);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
