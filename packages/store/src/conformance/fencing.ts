@@ -6,6 +6,9 @@ import { endingOf } from './eventually.ts';
 import type { Check, StoreSubject } from './subject.ts';
 import { TestNode } from './test-node.ts';
 
+/** Round trips in which a commit that must not happen would have had the time to. */
+const LOOKS = 20;
+
 /** Changes of things that a shard with one run without claims does not have. */
 const strays: readonly (readonly [string, (run: RunCreated) => Change])[] = [
   ['a run', (run) => ({ kind: 'RunAdmitted', runId: (run.runId + 1) as RunId, at: run.at })],
@@ -73,12 +76,19 @@ export const fencingChecks: readonly Check[] = [
       const node = await TestNode.start(subject, [5, 6]);
       await node.commit([deployed(5, 1), deployed(6, 1)]);
       await TestNode.start(subject, [5]);
-      const endings = await Promise.all([
+      // With the answers stopped the caller knows of no failure, and the database goes on with all that was sent.
+      const held = await subject.hold(node.store, 'after commit before the answer');
+      const sent = Promise.all([
         node.tryCommit([deployed(6, 2)]),
         node.tryCommit([deployed(5, 2)]),
         node.tryCommit([deployed(6, 3)]),
         node.tryCommit([deployed(6, 4)]),
       ]);
+      await held.reached();
+      for (let look = 0; look < LOOKS; look++)
+        expect(await node.load([6])).toMatchObject({ shards: [{ commitNo: 2, lastDagNo: 2 }] });
+      held.release();
+      const endings = await sent;
       expect(endings.slice(0, 2)).toEqual(['done', 'fenced']);
       expect(endings.slice(2)).not.toContain('done');
       expect(await node.tryCommit([deployed(6, 5)])).not.toBe('done');

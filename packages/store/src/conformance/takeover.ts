@@ -64,8 +64,11 @@ export const takeoverChecks: readonly Check[] = [
       const blocking = blocker.tryCommit([deployed(7, 1)]);
       await held.reached();
       // The take has the rows of 5 and 6, and waits for that of 7.
-      const taking = next.take([5, 6, 7]);
-      await eventually('the take waits', async () => (await subject.waitingForLock()) > 0);
+      let taken = false;
+      const taking = next.take([5, 6, 7]).finally(() => {
+        taken = true;
+      });
+      await eventually('the take waits', async () => taken || (await subject.waitingForLock()) > 0);
       const late = old.tryCommit([deployed(6, 1)]);
       held.release();
       expect(await blocking).toBe('done');
