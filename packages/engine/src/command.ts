@@ -94,6 +94,8 @@ export interface LendSlots {
   readonly queues: readonly QueueName[];
   readonly count: number;
   readonly standing: boolean;
+  /** How long ago the gateway heard the worker. */
+  readonly agoMs: number;
 }
 
 export interface RecallSlots {
@@ -136,6 +138,8 @@ export interface StrikeRun {
   readonly kind: 'StrikeRun';
   readonly runId: RunId;
   readonly reason: string;
+  /** At once, whatever its strikes: it can't even be loaded, or its load ended the process. */
+  readonly setAside: boolean;
 }
 
 /** Time has passed: due windows, timeouts, leases, retries. */

@@ -65,7 +65,8 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
 export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 'dags' | 'versions' | 'runs'>): void {
   restoreDags(state, dags, versions);
   for (const stored of runs) {
-    if (stored.setAside || stored.phase === 'ended' || state.runs.find(stored.runId) >= 0) continue;
+    if (stored.setAside || stored.phase === 'ended' || state.untouchable.has(stored.runId)) continue;
+    if (state.runs.find(stored.runId) >= 0) continue;
     if (!state.shards.has(shardOfRun(stored.runId))) continue;
     restoreRun(state, stored);
   }

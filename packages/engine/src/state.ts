@@ -93,6 +93,8 @@ export class State {
   >();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
   readonly lingering: { readonly slot: number; readonly batchNo: number }[] = [];
+  /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
+  readonly untouchable = new Set<RunId>();
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
   touching: RunId | null = null;
 

@@ -15,6 +15,8 @@ type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunStruck;
 export function applyRunChange(state: State, change: RunChange): void {
   if (change.kind === 'RunCreated') return createRun(state, change);
   const run = state.runs.find(change.runId);
+  // A run that can't be loaded is struck all the same.
+  if (run < 0 && change.kind === 'RunStruck') return;
   assert(run >= 0, `${change.kind} is about a run in memory`);
   switch (change.kind) {
     case 'RunAdmitted':

@@ -2,6 +2,7 @@
 import type { ClaimRef, WorkerHeard, WorkerLeft } from '../command.ts';
 import { type MonoMs, type RunId, shardOfRun } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
+import { CLOSING } from '../run/run-table.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
@@ -66,13 +67,16 @@ function confirmHeld(recorder: Recorder, { holds, workerId, gateway }: WorkerHea
     const slot = findTask(recorder, claim);
     const isOurs = slot !== null && isHeld(recorder, slot, claim) && state.tasks.worker[slot] === worker.no;
     if (isOurs) state.tasks.confirmed[slot] = SEEN;
-    else kill(recorder, claim, workerId, gateway);
+    // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
+    const isClosing = isOurs && state.runs.phase[state.tasks.run[slot]!] === CLOSING;
+    if (isClosing) kill(recorder, claim, workerId, gateway, 'cancelled');
+    else if (!isOurs) kill(recorder, claim, workerId, gateway, 'lost');
   }
 }
 
 function killUnknown(recorder: Recorder, { holds, workerId, gateway }: WorkerHeard): void {
   for (const claim of holds) {
-    if (recorder.state.shards.has(shardOfRun(claim.runId))) kill(recorder, claim, workerId, gateway);
+    if (recorder.state.shards.has(shardOfRun(claim.runId))) kill(recorder, claim, workerId, gateway, 'lost');
   }
 }
 
@@ -82,9 +86,10 @@ function kill(
   claim: ClaimRef,
   workerId: WorkerHeard['workerId'],
   gateway: WorkerHeard['gateway'],
+  reason: 'lost' | 'cancelled',
 ): void {
   const graceMs = recorder.state.settings.graceMs;
-  recorder.send({ kind: 'KillAttempt', gateway, workerId, claim, reason: 'lost', graceMs });
+  recorder.send({ kind: 'KillAttempt', gateway, workerId, claim, reason, graceMs });
 }
 
 function clearSilence(recorder: Recorder, worker: Worker): void {

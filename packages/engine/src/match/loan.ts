@@ -6,7 +6,7 @@ import type { Recorder } from '../recorder.ts';
 
 export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const { state } = recorder;
-  const leaseEndsAt = (state.mono + state.settings.leaseMs) as MonoMs;
+  const leaseEndsAt = (state.mono - command.agoMs + state.settings.leaseMs) as MonoMs;
   const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
   if (worker.gateway !== command.gateway) worker.free = 0; // What another gateway lent went with it.
   worker.gateway = command.gateway;
