@@ -6,6 +6,7 @@ import type { NodeId, ShardNo } from '@signalbox/engine';
 import type { Connection } from './connection.ts';
 import type { FakeDatabase } from './database.ts';
 import type { CallKind, Step, StepPoint } from './faults.ts';
+import type { LockKey } from './locks.ts';
 
 /** A call failed. `unknown`: it may have been done. */
 export class FakeDatabaseError extends Error {
@@ -17,6 +18,9 @@ export class FakeDatabaseError extends Error {
   }
 }
 
+/** Thrown by the effect of a call that the database refuses. */
+export class RefusedCall extends Error {}
+
 export interface Caller {
   readonly store: string;
   /** Runs what the node does on hearing an answer: at once, later when it is paused, never when it is gone. */
@@ -26,8 +30,9 @@ export interface Caller {
 export interface Call<T> {
   readonly kind: CallKind;
   readonly nodeId: NodeId | null;
-  /** Rows that are locked before `run`. */
-  readonly locks: readonly ShardNo[];
+  readonly shards: readonly ShardNo[];
+  /** Rows that are locked before `run`, in this order. */
+  readonly locks: readonly LockKey[];
   /** How long to wait for each of them before its holder is terminated; null to wait for ever. */
   readonly lockTimeoutMs: number | null;
   /** Runs when the request is there, before it waits for any lock. */
@@ -59,13 +64,20 @@ export function call<T>(database: FakeDatabase, caller: Caller, what: Call<T>): 
         call: what.kind,
         store: caller.store,
         nodeId: what.nodeId,
-        shards: what.locks,
+        shards: what.shards,
         writeNo: 0,
       };
       database.reach(connection, step, go, refuse);
     };
     const finish = () => {
-      const result = what.run();
+      let result: T;
+      try {
+        result = what.run();
+      } catch (error) {
+        if (!(error instanceof RefusedCall)) throw error;
+        database.tables.log.undo();
+        return refuse(error.message);
+      }
       database.tables.log.keep();
       database.locks.releaseAll(connection);
       connection.answer(
@@ -101,22 +113,22 @@ function leave(database: FakeDatabase, connection: Connection): void {
 }
 
 function lockAll<T>(database: FakeDatabase, connection: Connection, what: Call<T>, granted: () => void): void {
-  const lockNext = (shards: readonly ShardNo[]): void => {
-    const [shard, ...rest] = shards;
-    if (shard === undefined) return granted();
-    if (what.lockTimeoutMs !== null) terminateHolderAfter(database, connection, shard, what.lockTimeoutMs);
-    database.locks.acquire(connection, shard, () => lockNext(rest));
+  const lockNext = (rows: readonly LockKey[]): void => {
+    const [row, ...rest] = rows;
+    if (row === undefined) return granted();
+    if (what.lockTimeoutMs !== null) terminateHolderAfter(database, connection, row, what.lockTimeoutMs);
+    database.locks.acquire(connection, row, () => lockNext(rest));
   };
-  lockNext([...new Set(what.locks)].sort((a, b) => a - b));
+  lockNext(what.locks);
 }
 
 /** Whoever has the row for that long is ended, and so is the next one: the wait has an end whatever the holders do. */
-function terminateHolderAfter(database: FakeDatabase, connection: Connection, shard: ShardNo, ms: number): void {
-  const isStillWaiting = () => connection.serverAlive && !connection.locked.has(shard);
-  if (database.locks.holder(shard) === undefined) return;
-  database.scheduler.after(ms, `${connection.name}: lock timeout on shard ${shard}`, () => {
+function terminateHolderAfter(database: FakeDatabase, connection: Connection, row: LockKey, ms: number): void {
+  const isStillWaiting = () => connection.serverAlive && !connection.locked.has(row);
+  if (database.locks.holder(row) === undefined) return;
+  database.scheduler.after(ms, `${connection.name}: lock timeout on ${row}`, () => {
     if (!isStillWaiting()) return;
-    database.locks.holder(shard)?.endServer('terminated: held a shard for too long');
-    if (isStillWaiting()) terminateHolderAfter(database, connection, shard, ms);
+    database.locks.holder(row)?.endServer('terminated: held a row for too long');
+    if (isStillWaiting()) terminateHolderAfter(database, connection, row, ms);
   });
 }

@@ -1,7 +1,9 @@
 /**
  * A chain of commits on one connection. Each commit is sent as begin, fence, two writes and commit, without waiting for
- * the one before. The fence locks the rows of its shards, then compares; a commit that failed leaves its place in the
- * chain unfilled, so that the next one finds the wrong number, whatever shards it touches.
+ * the one before. The fence locks the row of the node's writer and the rows of its shards, then compares; a commit that
+ * failed leaves its place in the chain unfilled, so that the next one finds the wrong number, whatever shards it touches.
+ *
+ * A failure ends the chain on the caller's side. What was sent may still arrive: only the fence stops it.
  */
 import type { NodeId } from '@signalbox/engine';
 import { type CommitBatch, type CommitChain, CommitError, type CommitFailure } from '@signalbox/store';
@@ -9,6 +11,7 @@ import { type Caller, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import type { FakeDatabase } from './database.ts';
 import type { StepPoint } from './faults.ts';
+import { inOrder } from './locks.ts';
 
 interface Pending {
   readonly resolve: () => void;
@@ -25,20 +28,20 @@ interface Transaction {
 export class FakeChain implements CommitChain {
   readonly nodeId: NodeId;
   readonly connection: Connection;
+  readonly #chainNo: number;
   readonly #database: FakeDatabase;
   readonly #caller: Caller;
   readonly #pending: Pending[] = [];
   /** The caller's side: how many were sent, and why no more will be. */
   #sent = 0;
   #broken: CommitError | null = null;
-  /** The database's side: how many were done. */
-  #done = 0;
 
-  constructor(database: FakeDatabase, caller: Caller, nodeId: NodeId) {
+  constructor(database: FakeDatabase, caller: Caller, nodeId: NodeId, chainNo: number) {
     this.nodeId = nodeId;
+    this.#chainNo = chainNo;
     this.#database = database;
     this.#caller = caller;
-    this.connection = database.connect(`${caller.store} chain ${++database.chainCount}`, (why) =>
+    this.connection = database.connect(`${caller.store} chain ${chainNo}`, (why) =>
       caller.deliver(() => this.#break(new CommitError('unknown', why))),
     );
   }
@@ -52,16 +55,17 @@ export class FakeChain implements CommitChain {
   }
 
   async close(): Promise<void> {
+    const isInDoubt = this.#pending.length > 0 || this.#broken?.failure === 'unknown';
     this.#break(new CommitError('unknown', 'the chain was closed'));
-    this.connection.clientAlive = false;
-    const run = () => this.connection.endServer('the chain was closed');
-    await call(this.#database, this.#caller, {
-      kind: 'close chain',
-      nodeId: this.nodeId,
-      locks: [],
-      lockTimeoutMs: null,
-      run,
-    });
+    if (!isInDoubt) return;
+    const { nodeId } = this;
+    const { writers } = this.#database.tables;
+    const run = () => {
+      if (writers.get(nodeId)?.chainNo === this.#chainNo)
+        writers.set(nodeId, { chainNo: this.#chainNo + 1, commitNo: 0 });
+    };
+    const waits = { shards: [], locks: [nodeId], lockTimeoutMs: this.#database.chainLockTimeoutMs };
+    await call(this.#database, this.#caller, { kind: 'close chain', nodeId, ...waits, run });
   }
 
   #send(transaction: Transaction): void {
@@ -92,7 +96,10 @@ export class FakeChain implements CommitChain {
         transaction.failed ??= new CommitError(failure, why);
       };
       if (readOnly) fail('refused', 'the database is read-only');
-      if (sabotage.chainCheck && place !== this.#done + 1)
+      const writer = tables.writers.get(this.nodeId) ?? NO_WRITER;
+      const isNewest = writer.chainNo === this.#chainNo;
+      if (sabotage.voidOlderChains && !isNewest) fail('fenced', 'the node has a newer chain');
+      if (sabotage.chainCheck && isNewest && writer.commitNo + 1 !== place)
         fail('fenced', 'an earlier commit of the chain was not done');
       for (const { shard, epoch, commitNo } of batch.shards) {
         const row = tables.shard(shard);
@@ -105,8 +112,8 @@ export class FakeChain implements CommitChain {
       done();
     };
     if (!sabotage.lock) return compare();
-    const shards = batch.shards.map(({ shard }) => shard);
-    locks.acquireAll(this.connection, shards, compare);
+    const shards = inOrder(batch.shards.map(({ shard }) => shard));
+    locks.acquireAll(this.connection, [this.nodeId, ...shards], compare);
   }
 
   #finish(transaction: Transaction, done: () => void): void {
@@ -117,7 +124,8 @@ export class FakeChain implements CommitChain {
       if (violation !== null) {
         transaction.failed = new CommitError('refused', violation.message, { cause: violation });
       } else {
-        this.#done = transaction.place;
+        database.tables.writers.set(this.nodeId, { chainNo: this.#chainNo, commitNo: transaction.place });
+        database.tables.log.keep();
         const { store } = this.#caller;
         const no = database.journal.length + 1;
         database.journal.push({
@@ -146,11 +154,15 @@ export class FakeChain implements CommitChain {
   #break(error: CommitError): void {
     if (this.#broken !== null) return;
     this.#broken = error;
+    this.connection.clientAlive = false;
+    this.connection.hangUp();
     const [first, ...rest] = this.#pending.splice(0);
     first?.reject(error);
     for (const later of rest) later.reject(afterFailure(error));
   }
 }
+
+const NO_WRITER = { chainNo: 0, commitNo: 0 } as const;
 
 function afterFailure(cause: CommitError): CommitError {
   const failure = cause.failure === 'unknown' ? 'unknown' : 'fenced';

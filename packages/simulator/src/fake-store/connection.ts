@@ -4,7 +4,7 @@
  *
  * The server's end holds locks until its transaction ends: by commit, by rollback, or with the connection.
  */
-import type { ShardNo } from '@signalbox/engine';
+import type { LockKey } from './locks.ts';
 
 export interface Wire {
   /** Runs after the time that a message takes. */
@@ -21,11 +21,12 @@ export class Connection {
   /** The caller still listens. */
   clientAlive = true;
   /** Rows whose lock it has. */
-  readonly locked = new Set<ShardNo>();
+  readonly locked = new Set<LockKey>();
   readonly #wire: Wire;
   readonly #lost: (why: string) => void;
   readonly #statements: ((done: () => void) => void)[] = [];
   readonly #answers: ((sent: () => void) => void)[] = [];
+  #isSilent = false;
   #receiving = false;
   #answering = false;
 
@@ -38,6 +39,7 @@ export class Connection {
 
   /** The statement runs in the database after all that were sent before it, and calls `done` when the next may run. */
   send(statement: (done: () => void) => void): void {
+    if (this.#isSilent) return;
     this.#statements.push(statement);
     if (!this.#receiving) this.#receive();
   }
@@ -88,8 +90,9 @@ export class Connection {
     this.#lost(why);
   }
 
-  /** Nothing that was sent and has not arrived ever will. */
-  loseStatements(): void {
+  /** Nothing arrives in the database any more, not even that the caller is gone. */
+  fallSilent(): void {
+    this.#isSilent = true;
     this.#statements.length = 0;
   }
 

@@ -5,10 +5,9 @@
  *
  * A read sees the rows of the instant at which its request arrives, never half of a commit.
  */
-import type { NodeId, TenantId } from '@signalbox/engine';
+import type { TenantId } from '@signalbox/engine';
 import type { CommitBatch } from '@signalbox/store';
 import { applyChanges, shardOfChange, Violation } from './apply-rows.ts';
-import type { FakeChain } from './chain.ts';
 import { Connection, type Wire } from './connection.ts';
 import { type DatabaseFaults, noFaults, noSabotage, type Sabotage, type Step } from './faults.ts';
 import type { JournalEntry } from './journal.ts';
@@ -24,6 +23,8 @@ export interface FakeDatabaseOptions {
   readonly onViolation?: (violation: Violation, batch: CommitBatch) => void;
   /** How long a message takes, drawn evenly. */
   readonly hopMs?: { readonly min: number; readonly max: number };
+  /** How long a chain that is opened or closed waits for a commit in flight on the one before it. */
+  readonly chainLockTimeoutMs?: number;
   /** By how much the database's clock is ahead of simulated time at first. */
   readonly clockOffsetMs?: number;
   /** Besides `default`, which has number 1. */
@@ -42,14 +43,12 @@ export class FakeDatabase implements Wire {
   readonly locks = new RowLocks();
   readonly journal: JournalEntry[] = [];
   readonly sabotage: Sabotage;
+  readonly chainLockTimeoutMs: number;
   faults: DatabaseFaults;
   /** Writes are refused, reads go on: a full disk, or a standby. */
   readOnly = false;
   /** All messages take so many times longer. */
   slowness = 1;
-  /** Chains that the database has not ended. */
-  readonly chains = new Set<FakeChain>();
-  chainCount = 0;
   readonly #connections = new Set<Connection>();
   readonly #onViolation: (violation: Violation, batch: CommitBatch) => void;
   readonly #hopMs: { readonly min: number; readonly max: number };
@@ -59,6 +58,7 @@ export class FakeDatabase implements Wire {
   constructor(options: FakeDatabaseOptions) {
     this.scheduler = options.scheduler;
     this.faults = options.faults ?? noFaults;
+    this.chainLockTimeoutMs = options.chainLockTimeoutMs ?? 1_000;
     this.sabotage = { ...noSabotage, ...options.sabotage };
     this.#onViolation = options.onViolation ?? (() => {});
     this.#hopMs = options.hopMs ?? { min: 0.05, max: 0.5 };
@@ -107,18 +107,12 @@ export class FakeDatabase implements Wire {
     this.scheduler.after((min + this.scheduler.random() * (max - min)) * this.slowness, what, run);
   }
 
-  endChainsOf(nodeId: NodeId): void {
-    for (const chain of this.chains)
-      if (chain.nodeId === nodeId) chain.connection.endServer('a newer chain was opened');
-  }
-
   after(ms: number, what: string, run: () => void): void {
     this.scheduler.after(ms, what, run);
   }
 
   rolledBack(connection: Connection): void {
     this.#connections.delete(connection);
-    for (const chain of this.chains) if (chain.connection === connection) this.chains.delete(chain);
     this.locks.releaseAll(connection);
   }
 
@@ -134,7 +128,7 @@ export class FakeDatabase implements Wire {
       return connection.endServer(`connection cut at ${step.point}`);
     if (fault === 'refuse') return refuse(`the database refused at ${step.point}`);
     if (fault === 'half-open') {
-      connection.loseStatements();
+      connection.fallSilent();
       return connection.endClient(`connection lost at ${step.point}`);
     }
     if ('delayMs' in fault)

@@ -15,9 +15,10 @@ import type {
   TakeShards,
 } from '@signalbox/store';
 import { payloadName } from '@signalbox/store';
-import { type Call, type Caller, call } from './call.ts';
+import { type Call, type Caller, call, RefusedCall } from './call.ts';
 import { FakeChain } from './chain.ts';
 import type { FakeDatabase } from './database.ts';
+import { inOrder } from './locks.ts';
 import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
 import type { NodeRow, ShardRow } from './tables.ts';
 
@@ -56,7 +57,7 @@ export class FakeStore implements Store {
   /** Its machine is gone: what has not arrived never will, and its open transaction keeps its locks. */
   losePower(): void {
     this.#gone = true;
-    for (const { connection } of this.#chains) connection.loseStatements();
+    for (const { connection } of this.#chains) connection.fallSilent();
   }
 
   registerNode({
@@ -86,7 +87,9 @@ export class FakeStore implements Store {
     const { tables } = this.#database;
     return this.#write('node', nodeId, [], () => {
       const ownsSome = [...tables.shards.values()].some(({ owner }) => owner === nodeId);
-      if (!ownsSome) tables.nodes.delete(nodeId);
+      if (ownsSome) return;
+      tables.nodes.delete(nodeId);
+      tables.writers.delete(nodeId);
     });
   }
 
@@ -97,12 +100,14 @@ export class FakeStore implements Store {
   takeShards({ nodeId, shards, lockTimeoutMs }: TakeShards): Promise<readonly TakenShard[]> {
     const { sabotage } = this.#database;
     const wanted = [...shards].sort((a, b) => a.shard - b.shard);
+    const rows = inOrder(wanted.map(({ shard }) => shard));
     return this.#call({
       kind: 'take',
       nodeId,
-      locks: wanted.map(({ shard }) => shard),
+      shards: rows,
+      locks: rows,
       lockTimeoutMs,
-      ...(sabotage.loadBeforeTake && { arrived: () => this.#keepStaleHeads(wanted.map(({ shard }) => shard)) }),
+      ...(sabotage.loadBeforeTake && { arrived: () => this.#keepStaleHeads(rows) }),
       run: () => {
         const taken = wanted.flatMap(({ shard, seenEpoch }) => this.#takeOne(nodeId, shard, seenEpoch));
         if (taken.length > 0) this.#journal('take', nodeId, taken);
@@ -112,7 +117,7 @@ export class FakeStore implements Store {
   }
 
   releaseShards(nodeId: NodeId, shards: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[]): Promise<void> {
-    const locks = shards.map(({ shard }) => shard);
+    const locks = inOrder(shards.map(({ shard }) => shard));
     return this.#write('release', nodeId, locks, () => {
       const owned = shards.filter(({ shard, epoch }) => {
         const row = this.#database.tables.shard(shard);
@@ -125,7 +130,8 @@ export class FakeStore implements Store {
 
   noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
     return this.#write('touch', null, [shard], () => {
-      if (this.#database.tables.shard(shard).epoch === epoch) this.#changeShard(shard, { touching: runId });
+      if (this.#database.tables.shard(shard).epoch !== epoch) throw new RefusedCall(`shard ${shard} has another epoch`);
+      this.#changeShard(shard, { touching: runId });
     });
   }
 
@@ -155,15 +161,17 @@ export class FakeStore implements Store {
   }
 
   openChain(nodeId: NodeId): Promise<CommitChain> {
-    const database = this.#database;
-    return this.#write('open chain', nodeId, [], () => {
-      // Older chains of the node end here, with what they have in flight, whichever store they were opened on.
-      if (database.sabotage.voidOlderChains) database.endChainsOf(nodeId);
-      const chain = new FakeChain(database, this.#caller, nodeId);
-      database.chains.add(chain);
+    const { writers } = this.#database.tables;
+    const run = () => {
+      // Older chains of the node can commit nothing from here on, whichever store they were opened on.
+      const chainNo = (writers.get(nodeId)?.chainNo ?? 0) + 1;
+      writers.set(nodeId, { chainNo, commitNo: 0 });
+      const chain = new FakeChain(this.#database, this.#caller, nodeId, chainNo);
       this.#chains.push(chain);
       return chain;
-    });
+    };
+    const waits = { shards: [], locks: [nodeId], lockTimeoutMs: this.#database.chainLockTimeoutMs };
+    return this.#call({ kind: 'open chain', nodeId, ...waits, run });
   }
 
   #takeOne(nodeId: NodeId, shard: ShardNo, seenEpoch: Epoch): TakenShard[] {
@@ -203,16 +211,17 @@ export class FakeStore implements Store {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
       const node = nodes.get(nodeId);
-      if (node !== undefined) nodes.set(nodeId, change(node));
+      if (node === undefined) throw new RefusedCall(`node ${nodeId} is not registered`);
+      nodes.set(nodeId, change(node));
     });
   }
 
   #read<T>(run: () => T): Promise<T> {
-    return this.#call({ kind: 'read', nodeId: null, locks: [], lockTimeoutMs: null, run });
+    return this.#call({ kind: 'read', nodeId: null, shards: [], locks: [], lockTimeoutMs: null, run });
   }
 
   #write<T>(kind: Call<T>['kind'], nodeId: NodeId | null, locks: readonly ShardNo[], run: () => T): Promise<T> {
-    return this.#call({ kind, nodeId, locks, lockTimeoutMs: null, run });
+    return this.#call({ kind, nodeId, shards: locks, locks, lockTimeoutMs: null, run });
   }
 
   #call<T>(what: Call<T>): Promise<T> {

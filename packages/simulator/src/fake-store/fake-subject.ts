@@ -56,7 +56,12 @@ class Traps implements DatabaseFaults {
 
 export async function fakeSubject(options: Pick<FakeDatabaseOptions, 'sabotage'> = {}): Promise<StoreSubject> {
   const traps = new Traps();
-  const database = new FakeDatabase({ ...options, scheduler: new RealTimeScheduler(), faults: traps });
+  const database = new FakeDatabase({
+    ...options,
+    chainLockTimeoutMs: 100,
+    scheduler: new RealTimeScheduler(),
+    faults: traps,
+  });
   const names = new Map<Store, string>();
   return {
     open: async () => {

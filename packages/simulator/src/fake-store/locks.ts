@@ -1,6 +1,9 @@
-/** Locks on the rows of shards: one holder each, others wait in order of their coming. */
-import type { ShardNo } from '@signalbox/engine';
+/** Locks on rows: one holder each, others wait in order of their coming. */
+import type { NodeId, ShardNo } from '@signalbox/engine';
 import type { Connection } from './connection.ts';
+
+/** The row of a shard by its number, the row of a node's writer by the node. */
+export type LockKey = ShardNo | NodeId;
 
 interface Waiting {
   readonly connection: Connection;
@@ -8,11 +11,11 @@ interface Waiting {
 }
 
 export class RowLocks {
-  readonly #holders = new Map<ShardNo, Connection>();
-  readonly #queues = new Map<ShardNo, Waiting[]>();
+  readonly #holders = new Map<LockKey, Connection>();
+  readonly #queues = new Map<LockKey, Waiting[]>();
 
-  holder(shard: ShardNo): Connection | undefined {
-    return this.#holders.get(shard);
+  holder(row: LockKey): Connection | undefined {
+    return this.#holders.get(row);
   }
 
   /** How many wait for a lock that another has. */
@@ -23,21 +26,21 @@ export class RowLocks {
   }
 
   /** `granted` is called at once when the row is free, otherwise when it has become so. */
-  acquire(connection: Connection, shard: ShardNo, granted: () => void): void {
-    const holder = this.#holders.get(shard);
+  acquire(connection: Connection, row: LockKey, granted: () => void): void {
+    const holder = this.#holders.get(row);
     if (holder === undefined || holder === connection) {
-      this.#holders.set(shard, connection);
-      connection.locked.add(shard);
+      this.#holders.set(row, connection);
+      connection.locked.add(row);
       return granted();
     }
-    const queue = this.#queues.get(shard) ?? [];
+    const queue = this.#queues.get(row) ?? [];
     queue.push({ connection, granted });
-    this.#queues.set(shard, queue);
+    this.#queues.set(row, queue);
   }
 
-  /** In order of their number, one after the other: two that want the same rows never wait for each other. */
-  acquireAll(connection: Connection, shards: readonly ShardNo[], granted: () => void): void {
-    const [first, ...rest] = [...new Set(shards)].sort((a, b) => a - b);
+  /** One after the other. Everyone asks in the same order, so that two never wait for each other. */
+  acquireAll(connection: Connection, rows: readonly LockKey[], granted: () => void): void {
+    const [first, ...rest] = rows;
     if (first === undefined) return granted();
     this.acquire(connection, first, () => this.acquireAll(connection, rest, granted));
   }
@@ -45,16 +48,21 @@ export class RowLocks {
   releaseAll(connection: Connection): void {
     const freed = [...connection.locked];
     connection.locked.clear();
-    for (const shard of freed) this.#holders.delete(shard);
-    for (const shard of freed) this.#grantNext(shard);
+    for (const row of freed) this.#holders.delete(row);
+    for (const row of freed) this.#grantNext(row);
   }
 
-  #grantNext(shard: ShardNo): void {
-    const queue = this.#queues.get(shard);
-    while (queue !== undefined && !this.#holders.has(shard)) {
+  #grantNext(row: LockKey): void {
+    const queue = this.#queues.get(row);
+    while (queue !== undefined && !this.#holders.has(row)) {
       const next = queue.shift();
       if (next === undefined) return;
-      if (next.connection.serverAlive) this.acquire(next.connection, shard, next.granted);
+      if (next.connection.serverAlive) this.acquire(next.connection, row, next.granted);
     }
   }
+}
+
+/** Each once, in order of their number. */
+export function inOrder(shards: readonly ShardNo[]): readonly ShardNo[] {
+  return [...new Set(shards)].sort((a, b) => a - b);
 }

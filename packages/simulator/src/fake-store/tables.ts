@@ -41,6 +41,12 @@ export interface NodeRow {
   readonly leaving: boolean;
 }
 
+/** Which of a node's chains may commit, and how many of its commits were done. */
+export interface WriterRow {
+  readonly chainNo: number;
+  readonly commitNo: number;
+}
+
 export type DagRow = Omit<StoredDag, 'tenant'>;
 
 export interface RunRow extends Omit<StoredRun, 'tasks'> {
@@ -109,6 +115,7 @@ export class Tables {
   readonly log = new UndoLog();
   readonly tenants = new Table<TenantId, string>(this.log);
   readonly nodes = new Table<NodeId, NodeRow>(this.log);
+  readonly writers = new Table<NodeId, WriterRow>(this.log);
   readonly shards = new Table<ShardNo, ShardRow>(this.log);
   /** By shard and worker: when it was found silent, by the database's clock. */
   readonly silent = new Table<string, { shard: ShardNo; workerId: string; since: number }>(this.log);
