@@ -1,0 +1,156 @@
+/** The statements of one commit: the fence first, then those that have rows, the journal last. */
+import { type NodeId, type RunId, shardOfRun } from '@signalbox/engine';
+import { transaction } from './database.ts';
+import { encodeChanges, JOURNAL_FORMAT } from './journal.ts';
+import { byLeaf, type KnownDays, leafAt, leafOfRun } from './leaf.ts';
+import type { CommitBatch, ShardStamp } from './port.ts';
+import { type FoldedRows, foldRows, type RunFold, type TaskFold } from './rows.ts';
+import { type Call, call, statement } from './statement.ts';
+import { insertAttempts, insertPayloads } from './statements/attempt.ts';
+import { changeSchedules, deployDags } from './statements/dag.ts';
+import { writeJournal } from './statements/journal.ts';
+import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
+import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
+import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
+import {
+  type Claimed,
+  changeKnownTasks,
+  type Ended,
+  endRunningTasks,
+  insertChangedTasks,
+  insertRunningTasks,
+} from './statements/task.ts';
+import { plainArray } from './text.ts';
+
+const fence = statement(
+  'commit_fence',
+  `select commit_fence($1::uuid, $2::bigint, $3::bigint, $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::integer[])`,
+);
+
+export interface CommitPlace {
+  readonly nodeId: NodeId;
+  readonly chainNo: number;
+  /** The number of this commit within its chain. */
+  readonly commitNo: number;
+  readonly days: KnownDays;
+}
+
+export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitPlace): Call[] {
+  const stamps = shards.toSorted((a, b) => a.shard - b.shard);
+  const journal = { at, nodeId: place.nodeId, stamps, format: JOURNAL_FORMAT, changes: encodeChanges(changes) };
+  return [
+    transaction.begin,
+    fenceCall(stamps, place),
+    ...rowCalls(foldRows(changes), place.days),
+    ...writeJournal(leafAt(place.days, at), journal),
+    transaction.commit,
+  ];
+}
+
+function fenceCall(stamps: readonly ShardStamp[], { nodeId, chainNo, commitNo }: CommitPlace): Call {
+  return call(
+    fence,
+    nodeId,
+    chainNo,
+    commitNo,
+    plainArray(stamps.map((stamp) => stamp.shard)),
+    plainArray(stamps.map((stamp) => stamp.epoch)),
+    plainArray(stamps.map((stamp) => stamp.commitNo)),
+    plainArray(stamps.map((stamp) => stamp.lastRunId)),
+    plainArray(stamps.map((stamp) => stamp.lastDagNo)),
+  );
+}
+
+function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
+  const calls: Call[] = [];
+  const ofRun = ({ runId }: { runId: RunId }) => leafOfRun(days, runId);
+  if (rows.deploys.length > 0) calls.push(...deployDags(rows.deploys));
+  if (rows.schedules.size > 0) calls.push(...changeSchedules([...rows.schedules.values()]));
+  for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafAt(days, window.firesAt))) {
+    calls.push(decideWindows(leaf, windows));
+  }
+  for (const [leaf, runs] of byLeaf(rows.runs.values(), ofRun)) {
+    calls.push(...runCalls(leaf, runs));
+    calls.push(...taskCalls(leaf, runs));
+  }
+  calls.push(...liveRunCalls([...rows.runs.values()]));
+  for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
+  for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
+  if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
+  if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));
+  return calls;
+}
+
+type Leaf = Parameters<typeof insertNewRuns>[0];
+type Created = RunFold & { created: NonNullable<RunFold['created']> };
+
+function runCalls(leaf: Leaf, runs: readonly RunFold[]): Call[] {
+  const groups = { created: [] as Created[], createdAndChanged: [] as Created[], ended: [], changed: [] as RunFold[] };
+  const ended: RunFold[] = groups.ended;
+  for (const run of runs) {
+    const { created, admitted, closing, struck } = run;
+    if (created !== null) {
+      const changed = closing !== null || run.ended !== null || struck !== null;
+      groups[changed ? 'createdAndChanged' : 'created'].push({ ...run, created });
+    } else if (closing !== null || struck !== null || admitted !== null) groups.changed.push(run);
+    else if (run.ended !== null) ended.push(run);
+  }
+  const calls: Call[] = [];
+  if (groups.created.length > 0) calls.push(insertNewRuns(leaf, groups.created));
+  if (groups.createdAndChanged.length > 0) calls.push(insertChangedRuns(leaf, groups.createdAndChanged));
+  if (ended.length > 0) calls.push(endPlainRuns(leaf, ended));
+  if (groups.changed.length > 0) calls.push(changeKnownRuns(leaf, groups.changed));
+  return calls;
+}
+
+function taskCalls(leaf: Leaf, runs: readonly RunFold[]): Call[] {
+  const claimed: Claimed[] = [];
+  const claimedAndChanged: Claimed[] = [];
+  const ended: Ended[] = [];
+  const changed: TaskFold[] = [];
+  for (const run of runs) {
+    if (run.tasks === null) continue;
+    for (const task of run.tasks.values()) {
+      if (task.isNew) (task.last.kind === 'AttemptClaimed' ? claimed : claimedAndChanged).push(task as Claimed);
+      else if (task.last.kind === 'AttemptEnded' && task.claim === null) ended.push(task as Ended);
+      else changed.push(task);
+    }
+  }
+  const calls: Call[] = [];
+  // A task that was claimed again after an end within this batch is running, but knows of lost attempts: a whole row.
+  const plain = claimed.filter((task) => task.end === null);
+  const whole = [...claimedAndChanged, ...claimed.filter((task) => task.end !== null)];
+  if (plain.length > 0) calls.push(insertRunningTasks(leaf, plain));
+  if (whole.length > 0) calls.push(insertChangedTasks(leaf, whole));
+  if (ended.length > 0) calls.push(endRunningTasks(leaf, ended));
+  if (changed.length > 0) calls.push(changeKnownTasks(leaf, changed));
+  return calls;
+}
+
+function liveRunCalls(runs: readonly RunFold[]): Call[] {
+  const added: Created[] = [];
+  const removed: RunFold[] = [];
+  const changed: RunFold[] = [];
+  for (const run of runs) {
+    const { created, ended, admitted, claimed } = run;
+    if (created !== null) {
+      if (ended === null) added.push({ ...run, created });
+    } else if (ended !== null) removed.push(run);
+    else if (admitted !== null || claimed) changed.push(run);
+  }
+  const calls: Call[] = [];
+  if (added.length > 0) calls.push(addLiveRuns(added));
+  if (changed.length > 0) calls.push(changeLiveRuns(changed));
+  if (removed.length > 0) calls.push(removeLiveRuns(removed));
+  return calls;
+}
+
+/** Each change must belong to a shard that the commit locks: what it does not lock, it may not write. */
+export function assertShardsCovered({ shards, changes }: CommitBatch): void {
+  const covered = new Set<number>(shards.map((stamp) => stamp.shard));
+  for (const change of changes) {
+    const shard = 'shard' in change ? change.shard : shardOfRun(change.runId);
+    if (!covered.has(shard))
+      throw new Error(`A change of shard ${shard} is in a commit that does not name that shard.`);
+  }
+}

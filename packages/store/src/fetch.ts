@@ -1,0 +1,191 @@
+/**
+ * What commands need to see and the working set lacks, for a whole batch: two round trips at most, in one snapshot, so that a
+ * run never comes with tasks of another commit.
+ */
+import {
+  type DagId,
+  type Need,
+  type RunId,
+  type RunUid,
+  type Seen,
+  type ShardNo,
+  type StoredDag,
+  type StoredRun,
+  type StoredVersion,
+  shardOfRun,
+} from '@signalbox/engine';
+import type { CallResult } from './batch.ts';
+import type { Ask, Database } from './database.ts';
+import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun } from './leaf.ts';
+import { readWholeRuns } from './load.ts';
+import { type PayloadKey, payloadName } from './port.ts';
+import { type Call, call, leafStatement, statement } from './statement.ts';
+import { PARAMS_TASK_NO } from './statements/attempt.ts';
+import {
+  type DagKey,
+  parseDags,
+  parseKeys,
+  parseSchedules,
+  parseVersions,
+  readDags,
+  readDagsByName,
+  readKeys,
+  readSchedules,
+  readVersions,
+  type VersionKey,
+} from './statements/read-dag.ts';
+import { keyColumns } from './statements/run.ts';
+import { decodeText, plainArray, textArray } from './text.ts';
+
+type NeedOf<K extends Need['kind']> = Extract<Need, { kind: K }>;
+
+/** Leans on the index (shard, uid) of each partition it is asked of. */
+const selectIdsByUid = (name: string, table: string) =>
+  statement(
+    name,
+    `
+  select r.run_id, r.uid from unnest($1::smallint[], $2::uuid[]) as u (shard, uid)
+    join ${table} r on r.shard = u.shard and r.uid = u.uid`,
+  );
+const idsInLeaf = leafStatement('select_ids_by_uid', (leaf) => selectIdsByUid('', `run_${leaf}`).text);
+const idsAnywhere = selectIdsByUid('select_ids_by_uid', 'run');
+
+export async function fetchSeen(database: Database, days: KnownDays, needs: readonly Need[]): Promise<Seen> {
+  if (needs.length === 0) return { runs: [], dags: [], versions: [], schedules: [], keys: [] };
+  const of = <K extends Need['kind']>(kind: K) => needs.filter((need): need is NeedOf<K> => need.kind === kind);
+  return database.snapshot(async (ask) => {
+    const byUid = await findRunIds(ask, days, of('run_uid'));
+    const ids = [...new Set([...of('run').map((need) => need.runId), ...byUid])];
+    const runs = await readWholeRuns(ask, days, { withTasks: ids, withoutTasks: [] });
+    const keyNeeds = of('key');
+    const named = of('dag_name');
+    const calls = [
+      ...(keyNeeds.length > 0 ? [readKeys(keyNeeds)] : []),
+      ...(named.length > 0 ? [readDagsByName(named)] : []),
+    ];
+    const dags = dagsWanted(of('dag'), of('version'), runs);
+    const versions = versionsWanted(of('version'), runs);
+    // Dags by name bring their version and schedule along, once their ids are known.
+    if (named.length > 0 && calls.length > 0) {
+      const results = await ask(calls);
+      const found = parseDags(results.at(-1) as CallResult);
+      for (const { shard, dagId } of found) dags.set(dagId, { shard, dagId });
+      const keys = keyNeeds.length > 0 ? parseKeys(results[0] as CallResult) : [];
+      return { runs, keys, ...(await readDagParts(ask, dags, versions)) };
+    }
+    if (dags.size === 0 && versions.length === 0) {
+      const [keys] = await ask(calls, { last: true });
+      return { runs, dags: [], versions: [], schedules: [], keys: keys === undefined ? [] : parseKeys(keys) };
+    }
+    const parts = await readDagParts(ask, dags, versions, calls);
+    return { runs, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
+  });
+}
+
+interface DagParts {
+  readonly dags: StoredDag[];
+  readonly versions: StoredVersion[];
+  readonly schedules: Seen['schedules'];
+  readonly first: CallResult | undefined;
+}
+
+async function readDagParts(
+  ask: Ask,
+  dags: ReadonlyMap<DagId, DagKey>,
+  versions: readonly VersionKey[],
+  before: readonly Call[] = [],
+): Promise<DagParts> {
+  const keys = [...dags.values()];
+  const results = await ask([...before, readDags(keys), readVersions(versions, keys), readSchedules(keys)], {
+    last: true,
+  });
+  const [dagRows, versionRows, scheduleRows] = results.slice(-3) as [CallResult, CallResult, CallResult];
+  return {
+    dags: parseDags(dagRows),
+    versions: parseVersions(versionRows),
+    schedules: parseSchedules(scheduleRows),
+    first: before.length > 0 ? results[0] : undefined,
+  };
+}
+
+function dagsWanted(
+  asked: readonly NeedOf<'dag'>[],
+  versions: readonly NeedOf<'version'>[],
+  runs: readonly StoredRun[],
+): Map<DagId, DagKey> {
+  const dags = new Map<DagId, DagKey>();
+  for (const { shard, dagId } of [...asked, ...versions]) dags.set(dagId, { shard, dagId });
+  for (const { runId, dagId } of runs) dags.set(dagId, { shard: shardOfRun(runId), dagId });
+  return dags;
+}
+
+function versionsWanted(asked: readonly NeedOf<'version'>[], runs: readonly StoredRun[]): VersionKey[] {
+  const ofRuns = runs.map(({ runId, dagId, versionNo }) => ({ shard: shardOfRun(runId), dagId, versionNo }));
+  const byName = new Map([...asked, ...ofRuns].map((version) => [`${version.dagId}/${version.versionNo}`, version]));
+  return [...byName.values()];
+}
+
+/**
+ * A uid's own clock says near which day its run was created, so three partitions are asked first. Clocks may have been far
+ * apart: what is not found there is looked for in all of them, some 10 µs each.
+ */
+export async function findRunIds(
+  ask: Ask,
+  days: KnownDays,
+  uids: readonly { readonly shard: ShardNo; readonly uid: RunUid }[],
+): Promise<RunId[]> {
+  if (uids.length === 0) return [];
+  const near = new Map<Leaf, { shard: ShardNo; uid: RunUid }[]>();
+  for (const wanted of uids) {
+    const day = dayOf(millisecondsOfUid(wanted.uid));
+    for (const candidate of [day - 1, day, day + 1]) {
+      if (!days.run.has(candidate)) continue;
+      const leaf: Leaf = `d${candidate}`;
+      near.set(leaf, [...(near.get(leaf) ?? []), wanted]);
+    }
+  }
+  const found = new Map<string, RunId>();
+  const collect = (results: readonly CallResult[]) => {
+    for (const { rows } of results) for (const [id, uid] of rows) found.set(uid ?? '', Number(id) as RunId);
+  };
+  if (near.size > 0) collect(await ask([...near].map(([leaf, list]) => call(idsInLeaf(leaf), ...uidColumns(list)))));
+  const missing = uids.filter(({ uid }) => !found.has(uid.toLowerCase()));
+  if (missing.length > 0) collect(await ask([call(idsAnywhere, ...uidColumns(missing))]));
+  return [...found.values()];
+}
+
+/** The instant in a UUID v7: the maker's clock when it was made. */
+function millisecondsOfUid(uid: RunUid): number {
+  return Number.parseInt(uid.slice(0, 8) + uid.slice(9, 13), 16);
+}
+
+function uidColumns(uids: readonly { readonly shard: ShardNo; readonly uid: RunUid }[]): [string, string] {
+  return [plainArray(uids.map(({ shard }) => shard)), textArray(uids.map(({ uid }) => uid))];
+}
+
+/** Leans on the primary key (shard, run_id, task_no) of the partition. */
+const selectPayloads = leafStatement(
+  'select_payloads',
+  (leaf) => `
+  select p.run_id, p.task_no, p.body from unnest($1::smallint[], $2::bigint[], $3::integer[]) as u (shard, run_id, task_no)
+    join payload_${leaf} p on p.shard = u.shard and p.run_id = u.run_id and p.task_no = u.task_no`,
+);
+
+export async function fetchPayloads(
+  database: Database,
+  days: KnownDays,
+  keys: readonly PayloadKey[],
+): Promise<Map<string, string>> {
+  const payloads = new Map<string, string>();
+  if (keys.length === 0) return payloads;
+  const calls = [...byLeaf(keys, (key) => leafOfRun(days, key.runId))].map(([leaf, list]) =>
+    call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map((key) => key.taskNo ?? PARAMS_TASK_NO))),
+  );
+  for (const { rows } of await database.run(calls)) {
+    for (const [id, number, body] of rows) {
+      const taskNo = Number(number) === PARAMS_TASK_NO ? null : (Number(number) as PayloadKey['taskNo']);
+      payloads.set(payloadName({ runId: Number(id) as RunId, taskNo }), decodeText(body ?? ''));
+    }
+  }
+  return payloads;
+}

@@ -1,0 +1,172 @@
+/**
+ * The letters that a journal row is written in: integers of as many bytes as they need, run ids and instants as the distance
+ * from the one before, each text once per row.
+ */
+import type { Instant, RunId } from '@signalbox/engine';
+import { decodeText, encodeText } from './text.ts';
+
+const HEX = '0123456789abcdef';
+const HYPHENS = new Set([4, 6, 8, 10]);
+
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(4096);
+  #length = 0;
+  #texts = new Map<string, number>();
+  #lastRun = 0;
+  #lastInstant = 0;
+
+  /** A whole number from 0 to 2^53. */
+  uint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    // Beyond 31 bits the operators on bits would cut the number.
+    while (rest >= 0x80000000) {
+      this.#bytes[this.#length++] = (rest % 128) | 128;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest >= 128) {
+      this.#bytes[this.#length++] = (rest & 127) | 128;
+      rest >>>= 7;
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  int(value: number): void {
+    this.uint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  flag(value: boolean): void {
+    this.uint(value ? 1 : 0);
+  }
+
+  nullable<T>(value: T | null, write: (value: T) => void): void {
+    this.flag(value !== null);
+    if (value !== null) write(value);
+  }
+
+  run(id: RunId): void {
+    this.int(id - this.#lastRun);
+    this.#lastRun = id;
+  }
+
+  instant(at: Instant): void {
+    this.int(at - this.#lastInstant);
+    this.#lastInstant = at;
+  }
+
+  text(value: string): void {
+    const known = this.#texts.get(value);
+    if (known !== undefined) return this.uint(known);
+    this.#texts.set(value, this.#texts.size + 1);
+    this.uint(0);
+    const encoded = encodeText(value);
+    const byteLength = Buffer.byteLength(encoded);
+    this.uint(byteLength);
+    this.#reserve(byteLength);
+    this.#length += this.#bytes.write(encoded, this.#length);
+  }
+
+  uuid(value: string): void {
+    this.#reserve(16);
+    let high = -1;
+    for (let i = 0; i < value.length; i++) {
+      const digit = HEX.indexOf(value.charAt(i));
+      if (digit < 0) continue;
+      if (high < 0) high = digit;
+      else {
+        this.#bytes[this.#length++] = high * 16 + digit;
+        high = -1;
+      }
+    }
+  }
+
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + count));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Buffer;
+  #position = 0;
+  #texts: string[] = [];
+  #lastRun = 0;
+  #lastInstant = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  uint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const byte = this.#byte();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+  }
+
+  int(): number {
+    const value = this.uint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  flag(): boolean {
+    return this.uint() === 1;
+  }
+
+  nullable<T>(read: () => T): T | null {
+    return this.flag() ? read() : null;
+  }
+
+  run(): RunId {
+    this.#lastRun += this.int();
+    return this.#lastRun as RunId;
+  }
+
+  instant(): Instant {
+    this.#lastInstant += this.int();
+    return this.#lastInstant as Instant;
+  }
+
+  text(): string {
+    const known = this.uint();
+    if (known > 0) {
+      const text = this.#texts[known - 1];
+      if (text === undefined) throw new Error('A journal row refers to a text that it does not hold.');
+      return text;
+    }
+    const byteLength = this.uint();
+    const text = decodeText(this.#bytes.toString('utf8', this.#position, this.#position + byteLength));
+    this.#position += byteLength;
+    this.#texts.push(text);
+    return text;
+  }
+
+  uuid(): string {
+    let text = '';
+    for (let i = 0; i < 16; i++) {
+      if (HYPHENS.has(i)) text += '-';
+      text += this.#byte().toString(16).padStart(2, '0');
+    }
+    return text;
+  }
+
+  get atEnd(): boolean {
+    return this.#position >= this.#bytes.length;
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#position++];
+    if (byte === undefined) throw new Error('A journal row ends in the middle of a change.');
+    return byte;
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * The changes of one commit, packed for the journal. Texts of params, outputs and errors are left out; that there was one
+ * is kept, as an empty text, because state depends on it. Some 12 to 25 bytes a change.
+ *
+ * A format is never changed once rows of it exist: a new kind or field is a new format, and this file goes on reading the
+ * old ones. A format that it does not know is refused.
+ */
+import type {
+  Actor,
+  AttemptEnded,
+  AttemptNo,
+  Change,
+  DagId,
+  DagSpec,
+  Fence,
+  RunUid,
+  ScheduleSpec,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  WorkerId,
+} from '@signalbox/engine';
+import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
+import { ByteReader, ByteWriter } from './journal-bytes.ts';
+
+export const JOURNAL_FORMAT = 1;
+
+type Kind = Change['kind'];
+interface Codec<C> {
+  write(to: ByteWriter, change: C): void;
+  read(from: ByteReader): Omit<C, 'kind'>;
+}
+
+const presence = (text: string | null): boolean => text !== null;
+const trace = (present: boolean): string | null => (present ? '' : null);
+
+const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
+  DagDeployed: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.tenantId);
+      to.uint(c.dagId);
+      to.text(c.name);
+      to.uint(c.versionNo);
+      to.text(c.hash);
+      to.text(JSON.stringify(c.spec));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      tenantId: from.uint() as TenantId,
+      dagId: from.uint() as DagId,
+      name: from.text(),
+      versionNo: from.uint() as VersionNo,
+      hash: from.text(),
+      spec: JSON.parse(from.text()) as DagSpec,
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  ScheduleSet: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.dagId);
+      to.uint(c.revision);
+      to.text(JSON.stringify(c.spec));
+      to.flag(c.paused);
+      to.instant(c.decidedUntil);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      dagId: from.uint() as DagId,
+      revision: from.uint(),
+      spec: JSON.parse(from.text()) as ScheduleSpec,
+      paused: from.flag(),
+      decidedUntil: from.instant(),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  ScheduleRemoved: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.dagId);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      dagId: from.uint() as DagId,
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  WindowDecided: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.dagId);
+      to.instant(c.firesAt);
+      to.nullable(c.wallTime, (text) => to.text(text));
+      to.nullable(c.runId, (id) => to.run(id));
+      to.nullable(c.skipped, (reason) => to.uint(skipReasons.code(reason)));
+      to.uint(c.count);
+      to.instant(c.untilAt);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      dagId: from.uint() as DagId,
+      firesAt: from.instant(),
+      wallTime: from.nullable(() => from.text()),
+      runId: from.nullable(() => from.run()),
+      skipped: from.nullable(() => skipReasons.word(from.uint())),
+      count: from.uint(),
+      untilAt: from.instant(),
+      at: from.instant(),
+    }),
+  },
+  RunCreated: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uuid(c.uid);
+      to.uint(c.tenantId);
+      to.uint(c.dagId);
+      to.uint(c.versionNo);
+      to.uint(priorities.code(c.priority));
+      to.uint(causes.code(c.cause));
+      to.nullable(c.firesAt, (at) => to.instant(at));
+      to.flag(c.admitted);
+      to.flag(presence(c.params));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      uid: from.uuid() as RunUid,
+      tenantId: from.uint() as TenantId,
+      dagId: from.uint() as DagId,
+      versionNo: from.uint() as VersionNo,
+      priority: priorities.word(from.uint()),
+      cause: causes.word(from.uint()),
+      firesAt: from.nullable(() => from.instant()),
+      admitted: from.flag(),
+      params: trace(from.flag()),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  RunAdmitted: {
+    write(to, c) {
+      to.run(c.runId);
+      to.instant(c.at);
+    },
+    read: (from) => ({ runId: from.run(), at: from.instant() }),
+  },
+  KeyStored: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.tenantId);
+      to.text(c.operation);
+      to.uint(c.target);
+      to.text(c.key);
+      to.text(c.bodyHash);
+      to.run(c.runId);
+      to.uuid(c.uid);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      tenantId: from.uint() as TenantId,
+      operation: from.text(),
+      target: from.uint(),
+      key: from.text(),
+      bodyHash: from.text(),
+      runId: from.run(),
+      uid: from.uuid() as RunUid,
+      at: from.instant(),
+    }),
+  },
+  AttemptClaimed: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.attemptNo);
+      to.uint(c.fence);
+      to.text(c.workerId);
+      to.uint((c.firstOfTask ? 1 : 0) + (c.firstOfRun ? 2 : 0));
+      to.instant(c.at);
+    },
+    read(from) {
+      const claim = {
+        runId: from.run(),
+        taskNo: from.uint() as TaskNo,
+        attemptNo: from.uint() as AttemptNo,
+        fence: from.uint() as Fence,
+        workerId: from.text() as WorkerId,
+      };
+      const first = from.uint();
+      return { ...claim, firstOfTask: first % 2 === 1, firstOfRun: first >= 2, at: from.instant() };
+    },
+  },
+  ClaimReturned: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.fence);
+      to.uint(returnReasons.code(c.reason));
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      taskNo: from.uint() as TaskNo,
+      fence: from.uint() as Fence,
+      reason: returnReasons.word(from.uint()),
+      at: from.instant(),
+    }),
+  },
+  AttemptEnded: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.attemptNo);
+      to.uint(c.fence);
+      to.text(c.workerId);
+      to.uint(attemptOutcomes.code(c.outcome));
+      to.uint(taskStates.code(c.taskState));
+      to.instant(c.claimedAt);
+      to.nullable(c.startedAt, (at) => to.instant(at));
+      to.instant(c.endedAt);
+      to.nullable(c.retryAt, (at) => to.instant(at));
+      to.uint(c.lostCount);
+      to.uint((presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0));
+    },
+    read(from) {
+      const end = {
+        runId: from.run(),
+        taskNo: from.uint() as TaskNo,
+        attemptNo: from.uint() as AttemptNo,
+        fence: from.uint() as Fence,
+        workerId: from.text() as WorkerId,
+        outcome: attemptOutcomes.word(from.uint()),
+        taskState: taskStates.word(from.uint()) as AttemptEnded['taskState'],
+        claimedAt: from.instant(),
+        startedAt: from.nullable(() => from.instant()),
+        endedAt: from.instant(),
+        retryAt: from.nullable(() => from.instant()),
+        lostCount: from.uint(),
+      };
+      const texts = from.uint();
+      return { ...end, output: trace(texts % 2 === 1), error: trace(texts >= 2) };
+    },
+  },
+  RunClosing: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(runOutcomes.code(c.outcome));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      outcome: runOutcomes.word(from.uint()),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  RunEnded: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(runOutcomes.code(c.outcome));
+      to.instant(c.at);
+    },
+    read: (from) => ({ runId: from.run(), outcome: runOutcomes.word(from.uint()), at: from.instant() }),
+  },
+  RunStruck: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.strikes);
+      to.flag(c.setAside);
+      to.text(c.reason);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      strikes: from.uint(),
+      setAside: from.flag(),
+      reason: from.text(),
+      at: from.instant(),
+    }),
+  },
+  WorkerSilenced: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.text(c.workerId);
+    },
+    read: (from) => ({ shard: from.uint() as ShardNo, workerId: from.text() as WorkerId }),
+  },
+  WorkerHeardAgain: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.text(c.workerId);
+    },
+    read: (from) => ({ shard: from.uint() as ShardNo, workerId: from.text() as WorkerId }),
+  },
+};
+
+/** A kind's number is its place here. */
+const KINDS: readonly Kind[] = [
+  'DagDeployed',
+  'ScheduleSet',
+  'ScheduleRemoved',
+  'WindowDecided',
+  'RunCreated',
+  'RunAdmitted',
+  'KeyStored',
+  'AttemptClaimed',
+  'ClaimReturned',
+  'AttemptEnded',
+  'RunClosing',
+  'RunEnded',
+  'RunStruck',
+  'WorkerSilenced',
+  'WorkerHeardAgain',
+];
+const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
+
+export function encodeChanges(changes: readonly Change[]): Buffer {
+  const to = new ByteWriter();
+  for (const change of changes) {
+    const number = KIND_NUMBERS.get(change.kind);
+    if (number === undefined) throw new Error(`The journal has no number for ${change.kind}.`);
+    to.uint(number);
+    (codecs[change.kind] as Codec<Change>).write(to, change);
+  }
+  return to.done();
+}
+
+export function decodeChanges(format: number, bytes: Buffer): Change[] {
+  if (format !== JOURNAL_FORMAT) {
+    throw new Error(`A journal row has format ${format}; this version reads format ${JOURNAL_FORMAT} only.`);
+  }
+  const from = new ByteReader(bytes);
+  const changes: Change[] = [];
+  while (!from.atEnd) {
+    const number = from.uint();
+    const kind = KINDS[number];
+    if (kind === undefined) throw new Error(`A journal row holds a change of unknown kind ${number}.`);
+    changes.push({ kind, ...codecs[kind].read(from) } as Change);
+  }
+  return changes;
+}

@@ -1,0 +1,50 @@
+/** Partitions by name: one a day, and `default` for what falls on a day without one. */
+import { firstRunIdAt, type Instant, instantOfRun, type RunId } from '@signalbox/engine';
+
+export const DAY_MS = 86_400_000;
+
+/** The suffix of a partition: `d20412`, by days since 1970, or `default`. */
+export type Leaf = `d${number}` | 'default';
+
+/** Which days have partitions. Tables of runs are cut at run ids, the others at instants. */
+export interface KnownDays {
+  readonly run: ReadonlySet<number>;
+  readonly time: ReadonlySet<number>;
+}
+
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+export function dayOfRun(id: RunId): number {
+  return dayOf(instantOfRun(id));
+}
+
+export function leafOfRun(days: KnownDays, id: RunId): Leaf {
+  return leafOfDay(days.run, dayOfRun(id));
+}
+
+export function leafAt(days: KnownDays, at: Instant): Leaf {
+  return leafOfDay(days.time, dayOf(at));
+}
+
+function leafOfDay(known: ReadonlySet<number>, day: number): Leaf {
+  return known.has(day) ? `d${day}` : 'default';
+}
+
+/** The bounds of a day's partition in the tables of runs: from the first id to before the second. */
+export function runBounds(day: number): readonly [RunId, RunId] {
+  return [firstRunIdAt((day * DAY_MS) as Instant), firstRunIdAt(((day + 1) * DAY_MS) as Instant)];
+}
+
+/** Groups items by the partition they belong to, in the order they came. */
+export function byLeaf<Item>(items: Iterable<Item>, leafOf: (item: Item) => Leaf): Map<Leaf, Item[]> {
+  const groups = new Map<Leaf, Item[]>();
+  for (const item of items) {
+    const leaf = leafOf(item);
+    const group = groups.get(leaf);
+    if (group === undefined) groups.set(leaf, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

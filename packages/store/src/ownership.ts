@@ -1,0 +1,184 @@
+/**
+ * Who owns which shard. A take raises the epoch in the shard's row, so it waits for the commit that holds that row; when that
+ * takes too long, the backend that holds it is terminated: its client may be gone without a word, and the row with it.
+ */
+import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
+import type { CallResult } from './batch.ts';
+import type { Database } from './database.ts';
+import { type ClusterSeen, CommitError, type TakenShard, type TakeShards } from './port.ts';
+import { type Call, call, statement } from './statement.ts';
+import { plainArray } from './text.ts';
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const MAX_EVICTIONS = 5;
+/** How long a chain that is opened or closed waits for the one before it. */
+const CHAIN_LOCK_TIMEOUT_MS = 1_000;
+
+const setLockTimeout = statement('set_lock_timeout', `select set_config('lock_timeout', $1::text, true)`);
+
+const lockShards = statement(
+  'lock_shards',
+  'select from shard where shard = any ($1::smallint[]) order by shard for update',
+);
+/** After the locks: as a statement of its own it sees what those waited for. */
+const takeLocked = statement(
+  'take_locked_shards',
+  `
+  update shard s set epoch = s.epoch + 1, owner = $1::uuid, load_count = s.load_count + 1
+    from unnest($2::smallint[], $3::bigint[]) as u (shard, seen_epoch)
+   where s.shard = u.shard and s.epoch = u.seen_epoch
+  returning s.shard, s.epoch, s.load_count, s.touching`,
+);
+
+/** A row's xmax is the transaction that holds it; pg_locks knows whose that is. */
+const evictHolders = (table: 'shard' | 'writer', condition: string) =>
+  statement(
+    `evict_${table}_holders`,
+    `
+  select pg_terminate_backend(h.pid, 2000)
+    from (select distinct l.pid from ${table} t
+            join pg_locks l on l.locktype = 'transactionid' and l.transactionid = t.xmax and l.granted
+           where ${condition} and l.pid <> pg_backend_pid()) h`,
+  );
+const evictShardHolders = evictHolders('shard', 't.shard = any ($1::smallint[])');
+const evictWriterHolders = evictHolders('writer', 't.node_id = $1::uuid');
+
+const nextChain = statement(
+  'next_chain',
+  `
+  insert into writer (node_id, chain_no, commit_no) values ($1::uuid, 1, 0)
+  on conflict (node_id) do update set chain_no = writer.chain_no + 1, commit_no = 0
+  returning chain_no`,
+);
+const endChain = statement(
+  'end_chain',
+  'update writer set chain_no = chain_no + 1, commit_no = 0 where node_id = $1::uuid and chain_no = $2::bigint',
+);
+
+const release = statement(
+  'release_shards',
+  `
+  update shard s set owner = null from unnest($2::smallint[], $3::bigint[]) as u (shard, epoch)
+   where s.shard = u.shard and s.epoch = u.epoch and s.owner = $1::uuid`,
+);
+const touch = statement(
+  'touch_run',
+  'update shard set touching = $3::bigint where shard = $1::smallint and epoch = $2::bigint returning 1',
+);
+
+const insertNode = statement(
+  'insert_node',
+  'insert into node (node_id, beat, peer_address, gateway_address) values ($1::uuid, 1, $2::text, $3::text)',
+);
+const raiseBeat = statement('raise_beat', 'update node set beat = beat + 1 where node_id = $1::uuid returning beat');
+const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
+const deleteNode = statement(
+  'delete_node',
+  `
+  with gone as (
+    delete from node where node_id = $1::uuid and not exists (select from shard where owner = $1::uuid) returning node_id)
+  delete from writer where node_id in (select node_id from gone)`,
+);
+const selectNodes = statement(
+  'select_nodes',
+  'select node_id, beat, peer_address, gateway_address, leaving from node order by node_id',
+);
+const selectShards = statement('select_shards', 'select shard, epoch, owner from shard order by shard');
+
+export class Ownership {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async registerNode(node: { nodeId: NodeId; peerAddress: string; gatewayAddress: string }): Promise<void> {
+    await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress));
+  }
+
+  async beat(nodeId: NodeId): Promise<void> {
+    const { rows } = await this.#database.one(call(raiseBeat, nodeId));
+    if (rows.length === 0) throw new Error(`Node ${nodeId} is not registered: it was forgotten by another node.`);
+  }
+
+  async markLeaving(nodeId: NodeId): Promise<void> {
+    await this.#database.one(call(setLeaving, nodeId));
+  }
+
+  async forgetNode(nodeId: NodeId): Promise<void> {
+    await this.#database.one(call(deleteNode, nodeId));
+  }
+
+  async observe(): Promise<ClusterSeen> {
+    const [nodes, shards] = await this.#database.run([call(selectNodes), call(selectShards)]);
+    return {
+      nodes: (nodes?.rows ?? []).map(([nodeId, beat, peerAddress, gatewayAddress, leaving]) => ({
+        nodeId: nodeId as NodeId,
+        beat: Number(beat),
+        peerAddress: peerAddress ?? '',
+        gatewayAddress: gatewayAddress ?? '',
+        leaving: leaving === 't',
+      })),
+      shards: (shards?.rows ?? []).map(([shard, epoch, owner]) => ({
+        shard: Number(shard) as ShardNo,
+        epoch: Number(epoch) as Epoch,
+        owner: (owner ?? null) as NodeId | null,
+      })),
+    };
+  }
+
+  async takeShards({ nodeId, shards, lockTimeoutMs }: TakeShards): Promise<TakenShard[]> {
+    if (shards.length === 0) return [];
+    const numbers = plainArray(shards.map((wanted) => wanted.shard));
+    const seenEpochs = plainArray(shards.map((wanted) => wanted.seenEpoch));
+    const calls = [call(lockShards, numbers), call(takeLocked, nodeId, numbers, seenEpochs)];
+    const taken = await this.#writeEvicting(calls, call(evictShardHolders, numbers), lockTimeoutMs);
+    return (taken.at(-1)?.rows ?? [])
+      .map(([shard, epoch, loadCount, touching]) => ({
+        shard: Number(shard) as ShardNo,
+        epoch: Number(epoch) as Epoch,
+        loadCount: Number(loadCount),
+        touching: touching === null || touching === undefined ? null : (Number(touching) as RunId),
+      }))
+      .sort((a, b) => a.shard - b.shard);
+  }
+
+  async releaseShards(nodeId: NodeId, shards: readonly { shard: ShardNo; epoch: Epoch }[]): Promise<void> {
+    if (shards.length === 0) return;
+    const numbers = plainArray(shards.map((owned) => owned.shard));
+    const epochs = plainArray(shards.map((owned) => owned.epoch));
+    await this.#database.write([call(lockShards, numbers), call(release, nodeId, numbers, epochs)]);
+  }
+
+  async noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
+    const { rows } = await this.#database.one(call(touch, shard, epoch, runId));
+    if (rows.length === 0) throw new CommitError('fenced', `Shard ${shard} is no longer at epoch ${epoch}.`);
+  }
+
+  /** The number of a new chain. Older chains of the node can commit nothing from here on. */
+  async nextChain(nodeId: NodeId): Promise<number> {
+    const evict = call(evictWriterHolders, nodeId);
+    const results = await this.#writeEvicting([call(nextChain, nodeId)], evict, CHAIN_LOCK_TIMEOUT_MS);
+    return Number(results.at(-1)?.rows[0]?.[0]);
+  }
+
+  /** What was sent on this chain is done or undone when this resolves. */
+  async endChain(nodeId: NodeId, chainNo: number): Promise<void> {
+    const evict = call(evictWriterHolders, nodeId);
+    await this.#writeEvicting([call(endChain, nodeId, chainNo)], evict, CHAIN_LOCK_TIMEOUT_MS);
+  }
+
+  async #writeEvicting(calls: readonly Call[], evict: Call, lockTimeoutMs: number): Promise<readonly CallResult[]> {
+    const all = [call(setLockTimeout, `${Math.max(1, Math.ceil(lockTimeoutMs))}ms`), ...calls];
+    for (let evictions = 0; ; evictions++) {
+      try {
+        // Several rows may each be waited for.
+        return await this.#database.write(all, lockTimeoutMs + this.#database.options.answerTimeoutMs);
+      } catch (error) {
+        if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || evictions === MAX_EVICTIONS) throw error;
+        const { rows } = await this.#database.one(evict);
+        this.#database.options.log('warn', 'backends that held rows for too long were ended', { count: rows.length });
+      }
+    }
+  }
+}

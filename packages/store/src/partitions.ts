@@ -1,0 +1,86 @@
+/**
+ * One partition a day, made some days ahead, and `default` for whatever falls on a day without one: a clock that leapt far
+ * ahead finds a place for its rows too. Which days have partitions is read when a chain is opened and after each upkeep;
+ * a node that missed one is told so by the database (its row breaks the bounds of `default`), opens a new chain and knows.
+ */
+
+import type { Database } from './database.ts';
+import { DAY_MS, dayOf, type KnownDays, runBounds } from './leaf.ts';
+import { type Call, call, statement } from './statement.ts';
+
+export const RUN_TABLES = ['run', 'task', 'attempt', 'payload'] as const;
+export const TIME_TABLES = ['journal', 'journal_member', 'window_decision'] as const;
+type Group = keyof KnownDays;
+
+/** Held while partitions come and go: two nodes that do it at once wait for each other. */
+export const PARTITION_LOCK = 7_331_002;
+const LOCK_TIMEOUT_MS = 2_000;
+const DAYS_BEHIND = 1;
+
+const selectLeaves = statement(
+  'select_leaves',
+  `
+  select p.relname, c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+   where i.inhparent in ('run'::regclass, 'journal'::regclass)`,
+);
+const setLockTimeout = statement('set_lock_timeout', `select set_config('lock_timeout', $1::text, true)`);
+const takePartitionLock = statement('take_partition_lock', 'select pg_advisory_xact_lock($1::bigint)');
+const ensurePartition = statement(
+  'ensure_partition',
+  'select ensure_partition($1::text, $2::integer, $3::bigint, $4::bigint)',
+);
+
+/** Sent before statements that change which partitions there are: they never queue for long, with commits behind them. */
+export function partitionLock(): Call[] {
+  return [call(setLockTimeout, `${LOCK_TIMEOUT_MS}ms`), call(takePartitionLock, PARTITION_LOCK)];
+}
+
+export class Partitions {
+  readonly #database: Database;
+  #days: KnownDays = { run: new Set(), time: new Set() };
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get days(): KnownDays {
+    return this.#days;
+  }
+
+  async refresh(): Promise<void> {
+    const { rows } = await this.#database.one(call(selectLeaves));
+    const run = new Set<number>();
+    const time = new Set<number>();
+    for (const [parent, leaf] of rows) {
+      const day = /_d(\d+)$/.exec(leaf ?? '')?.[1];
+      if (day !== undefined) (parent === 'run' ? run : time).add(Number(day));
+    }
+    this.#days = { run, time };
+  }
+
+  /** Makes what is missing from the day before `now` to some days after it. A day that can't be made now is left for later. */
+  async ensureAhead(now: number, daysAhead: number): Promise<void> {
+    await this.refresh();
+    let made = false;
+    for (let day = dayOf(now) - DAYS_BEHIND; day <= dayOf(now) + daysAhead; day++) {
+      for (const group of ['run', 'time'] as const) {
+        if (!this.#days[group].has(day)) made = (await this.#ensureDay(group, day)) || made;
+      }
+    }
+    if (made) await this.refresh();
+  }
+
+  async #ensureDay(group: Group, day: number): Promise<boolean> {
+    const [tables, [from, to]] =
+      group === 'run' ? [RUN_TABLES, runBounds(day)] : [TIME_TABLES, [day * DAY_MS, (day + 1) * DAY_MS]];
+    try {
+      const calls = tables.map((table) => call(ensurePartition, table, day, from, to));
+      await this.#database.write([...partitionLock(), ...calls]);
+      return true;
+    } catch (error) {
+      // Locked for long, or rows of that day are in `default` already: there they stay, and everything goes on.
+      this.#database.options.log('warn', 'a partition could not be made', { group, day, error: String(error) });
+      return false;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/** The store over PostgreSQL: a table of contents. Each part has its file. */
+import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
+import { PostgresChain } from './chain.ts';
+import { Database, dropClient, type Log } from './database.ts';
+import { fetchPayloads, fetchSeen } from './fetch.ts';
+import { loadHeads, loadRest } from './load.ts';
+import { assertSchema, readMigrations, SchemaError } from './migrate.ts';
+import { Ownership } from './ownership.ts';
+import { Partitions } from './partitions.ts';
+import type { CommitChain, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import { call, statement } from './statement.ts';
+
+export interface PostgresStoreOptions {
+  readonly url: string;
+  /** False behind a transaction pooler that does not carry named statements. */
+  readonly preparedStatements?: boolean;
+  readonly log?: Log;
+  /** Within this a caller gets a connection or an error. */
+  readonly connectTimeoutMs?: number;
+  readonly maxConnections?: number;
+  /** For tests: what day it is, for partitions. */
+  readonly now?: () => number;
+}
+
+const DAYS_AHEAD = 3;
+const UNDEFINED_TABLE = '42P01';
+
+const selectApplied = statement('select_applied', 'select no, checksum from schema_migration');
+
+export class PostgresStore implements Store {
+  readonly database: Database;
+  readonly partitions: Partitions;
+  readonly #ownership: Ownership;
+
+  constructor(database: Database) {
+    this.database = database;
+    this.partitions = new Partitions(database);
+    this.#ownership = new Ownership(database);
+  }
+
+  registerNode = (node: { nodeId: NodeId; peerAddress: string; gatewayAddress: string }) =>
+    this.#ownership.registerNode(node);
+  beat = (nodeId: NodeId) => this.#ownership.beat(nodeId);
+  markLeaving = (nodeId: NodeId) => this.#ownership.markLeaving(nodeId);
+  forgetNode = (nodeId: NodeId) => this.#ownership.forgetNode(nodeId);
+  observe = () => this.#ownership.observe();
+  takeShards = (request: TakeShards) => this.#ownership.takeShards(request);
+  releaseShards = (nodeId: NodeId, shards: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[]) =>
+    this.#ownership.releaseShards(nodeId, shards);
+  noteTouching = (shard: ShardNo, epoch: Epoch, runId: RunId | null) =>
+    this.#ownership.noteTouching(shard, epoch, runId);
+
+  loadHeads(shards: readonly ShardNo[], headsPerPriority: number) {
+    return this.#knowingPartitions(() => loadHeads(this.database, this.partitions.days, shards, headsPerPriority));
+  }
+
+  loadRest(shards: readonly ShardNo[], after: RestCursor | null, limit: number) {
+    return this.#knowingPartitions(() => loadRest(this.database, this.partitions.days, shards, after, limit));
+  }
+
+  fetch(needs: Parameters<Store['fetch']>[0]) {
+    return this.#knowingPartitions(() => fetchSeen(this.database, this.partitions.days, needs));
+  }
+
+  fetchPayloads(keys: readonly PayloadKey[]) {
+    return this.#knowingPartitions(() => fetchPayloads(this.database, this.partitions.days, keys));
+  }
+
+  async openChain(nodeId: NodeId): Promise<CommitChain> {
+    const client = await this.database.connect();
+    try {
+      const chainNo = await this.#ownership.nextChain(nodeId);
+      await this.partitions.refresh();
+      const fenceOff = () => this.#ownership.endChain(nodeId, chainNo);
+      return new PostgresChain({
+        database: this.database,
+        client,
+        nodeId,
+        chainNo,
+        days: () => this.partitions.days,
+        fenceOff,
+      });
+    } catch (error) {
+      dropClient(client);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+  }
+
+  /** Another node may have dropped a partition that this one still knows: then it looks again, once. */
+  async #knowingPartitions<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+      await this.partitions.refresh();
+      return read();
+    }
+  }
+}
+
+/** Connects, refuses a schema that this version does not know (I63), and makes the partitions of the days to come. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5_000;
+  const store = new PostgresStore(
+    new Database({
+      url: options.url,
+      preparedStatements: options.preparedStatements ?? true,
+      log: options.log ?? (() => {}),
+      connectTimeoutMs,
+      answerTimeoutMs: connectTimeoutMs,
+      maxConnections: options.maxConnections ?? 4,
+    }),
+  );
+  try {
+    assertSchema(await readApplied(store.database), await readMigrations());
+    await store.partitions.ensureAhead((options.now ?? Date.now)(), DAYS_AHEAD);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function readApplied(database: Database): Promise<Map<number, string>> {
+  try {
+    const { rows } = await database.one(call(selectApplied));
+    return new Map(rows.map(([no, checksum]) => [Number(no), checksum ?? '']));
+  } catch (error) {
+    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+    throw new SchemaError('This database has no Signalbox schema: run the migrations before starting the server.');
+  }
+}

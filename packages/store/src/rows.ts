@@ -1,0 +1,220 @@
+/**
+ * Folds the changes of a batch into rows: one insert, update or delete per row, whatever happened to it within the batch.
+ *
+ * A run that was created here is inserted as it is at the end of the batch; one that was also ended here never has a
+ * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
+ * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
+ */
+import type {
+  AttemptClaimed,
+  AttemptEnded,
+  Change,
+  ClaimReturned,
+  DagDeployed,
+  Instant,
+  KeyStored,
+  RunAdmitted,
+  RunClosing,
+  RunCreated,
+  RunEnded,
+  RunId,
+  RunStruck,
+  ScheduleRemoved,
+  ScheduleSet,
+  ShardNo,
+  TaskNo,
+  WindowDecided,
+  WorkerId,
+} from '@signalbox/engine';
+
+/** What became of one run in this batch. */
+export interface RunFold {
+  readonly runId: RunId;
+  created: RunCreated | null;
+  admitted: RunAdmitted | null;
+  closing: RunClosing | null;
+  ended: RunEnded | null;
+  struck: RunStruck | null;
+  claimed: boolean;
+  tasks: Map<TaskNo, TaskFold> | null;
+}
+
+/** What became of one task. The last of the three decides how its row looks. */
+export interface TaskFold {
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly isNew: boolean;
+  claim: AttemptClaimed | null;
+  /** The last end in this batch: it knows the count of lost attempts also after another claim. */
+  end: AttemptEnded | null;
+  last: AttemptClaimed | ClaimReturned | AttemptEnded;
+}
+
+export interface ScheduleFold {
+  readonly shard: ShardNo;
+  readonly dagId: ScheduleSet['dagId'];
+  set: ScheduleSet | null;
+  removed: ScheduleRemoved | null;
+  /** The last window decided since `set`, or in the whole batch when there was none. */
+  decidedUntil: Instant | null;
+}
+
+export interface SilenceFold {
+  readonly shard: ShardNo;
+  readonly workerId: WorkerId;
+  /** It was heard in this batch: an older row goes. */
+  heard: boolean;
+  /** It is silent at the end of the batch. */
+  silent: boolean;
+}
+
+export interface PayloadRow {
+  readonly runId: RunId;
+  /** Null for params. */
+  readonly taskNo: TaskNo | null;
+  readonly body: string;
+}
+
+export interface FoldedRows {
+  readonly deploys: DagDeployed[];
+  readonly schedules: Map<number, ScheduleFold>;
+  readonly windows: WindowDecided[];
+  readonly runs: Map<RunId, RunFold>;
+  readonly keys: KeyStored[];
+  readonly supersededAttempts: AttemptEnded[];
+  readonly payloads: PayloadRow[];
+  readonly silence: Map<string, SilenceFold>;
+}
+
+export function foldRows(changes: readonly Change[]): FoldedRows {
+  const rows: FoldedRows = {
+    deploys: [],
+    schedules: new Map(),
+    windows: [],
+    runs: new Map(),
+    keys: [],
+    supersededAttempts: [],
+    payloads: [],
+    silence: new Map(),
+  };
+  for (const change of changes) foldChange(rows, change);
+  return rows;
+}
+
+function foldChange(rows: FoldedRows, change: Change): void {
+  switch (change.kind) {
+    case 'DagDeployed':
+      rows.deploys.push(change);
+      return;
+    case 'ScheduleSet':
+      Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil: change.decidedUntil });
+      return;
+    case 'ScheduleRemoved':
+      Object.assign(scheduleOf(rows, change), { set: null, removed: change, decidedUntil: null });
+      return;
+    case 'WindowDecided':
+      foldWindow(rows, change);
+      return;
+    case 'RunCreated':
+      runOf(rows, change.runId).created = change;
+      if (change.params !== null) rows.payloads.push({ runId: change.runId, taskNo: null, body: change.params });
+      return;
+    case 'RunAdmitted':
+      runOf(rows, change.runId).admitted = change;
+      return;
+    case 'RunClosing':
+      runOf(rows, change.runId).closing = change;
+      return;
+    case 'RunEnded':
+      runOf(rows, change.runId).ended = change;
+      return;
+    case 'RunStruck':
+      runOf(rows, change.runId).struck = change;
+      return;
+    case 'KeyStored':
+      rows.keys.push(change);
+      return;
+    case 'AttemptClaimed':
+    case 'ClaimReturned':
+    case 'AttemptEnded':
+      foldAttempt(rows, change);
+      return;
+    case 'WorkerSilenced':
+      silenceOf(rows, change).silent = true;
+      return;
+    case 'WorkerHeardAgain':
+      Object.assign(silenceOf(rows, change), { heard: true, silent: false });
+      return;
+    default:
+      throw new Error(`The store does not know how to keep ${JSON.stringify(change satisfies never)}.`);
+  }
+}
+
+function foldWindow(rows: FoldedRows, change: WindowDecided): void {
+  rows.windows.push(change);
+  const schedule = scheduleOf(rows, change);
+  // A schedule that was removed in this batch leaves its decided windows behind, and no row to move.
+  if (schedule.removed !== null) return;
+  const until = Math.max(change.firesAt, change.untilAt, schedule.decidedUntil ?? Number.NEGATIVE_INFINITY);
+  schedule.decidedUntil = until as Instant;
+}
+
+function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | AttemptEnded): void {
+  const run = runOf(rows, change.runId);
+  run.tasks ??= new Map();
+  let task = run.tasks.get(change.taskNo);
+  if (task === undefined) {
+    const isNew = change.kind === 'AttemptClaimed' && change.firstOfTask;
+    task = { runId: change.runId, taskNo: change.taskNo, isNew, claim: null, end: null, last: change };
+    run.tasks.set(change.taskNo, task);
+  }
+  task.last = change;
+  if (change.kind === 'AttemptClaimed') {
+    task.claim = change;
+    if (change.firstOfRun) run.claimed = true;
+  } else if (change.kind === 'AttemptEnded') {
+    task.end = change;
+    if (change.retryAt !== null) rows.supersededAttempts.push(change);
+    // The output of the attempt that succeeded, and of no other (I36).
+    if (change.output !== null && change.outcome === 'succeeded') {
+      rows.payloads.push({ runId: change.runId, taskNo: change.taskNo, body: change.output });
+    }
+  }
+}
+
+function runOf(rows: FoldedRows, runId: RunId): RunFold {
+  let run = rows.runs.get(runId);
+  if (run === undefined) {
+    run = {
+      runId,
+      created: null,
+      admitted: null,
+      closing: null,
+      ended: null,
+      struck: null,
+      claimed: false,
+      tasks: null,
+    };
+    rows.runs.set(runId, run);
+  }
+  return run;
+}
+
+function scheduleOf(rows: FoldedRows, { shard, dagId }: { shard: ShardNo; dagId: ScheduleSet['dagId'] }): ScheduleFold {
+  let schedule = rows.schedules.get(dagId);
+  if (schedule === undefined) {
+    schedule = { shard, dagId, set: null, removed: null, decidedUntil: null };
+    rows.schedules.set(dagId, schedule);
+  }
+  return schedule;
+}
+
+function silenceOf(rows: FoldedRows, { shard, workerId }: { shard: ShardNo; workerId: WorkerId }): SilenceFold {
+  const key = `${shard}/${workerId}`;
+  let silence = rows.silence.get(key);
+  if (silence === undefined) {
+    silence = { shard, workerId, heard: false, silent: false };
+    rows.silence.set(key, silence);
+  }
+  return silence;
+}

@@ -1,0 +1,38 @@
+/**
+ * A statement has a name and a text that never changes: what varies are its parameters. Those on a partitioned table are
+ * made once per partition and name it: planning and starting a statement over all partitions cost milliseconds.
+ */
+import type { Leaf } from './leaf.ts';
+
+export type Value = string | number | boolean | Buffer | null;
+
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Call {
+  readonly statement: Statement;
+  readonly values: readonly Value[];
+}
+
+export function call(statement: Statement, ...values: Value[]): Call {
+  return { statement, values };
+}
+
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+/** `text` is made of the leaf's suffix alone, and a suffix of an integer alone. */
+export function leafStatement(name: string, text: (leaf: Leaf) => string): (leaf: Leaf) => Statement {
+  const made = new Map<Leaf, Statement>();
+  return (leaf) => {
+    let found = made.get(leaf);
+    if (found === undefined) {
+      found = statement(`${name}_${leaf}`, text(leaf));
+      made.set(leaf, found);
+    }
+    return found;
+  };
+}

@@ -1,0 +1,53 @@
+/** Rows of `attempt` and `payload`: inserted, never changed. */
+import type { AttemptEnded } from '@signalbox/engine';
+import { attemptOutcomes } from '../codes.ts';
+import type { Leaf } from '../leaf.ts';
+import type { PayloadRow } from '../rows.ts';
+import { type Call, call, leafStatement } from '../statement.ts';
+import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { keyColumns } from './run.ts';
+
+const insertAttemptRows = leafStatement(
+  'insert_attempts',
+  (leaf) => `
+  insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
+    retry_at, error)
+  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[], $5::bigint[], $6::uuid[], $7::smallint[],
+    $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[])`,
+);
+
+export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): Call {
+  return call(
+    insertAttemptRows(leaf),
+    ...keyColumns(attempts),
+    plainArray(attempts.map((attempt) => attempt.taskNo)),
+    plainArray(attempts.map((attempt) => attempt.attemptNo)),
+    plainArray(attempts.map((attempt) => attempt.fence)),
+    uuidArray(attempts.map((attempt) => attempt.workerId)),
+    plainArray(attempts.map((attempt) => attemptOutcomes.code(attempt.outcome))),
+    plainArray(attempts.map((attempt) => attempt.claimedAt)),
+    nullableArray(attempts.map((attempt) => attempt.startedAt)),
+    plainArray(attempts.map((attempt) => attempt.endedAt)),
+    nullableArray(attempts.map((attempt) => attempt.retryAt)),
+    textArray(attempts.map((attempt) => attempt.error)),
+  );
+}
+
+/** The number under which the params of a run stand among the outputs of its tasks. */
+export const PARAMS_TASK_NO = -1;
+
+const insertPayloadRows = leafStatement(
+  'insert_payloads',
+  (leaf) => `
+  insert into payload_${leaf} (shard, run_id, task_no, body)
+  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[])`,
+);
+
+export function insertPayloads(leaf: Leaf, payloads: readonly PayloadRow[]): Call {
+  return call(
+    insertPayloadRows(leaf),
+    ...keyColumns(payloads),
+    plainArray(payloads.map((payload) => payload.taskNo ?? PARAMS_TASK_NO)),
+    textArray(payloads.map((payload) => payload.body)),
+  );
+}

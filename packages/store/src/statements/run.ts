@@ -1,0 +1,153 @@
+/**
+ * Rows of `run`. Updates lean on the primary key (shard, run_id) of the partition. No updated column is in an index.
+ */
+import { type RunId, shardOfRun } from '@signalbox/engine';
+import { causes, phases, priorities, runOutcomes } from '../codes.ts';
+import type { Leaf } from '../leaf.ts';
+import type { RunFold } from '../rows.ts';
+import { type Call, call, leafStatement } from '../statement.ts';
+import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+
+const OPEN = phases.code('open');
+const CLOSING = phases.code('closing');
+const ENDED = phases.code('ended');
+
+type Created = RunFold & { created: NonNullable<RunFold['created']> };
+
+/** Runs that were only created, and perhaps admitted: all that a batch of submissions writes. */
+const insertRuns = leafStatement(
+  'insert_runs',
+  (leaf) => `
+  insert into run_${leaf} (shard, run_id, uid, tenant_id, dag_id, version_no, priority, cause, fires_at, admitted, admitted_at,
+    has_params, actor, created_at, phase, strikes, set_aside)
+  select u.*, ${OPEN}, 0, false
+    from unnest($1::smallint[], $2::bigint[], $3::uuid[], $4::integer[], $5::bigint[], $6::integer[], $7::smallint[],
+      $8::smallint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::boolean[], $13::text[], $14::bigint[]) as u`,
+);
+
+export function insertNewRuns(leaf: Leaf, runs: readonly Created[]): Call {
+  return call(insertRuns(leaf), ...createdColumns(runs));
+}
+
+/** Runs that were created and also closed, ended or struck within the batch. */
+const insertWholeRuns = leafStatement(
+  'insert_whole_runs',
+  (leaf) => `
+  insert into run_${leaf} (shard, run_id, uid, tenant_id, dag_id, version_no, priority, cause, fires_at, admitted, admitted_at,
+    has_params, actor, created_at, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside, strike_reason,
+    struck_at)
+  select u.*
+    from unnest($1::smallint[], $2::bigint[], $3::uuid[], $4::integer[], $5::bigint[], $6::integer[], $7::smallint[],
+      $8::smallint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::boolean[], $13::text[], $14::bigint[], $15::smallint[],
+      $16::smallint[], $17::bigint[], $18::text[], $19::bigint[], $20::smallint[], $21::boolean[], $22::text[], $23::bigint[]) as u`,
+);
+
+export function insertChangedRuns(leaf: Leaf, runs: readonly Created[]): Call {
+  return call(
+    insertWholeRuns(leaf),
+    ...createdColumns(runs),
+    plainArray(runs.map((run) => phaseOf(run) ?? OPEN)),
+    nullableArray(runs.map(outcomeOf)),
+    nullableArray(runs.map((run) => run.closing?.at ?? null)),
+    textArray(runs.map((run) => run.closing?.actor ?? null)),
+    nullableArray(runs.map((run) => run.ended?.at ?? null)),
+    plainArray(runs.map((run) => run.struck?.strikes ?? 0)),
+    plainArray(runs.map((run) => run.struck?.setAside ?? false)),
+    textArray(runs.map((run) => run.struck?.reason ?? null)),
+    nullableArray(runs.map((run) => run.struck?.at ?? null)),
+  );
+}
+
+/** Ends runs of which nothing else changed. */
+const endRuns = leafStatement(
+  'end_runs',
+  (leaf) => `
+  with hit as (
+    update run_${leaf} r set phase = ${ENDED}, outcome = u.outcome, ended_at = u.ended_at
+      from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[]) as u (shard, run_id, outcome, ended_at)
+     where r.shard = u.shard and r.run_id = u.run_id
+    returning 1)
+  select expect_rows('end_runs', count(*), $5::integer) from hit`,
+);
+
+export function endPlainRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
+  return call(
+    endRuns(leaf),
+    ...keyColumns(runs),
+    nullableArray(runs.map(outcomeOf)),
+    nullableArray(runs.map((run) => run.ended?.at ?? null)),
+    runs.length,
+  );
+}
+
+/** What is null was not changed: none of these columns ever goes back to null. */
+const changeRuns = leafStatement(
+  'change_runs',
+  (leaf) => `
+  with hit as (
+    update run_${leaf} r set
+        phase = coalesce(u.phase, r.phase), outcome = coalesce(u.outcome, r.outcome),
+        admitted = r.admitted or u.admitted_at is not null, admitted_at = coalesce(u.admitted_at, r.admitted_at),
+        closing_at = coalesce(u.closing_at, r.closing_at), closing_actor = coalesce(u.closing_actor, r.closing_actor),
+        ended_at = coalesce(u.ended_at, r.ended_at),
+        strikes = coalesce(u.strikes, r.strikes), set_aside = coalesce(u.set_aside, r.set_aside),
+        strike_reason = coalesce(u.strike_reason, r.strike_reason), struck_at = coalesce(u.struck_at, r.struck_at)
+      from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[],
+          $8::bigint[], $9::smallint[], $10::boolean[], $11::text[], $12::bigint[])
+        as u (shard, run_id, phase, outcome, admitted_at, closing_at, closing_actor, ended_at, strikes, set_aside,
+          strike_reason, struck_at)
+     where r.shard = u.shard and r.run_id = u.run_id
+    returning 1)
+  select expect_rows('change_runs', count(*), $13::integer) from hit`,
+);
+
+export function changeKnownRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
+  return call(
+    changeRuns(leaf),
+    ...keyColumns(runs),
+    nullableArray(runs.map(phaseOf)),
+    nullableArray(runs.map(outcomeOf)),
+    nullableArray(runs.map((run) => run.admitted?.at ?? null)),
+    nullableArray(runs.map((run) => run.closing?.at ?? null)),
+    textArray(runs.map((run) => run.closing?.actor ?? null)),
+    nullableArray(runs.map((run) => run.ended?.at ?? null)),
+    nullableArray(runs.map((run) => run.struck?.strikes ?? null)),
+    nullableArray(runs.map((run) => run.struck?.setAside ?? null)),
+    textArray(runs.map((run) => run.struck?.reason ?? null)),
+    nullableArray(runs.map((run) => run.struck?.at ?? null)),
+    runs.length,
+  );
+}
+
+export function keyColumns(items: readonly { readonly runId: RunId }[]): [string, string] {
+  return [plainArray(items.map((item) => shardOfRun(item.runId))), plainArray(items.map((item) => item.runId))];
+}
+
+function createdColumns(runs: readonly Created[]): string[] {
+  const created = runs.map((run) => run.created);
+  return [
+    ...keyColumns(runs),
+    uuidArray(created.map((run) => run.uid)),
+    plainArray(created.map((run) => run.tenantId)),
+    plainArray(created.map((run) => run.dagId)),
+    plainArray(created.map((run) => run.versionNo)),
+    plainArray(created.map((run) => priorities.code(run.priority))),
+    plainArray(created.map((run) => causes.code(run.cause))),
+    nullableArray(created.map((run) => run.firesAt)),
+    plainArray(runs.map((run) => run.created.admitted || run.admitted !== null)),
+    nullableArray(runs.map((run) => (run.created.admitted ? run.created.at : (run.admitted?.at ?? null)))),
+    plainArray(created.map((run) => run.params !== null)),
+    textArray(created.map((run) => run.actor)),
+    plainArray(created.map((run) => run.at)),
+  ];
+}
+
+function phaseOf({ closing, ended }: RunFold): number | null {
+  if (ended !== null) return ENDED;
+  return closing !== null ? CLOSING : null;
+}
+
+function outcomeOf({ closing, ended }: RunFold): number | null {
+  const outcome = ended?.outcome ?? closing?.outcome;
+  return outcome === undefined ? null : runOutcomes.code(outcome);
+}

@@ -1,0 +1,81 @@
+/** Rows of `window_decision`, `idempotency_key` and `silent_worker`: inserted or deleted by key, never changed. */
+import type { KeyStored, WindowDecided } from '@signalbox/engine';
+import { skipReasons } from '../codes.ts';
+import type { Leaf } from '../leaf.ts';
+import type { SilenceFold } from '../rows.ts';
+import { type Call, call, leafStatement, statement } from '../statement.ts';
+import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+
+const insertWindows = leafStatement(
+  'insert_windows',
+  (leaf) => `
+  insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at)
+  select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::smallint[], $7::integer[],
+    $8::bigint[], $9::bigint[])`,
+);
+
+export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Call {
+  return call(
+    insertWindows(leaf),
+    plainArray(windows.map((window) => window.shard)),
+    plainArray(windows.map((window) => window.dagId)),
+    plainArray(windows.map((window) => window.firesAt)),
+    textArray(windows.map((window) => window.wallTime ?? '')),
+    nullableArray(windows.map((window) => window.runId)),
+    nullableArray(windows.map((window) => (window.skipped === null ? null : skipReasons.code(window.skipped)))),
+    plainArray(windows.map((window) => window.count)),
+    plainArray(windows.map((window) => window.untilAt)),
+    plainArray(windows.map((window) => window.at)),
+  );
+}
+
+const insertKeys = statement(
+  'insert_keys',
+  `
+  insert into idempotency_key (shard, tenant_id, operation, target, key, body_hash, run_id, uid, at)
+  select * from unnest($1::smallint[], $2::integer[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+    $8::uuid[], $9::bigint[])`,
+);
+
+export function storeKeys(keys: readonly KeyStored[]): Call {
+  return call(
+    insertKeys,
+    plainArray(keys.map((key) => key.shard)),
+    plainArray(keys.map((key) => key.tenantId)),
+    textArray(keys.map((key) => key.operation)),
+    plainArray(keys.map((key) => key.target)),
+    textArray(keys.map((key) => key.key)),
+    textArray(keys.map((key) => key.bodyHash)),
+    plainArray(keys.map((key) => key.runId)),
+    uuidArray(keys.map((key) => key.uid)),
+    plainArray(keys.map((key) => key.at)),
+  );
+}
+
+const deleteSilence = statement(
+  'delete_silence',
+  `
+  delete from silent_worker s using unnest($1::smallint[], $2::uuid[]) as u (shard, worker_id)
+   where s.shard = u.shard and s.worker_id = u.worker_id`,
+);
+
+/** Stored once: a worker that was silent before keeps its first instant (I25). */
+const insertSilence = statement(
+  'insert_silence',
+  `
+  insert into silent_worker (shard, worker_id) select * from unnest($1::smallint[], $2::uuid[])
+  on conflict (shard, worker_id) do nothing`,
+);
+
+export function changeSilence(workers: readonly SilenceFold[]): Call[] {
+  const columns = (list: readonly SilenceFold[]) => [
+    plainArray(list.map((worker) => worker.shard)),
+    uuidArray(list.map((worker) => worker.workerId)),
+  ];
+  const heard = workers.filter((worker) => worker.heard);
+  const silent = workers.filter((worker) => worker.silent);
+  return [
+    ...(heard.length > 0 ? [call(deleteSilence, ...columns(heard))] : []),
+    ...(silent.length > 0 ? [call(insertSilence, ...columns(silent))] : []),
+  ];
+}
