@@ -231,10 +231,10 @@ export class SignalboxError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
 
-  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+  constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
     const body = problem(code, details);
     const places = (details.problems ?? []).slice(0, 5).map(({ path, message }) => `${path} ${message}`);
-    super(places.length === 0 ? body.detail : `${body.detail} ${places.join('; ')}`);
+    super(places.length === 0 ? body.detail : `${body.detail} ${places.join('; ')}`, options);
     this.name = 'SignalboxError';
     this.code = code;
     this.details = details;

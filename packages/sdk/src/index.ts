@@ -1,1 +1,10 @@
+export {
+  type DagDefinition,
+  type RunPage,
+  type RunSummary,
+  type RunView,
+  SignalboxError,
+  type TaskView,
+} from '@signalbox/protocol';
+export * from './client.ts';
 export * from './handler.ts';

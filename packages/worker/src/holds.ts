@@ -35,9 +35,14 @@ export class Holds {
     return this.#byKey.values();
   }
 
-  claims(): Claim[] {
+  /** For a message that tells the server of them: of some shards, or of all. */
+  name(shards?: ReadonlyMap<number, number>): Claim[] {
     const claims: Claim[] = [];
-    for (const { claim } of this.#byKey.values()) claims.push(claim);
+    for (const attempt of this.#byKey.values()) {
+      if (shards !== undefined && !shards.has(attempt.claim.shard)) continue;
+      attempt.named = true;
+      claims.push(attempt.claim);
+    }
     return claims;
   }
 

@@ -25,10 +25,12 @@ export interface Line {
 export interface OutboxSources {
   readonly line: Line;
   readonly now: () => number;
-  /** All claims that are held, all of them named to the server by the message that this is called for. */
-  nameAll(): Claim[];
+  /** The claims that are held, of some shards or of all: the message that this is called for names them to the server. */
+  name(shards?: ReadonlyMap<number, number>): Claim[];
   /** The number of a heartbeat that is being written now. */
   beat(): number;
+  /** Everything has been written. */
+  onIdle(): void;
 }
 
 export class Outbox {
@@ -60,7 +62,8 @@ export class Outbox {
   }
 
   answerEpochs(epochs: readonly ShardEpoch[]): void {
-    for (const { shard, epoch } of epochs) this.#epochs.set(shard, epoch);
+    // Of two owners that ask at once the newer one gets the answer.
+    for (const { shard, epoch } of epochs) this.#epochs.set(shard, Math.max(epoch, this.#epochs.get(shard) ?? 0));
     this.#schedule();
   }
 
@@ -92,6 +95,10 @@ export class Outbox {
     setImmediate(() => this.#flush());
   }
 
+  get isIdle(): boolean {
+    return this.#isEmpty && !this.#writing;
+  }
+
   get #isEmpty(): boolean {
     return (
       !(this.#heartbeatDue || this.#drainingDue) &&
@@ -107,7 +114,8 @@ export class Outbox {
     this.#from.line.write(this.#take(), () => {
       if (generation !== this.#generation) return;
       this.#writing = false;
-      if (!this.#isEmpty) this.#flush();
+      if (this.#isEmpty) this.#from.onIdle();
+      else this.#flush();
     });
   }
 
@@ -117,10 +125,10 @@ export class Outbox {
     if (this.#refusals.length > 0) parts.refusals = this.#refusals.splice(0, MAX_BATCH_ITEMS);
     if (this.#epochs.size > 0) {
       const epochs = [...this.#epochs].map(([shard, epoch]) => ({ shard, epoch }));
-      parts.holdings = { epochs, holds: this.#from.nameAll().filter(({ shard }) => this.#epochs.has(shard)) };
+      parts.holdings = { epochs, holds: this.#from.name(this.#epochs) };
       this.#epochs.clear();
     }
-    if (this.#heartbeatDue) parts.heartbeat = { no: this.#from.beat(), holds: this.#from.nameAll() };
+    if (this.#heartbeatDue) parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name() };
     if (this.#drainingDue) parts.draining = true;
     this.#heartbeatDue = false;
     this.#drainingDue = false;

@@ -2,7 +2,7 @@
  * A gateway for tests and benches: a real gRPC server on loopback that says what its script tells it to, and hands out
  * what workers say. No part of the wire is replaced.
  */
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import {
   type Assignment,
   addWorkerGateway,
@@ -16,6 +16,9 @@ import {
   type WorkerMessage,
 } from '@signalbox/protocol/grpc';
 
+/** Of no task in any test. */
+const TRIP_SHARD = 63;
+
 /** One stream of one worker, seen from the gateway. */
 export class Session {
   readonly hello: Hello;
@@ -25,6 +28,7 @@ export class Session {
   readonly #stream: GatewayStream;
   #woken: (() => void)[] = [];
   answersHeartbeats = true;
+  #trips = 0;
 
   constructor(stream: GatewayStream, hello: Hello, ended: Promise<void>) {
     this.#stream = stream;
@@ -60,18 +64,31 @@ export class Session {
     return this.until(({ reports }) => reports.find((report) => report.claim.runId === claim.runId));
   }
 
+  /** Resolves when the worker has taken all that was said to it before: it answers in order. */
+  async roundTrip(): Promise<void> {
+    const epoch = ++this.#trips;
+    this.say({ epochs: [{ shard: TRIP_SHARD, epoch }] });
+    await this.until(
+      ({ holdings }) => holdings?.epochs.some((one) => one.shard === TRIP_SHARD && one.epoch === epoch) || null,
+    );
+  }
+
   end(): void {
     this.#stream.end();
   }
 
-  /** Breaks the stream as a dying server would. */
+  /** Breaks the stream with an error, as a proxy on the way would. */
   cut(): void {
-    this.#stream.destroy();
+    this.#stream.emit('error', { code: status.UNAVAILABLE, details: 'cut' });
   }
 
   /** Takes nothing more off the wire. */
   freeze(): void {
     this.#stream.pause();
+  }
+
+  thaw(): void {
+    this.#stream.resume();
   }
 }
 

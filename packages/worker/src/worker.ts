@@ -80,8 +80,9 @@ class FunctionWorker implements Worker {
     this.#outbox = new Outbox({
       line: this.#link,
       now,
-      nameAll: () => this.#nameAll(),
+      name: (shards) => this.#holds.name(shards),
       beat: () => this.#pulse.beat(now()),
+      onIdle: () => this.#leaveIfDone(),
     });
   }
 
@@ -119,12 +120,7 @@ class FunctionWorker implements Worker {
 
   #hello(): Hello {
     const { id, name, queues, slots } = this.#config;
-    return { workerId: id, name, queues, slots, holds: this.#nameAll(), draining: this.#phase !== 'working' };
-  }
-
-  #nameAll() {
-    for (const attempt of this.#holds.all()) attempt.named = true;
-    return this.#holds.claims();
+    return { workerId: id, name, queues, slots, holds: this.#holds.name(), draining: this.#phase !== 'working' };
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
@@ -329,7 +325,7 @@ class FunctionWorker implements Worker {
 
   #leaveIfDone(): void {
     if (this.#phase !== 'draining' || this.#holds.size > 0) return;
-    if (this.#link.isUp && this.#pulse.answeredNo < this.#drainHeardNo) return;
+    if (this.#link.isUp && (this.#pulse.answeredNo < this.#drainHeardNo || !this.#outbox.isIdle)) return;
     this.#leave();
     void this.#link.close().then(() => this.#resolveStopped());
   }

@@ -1,0 +1,228 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { problem, type RunView, SignalboxError } from '@signalbox/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Client, createClient, WaitTimedOut } from './client.ts';
+import type { RetryTiming } from './request.ts';
+
+const ID = '0190b2f0-1234-7abc-8def-0123456789ab';
+
+interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const refuse = (...args: Parameters<typeof problem>): Answer => json(problem(...args).status, problem(...args));
+const hangUp: Answer = (request) => request.socket.destroy();
+
+/** A server that gives these answers in turn, the last one for ever, and a client whose time passes only in its sleeps. */
+async function startScript(answers: readonly Answer[], timing: Partial<RetryTiming> = {}) {
+  const heard: Heard[] = [];
+  const sleeps: number[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    heard.push({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      key: request.headers['idempotency-key'] as string | undefined,
+      authorization: request.headers.authorization,
+      body: text === '' ? undefined : JSON.parse(text),
+    });
+    (answers[Math.min(heard.length, answers.length) - 1] as Answer)(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let now = 0;
+  const client = createClient({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    token: 'secret',
+    timing: {
+      now: () => now,
+      random: () => 0.5,
+      sleep: async (ms) => {
+        sleeps.push(ms);
+        now += ms;
+      },
+      ...timing,
+    },
+  });
+  return { client, heard, sleeps };
+}
+
+const runView = (state: RunView['state']): RunView => ({
+  id: ID,
+  dag: 'd',
+  version: 1,
+  state,
+  outcome: state === 'ended' ? 'succeeded' : null,
+  priority: 'normal',
+  cause: 'api',
+  window: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  endedAt: state === 'ended' ? '2026-01-01T00:00:01.000Z' : null,
+  actor: 'token:ci',
+  params: null,
+  tasks: [],
+});
+
+const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
+const cancelled = { id: ID, state: 'closing', outcome: 'cancelled' };
+
+test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknown]>([
+  [
+    'deployDag',
+    (c) => c.deployDag({ name: 'd', tasks: [{ name: 't', handler: 'h' }] }),
+    deployed,
+    'PUT /v1/dags/d',
+    { name: 'd', tasks: [{ name: 't', handler: 'h' }] },
+  ],
+  ['listDags', (c) => c.listDags({ limit: 5 }), { items: [], cursor: null }, 'GET /v1/dags?limit=5', undefined],
+  [
+    'submit',
+    (c) => c.submit('d', { params: { a: 1 }, priority: 'high' }),
+    { id: ID },
+    'POST /v1/dags/d/runs',
+    { params: { a: 1 }, priority: 'high' },
+  ],
+  ['submit with nothing', (c) => c.submit('d'), { id: ID }, 'POST /v1/dags/d/runs', {}],
+  [
+    'submitMany',
+    (c) => c.submitMany('d', [{ params: 1 }, {}]),
+    { ids: [ID, ID] },
+    'POST /v1/dags/d/runs/batch',
+    { runs: [{ params: 1 }, {}] },
+  ],
+  ['getRun', (c) => c.getRun(ID), runView('open'), `GET /v1/runs/${ID}`, undefined],
+  [
+    'listRuns',
+    (c) => c.listRuns({ dag: 'd', state: 'open', cursor: 'a b&c' }),
+    { items: [], cursor: null },
+    'GET /v1/runs?dag=d&state=open&cursor=a+b%26c',
+    undefined,
+  ],
+  ['cancelRun', (c) => c.cancelRun(ID), cancelled, `POST /v1/runs/${ID}/cancel`, {}],
+  ['pauseSchedule', (c) => c.pauseSchedule('d'), { name: 'd', paused: true }, 'POST /v1/dags/d/schedule/pause', {}],
+  ['resumeSchedule', (c) => c.resumeSchedule('d'), { name: 'd', paused: false }, 'POST /v1/dags/d/schedule/resume', {}],
+  ['a name that would leave its path', (c) => c.submit('../x?y'), { id: ID }, 'POST /v1/dags/..%2Fx%3Fy/runs', {}],
+])('%s asks for the right thing and hands out the answer', async (_, call, answer, line, body) => {
+  const { client, heard } = await startScript([json(200, answer)]);
+  expect(await call(client)).toEqual(answer);
+  const [request] = heard;
+  expect(`${request?.method} ${request?.path}`).toBe(line);
+  expect(request?.body).toEqual(body);
+  expect(request?.authorization).toBe('Bearer secret');
+  expect(request?.key !== undefined).toBe(line.startsWith('POST'));
+});
+
+test.each<[string, Answer]>([
+  ['overload', refuse('OVERLOADED')],
+  ['no owner', refuse('UNAVAILABLE', { reason: 'no owner' })],
+  ['an outcome that is not known', refuse('UNKNOWN_OUTCOME')],
+  ['a connection that breaks', hangUp],
+  ['a proxy that found no server', (_, response) => response.writeHead(502).end('<html>bad gateway')],
+  ['a proxy that is busy', (_, response) => response.writeHead(503).end()],
+])('after %s a submission is sent again with the same key and body (I11, I12)', async (_, trouble) => {
+  const { client, heard } = await startScript([trouble, trouble, json(200, { id: ID })]);
+  expect(await client.submit('d', { params: 1 })).toEqual({ id: ID });
+  expect(heard.length).toBe(3);
+  expect(heard[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+  expect(new Set(heard.map(({ key, body }) => JSON.stringify([key, body]))).size).toBe(1);
+});
+
+test.each([
+  ['BAD_REQUEST', { problems: [{ path: 'params', message: 'is too deep' }] }],
+  ['DAG_NOT_FOUND', { dag: 'd' }],
+  ['IDEMPOTENCY_CONFLICT', { key: 'k' }],
+  ['UNAUTHENTICATED', {}],
+  ['INTERNAL', { incident: 'x' }],
+] as const)('%s is handed to the caller at once, with what the server said', async (code, details) => {
+  const { client, heard } = await startScript([refuse(code, details)]);
+  const error = await client.submit('d').catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SignalboxError);
+  expect(error).toMatchObject({ code, message: new SignalboxError(code, details).message });
+  expect(heard.length).toBe(1);
+});
+
+test('the caller’s own key is the one that is sent', async () => {
+  const { client, heard } = await startScript([hangUp, json(200, { id: ID })]);
+  await client.submit('d', {}, { idempotencyKey: 'order-17' });
+  expect(heard.map(({ key }) => key)).toEqual(['order-17', 'order-17']);
+});
+
+test('it waits as long as the server asks for, ever longer by itself, and not for ever', async () => {
+  const asked = await startScript([json(503, problem('OVERLOADED'), { 'retry-after': '2' }), json(200, { id: ID })]);
+  await asked.client.submit('d');
+  expect(asked.sleeps).toEqual([2_150]);
+
+  const away = await startScript([hangUp], { retryForMs: 3_000 });
+  await expect(away.client.submit('d', {}, { idempotencyKey: 'k' })).rejects.toMatchObject({
+    code: 'UNKNOWN_OUTCOME',
+    details: { key: 'k' },
+  });
+  expect(away.sleeps).toEqual([150, 250, 450, 850]);
+  const question = await startScript([hangUp], { retryForMs: 0 });
+  await expect(question.client.getRun(ID)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(question.heard.length).toBe(1);
+});
+
+test('a caller that gives up is not kept waiting, and nothing more is sent', async () => {
+  const giveUp = new AbortController();
+  const { client, heard } = await startScript([
+    () => giveUp.abort(new Error('enough')), // and no answer ever
+  ]);
+  await expect(client.submit('d', {}, { signal: giveUp.signal })).rejects.toThrow('enough');
+  expect(heard.length).toBe(1);
+});
+
+test.each<[string, Answer]>([
+  ['no JSON', (_, response) => response.writeHead(200).end('<html>')],
+  ['another shape', json(200, { run: 1 })],
+  [
+    'a redirect, which would carry the credential elsewhere',
+    (_, response) => response.writeHead(302, { location: '/x' }).end(),
+  ],
+  ['a refusal without a body', (_, response) => response.writeHead(418).end()],
+])('an answer of %s is an error, not a guess', async (_, answer) => {
+  const { client } = await startScript([answer], { retryForMs: 0 });
+  await expect(client.getRun(ID)).rejects.toBeInstanceOf(SignalboxError);
+});
+
+test('waiting for a run asks ever more slowly until it has ended', async () => {
+  const open = json(200, runView('open'));
+  const { client, sleeps } = await startScript([open, open, hangUp, open, json(200, runView('ended'))]);
+  expect((await client.waitForRun(ID)).outcome).toBe('succeeded');
+  expect(sleeps[0]).toBe(25);
+
+  const slow = await startScript([open]);
+  const error = await slow.client.waitForRun(ID, { timeoutMs: 60_000 }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(WaitTimedOut);
+  expect(slow.heard.length).toBeLessThan(100);
+  expect(Math.max(...slow.sleeps)).toBe(2_000);
+});
+
+test.each<[string, Answer, string]>([
+  ['ready', json(200, { status: 'ok' }), 'ok'],
+  ['starting', json(503, { status: 'starting' }), 'unavailable'],
+  ['away', hangUp, 'unavailable'],
+])('the health of a server that is %s is an answer', async (_, answer, status) => {
+  const { client, heard } = await startScript([answer]);
+  expect(await client.health()).toEqual({ status });
+  expect(heard.map(({ path }) => path)).toEqual(['/readyz']);
+});
+
+test('an address that is none is refused at the door', () => {
+  expect(() => createClient({ url: 'localhost', token: 't' })).toThrow('give one such as');
+});

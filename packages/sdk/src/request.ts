@@ -1,0 +1,166 @@
+/**
+ * One request to the server, tried again while that can help. A request that changes something carries an idempotency
+ * key, the same over all its tries: one whose answer was lost is asked for again and never done twice (I11, I12).
+ */
+import { isErrorCode, type Problem, problemBodySchema, SignalboxError } from '@signalbox/protocol';
+
+export interface RetryTiming {
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** No try begins later than this after the first; 0 for one try only. */
+  readonly retryForMs: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  /** How long one try may take before its outcome counts as unknown. */
+  readonly requestMs: number;
+}
+
+export const DEFAULT_RETRIES: RetryTiming = {
+  now: () => performance.now(),
+  random: Math.random,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
+  retryForMs: 30_000,
+  backoffMinMs: 100,
+  backoffMaxMs: 5_000,
+  requestMs: 30_000,
+};
+
+export interface Target {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly fetch: typeof fetch;
+  readonly timing: RetryTiming;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The body of the answer, as JSON of unknown shape. Throws a `SignalboxError`, or the signal's reason. */
+export async function send(target: Target, request: Request): Promise<unknown> {
+  const { timing } = target;
+  const startedAt = timing.now();
+  // Written once: a caller may alter its objects between two tries, and one key must have one body.
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await sendOnce(target, request, body);
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (!(error instanceof SignalboxError) || !error.retryable) throw error;
+      const waitMs = waitFor(error, tries, timing);
+      if (timing.now() + waitMs - startedAt > timing.retryForMs) throw error;
+      await timing.sleep(waitMs, request.signal);
+    }
+  }
+}
+
+/** Never sooner than the server asks for; spread, so that many clients do not come back together. */
+function waitFor(error: SignalboxError, tries: number, { backoffMinMs, backoffMaxMs, random }: RetryTiming): number {
+  const most = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(tries, 20));
+  return Math.max(error.details.retryAfterMs ?? 0, 0) + backoffMinMs + random() * (most - backoffMinMs);
+}
+
+async function sendOnce(target: Target, request: Request, body: string | undefined): Promise<unknown> {
+  const timeout = AbortSignal.timeout(target.timing.requestMs);
+  let response: Response;
+  let text: string;
+  try {
+    response = await target.fetch(`${target.baseUrl}${request.path}`, {
+      method: request.method,
+      headers: headersOf(target, request),
+      // A credential is for the server that it was given for.
+      redirect: 'error',
+      signal: request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]),
+      ...(body === undefined ? {} : { body }),
+    });
+    text = await response.text();
+  } catch (error) {
+    throw noAnswer(request, error);
+  }
+  if (response.ok) return parseJson(text);
+  throw refusalOf(response, text, request);
+}
+
+function headersOf({ token }: Target, { body, idempotencyKey }: Request): Record<string, string> {
+  return {
+    accept: 'application/json',
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  };
+}
+
+/** Without an answer a change may have been made; a question has changed nothing. */
+function noAnswer({ method, idempotencyKey }: Request, cause: unknown): SignalboxError {
+  if (method === 'GET') return new SignalboxError('UNAVAILABLE', { reason: 'the server gave no answer' }, { cause });
+  return new SignalboxError('UNKNOWN_OUTCOME', idempotencyKey === undefined ? {} : { key: idempotencyKey }, { cause });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch (cause) {
+    throw new SignalboxError('INTERNAL', { incident: 'none: the answer was not JSON' }, { cause });
+  }
+}
+
+function refusalOf(response: Response, text: string, request: Request): SignalboxError {
+  const body = problemBodySchema.safeParse(safeJson(text));
+  const retryAfterMs = body.data?.retryAfterMs ?? retryAfterOf(response);
+  const after = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (body.success && isErrorCode(body.data.code)) {
+    const problems: readonly Problem[] | undefined = body.data.problems;
+    return RemoteRefusal.of(body.data.code, body.data.detail, {
+      ...after,
+      ...(problems === undefined ? {} : { problems }),
+    });
+  }
+  // Something on the way has answered in the server's place.
+  const reason = `status ${response.status}`;
+  if (response.status === 502 || response.status === 504) return noAnswer(request, new Error(reason));
+  if (response.status === 503 || response.status === 429)
+    return new SignalboxError('UNAVAILABLE', { ...after, reason });
+  return new SignalboxError('INTERNAL', { incident: `none: ${reason} without a problem body` });
+}
+
+/** Keeps the server's own sentence: it knows the names that belong in it. */
+class RemoteRefusal extends SignalboxError {
+  static of(...[code, detail, details]: [SignalboxError['code'], string, SignalboxError['details']]): RemoteRefusal {
+    const refusal = new RemoteRefusal(code, details);
+    const places = (details.problems ?? []).slice(0, 5).map(({ path, message }) => `${path} ${message}`);
+    refusal.message = [detail, places.join('; ')].filter(Boolean).join(' ');
+    return refusal;
+  }
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfterOf(response: Response): number | undefined {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}

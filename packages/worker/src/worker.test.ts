@@ -1,0 +1,384 @@
+import { type Handler, PermanentError } from '@signalbox/sdk';
+import { expect, test } from 'vitest';
+import { assignmentOf } from './scripted-gateway.ts';
+import { aborted, settleDown, startRig } from './test-rig.ts';
+
+const held = (runId: number, different = {}) => assignmentOf(runId, { handler: 'held', ...different });
+
+test('a worker says who it is, and reports what a handler returns with the token of its claim', async () => {
+  const { worker, gateway } = await startRig({
+    name: 'w1',
+    queues: ['a', 'b'],
+    slots: 7,
+    handlers: {
+      seen: (context) => [
+        context.tenant,
+        context.dag,
+        context.run,
+        context.task,
+        context.attempt,
+        context.params,
+        { ...context.upstream },
+        context.effectKey,
+        context.fence,
+        context.token,
+      ],
+    },
+  });
+  const session = await gateway.session(0);
+  expect(session.authorization).toBe('Bearer secret');
+  expect(session.hello).toEqual({
+    workerId: worker.id,
+    name: 'w1',
+    queues: ['a', 'b'],
+    slots: 7,
+    holds: [],
+    draining: false,
+  });
+
+  const assignment = assignmentOf(5, {
+    claim: { shard: 3, runId: 5, task: 2, attempt: 4, fence: 6 },
+    handler: 'seen',
+    params: '{"n":1}',
+    upstream: [
+      { taskName: '__proto__', output: '"x"' },
+      { taskName: 'quiet', output: '' },
+    ],
+  });
+  session.say({ assignments: [assignment] });
+  const report = await session.reportOf(assignment.claim);
+  expect(report).toMatchObject({ claim: assignment.claim, token: assignment.token, outcome: 'succeeded', error: '' });
+  expect(report.endedAt).toBeGreaterThanOrEqual(report.startedAt);
+  expect(report.output).toBe(
+    `["default","d","${assignment.run}","t",4,{"n":1},{"__proto__":"x","quiet":null},"effect-5",6,"dG9rZW4tNQ"]`,
+  );
+});
+
+test.each<[string, Handler, string, string, string]>([
+  ['nothing', () => undefined, 'succeeded', '', ''],
+  ['a value', () => ({ a: 1 }), 'succeeded', '{"a":1}', ''],
+  ['a promise', async () => 'x', 'succeeded', '"x"', ''],
+  ['null', () => null, 'succeeded', 'null', ''],
+  [
+    'a throw',
+    () => {
+      throw new Error('no luck');
+    },
+    'failed',
+    '',
+    'Error: no luck\n    at ',
+  ],
+  [
+    'a rejection',
+    async () => {
+      throw new TypeError('no');
+    },
+    'failed',
+    '',
+    'TypeError: no',
+  ],
+  [
+    'a permanent error',
+    () => {
+      throw new PermanentError('never');
+    },
+    'permanent',
+    '',
+    'PermanentError: never',
+  ],
+  [
+    'text that is thrown',
+    () => {
+      throw 'text';
+    },
+    'failed',
+    '',
+    'text',
+  ],
+  [
+    'nothing that is thrown',
+    () => {
+      throw undefined;
+    },
+    'failed',
+    '',
+    'undefined',
+  ],
+  [
+    'a circle',
+    () => {
+      const a: unknown[] = [];
+      a.push(a);
+      return a;
+    },
+    'permanent',
+    '',
+    'not JSON',
+  ],
+  ['a function', () => () => {}, 'permanent', '', 'not JSON'],
+  ['a bigint', () => 1n, 'permanent', '', 'not JSON'],
+  ['300 kB', () => 'x'.repeat(300_000), 'permanent', '', 'The output has 300002 bytes of JSON; the limit is 262144.'],
+  [
+    'a proxy that throws',
+    () => {
+      throw new Proxy(
+        {},
+        {
+          has: () => {
+            throw new Error();
+          },
+          get: () => {
+            throw new Error();
+          },
+        },
+      );
+    },
+    'failed',
+    '',
+    'cannot be shown',
+  ],
+  [
+    'a thenable that throws',
+    () => ({
+      get then() {
+        throw new Error('trap');
+      },
+    }),
+    'failed',
+    '',
+    'trap',
+  ],
+  [
+    'an endless message',
+    () => {
+      throw new Error('m'.repeat(100_000));
+    },
+    'failed',
+    '',
+    'mmm',
+  ],
+])('a handler that comes to %s is reported as %s', async (_, handler, outcome, output, error) => {
+  const { gateway } = await startRig({ handlers: { it: handler } });
+  const session = await gateway.session(0);
+  session.say({ assignments: [assignmentOf(1, { handler: 'it' })] });
+  const report = await session.reportOf(assignmentOf(1).claim);
+  expect(report).toMatchObject({ outcome, output, error: expect.stringContaining(error) });
+  expect(report.error.length).toBeLessThanOrEqual(8 * 1024);
+});
+
+test('an unknown handler fails its task for good, and says what there is', async () => {
+  const { gateway } = await startRig({ name: 'w1' });
+  const session = await gateway.session(0);
+  session.say({ assignments: [assignmentOf(1, { handler: 'toString' })] });
+  const report = await session.reportOf(assignmentOf(1).claim);
+  expect(report).toMatchObject({
+    outcome: 'permanent',
+    error: 'Worker w1 has no handler "toString"; it has: noop, held.',
+  });
+});
+
+test('reports of one turn go in one message', async () => {
+  const { gateway } = await startRig({ handlers: { later: async () => {} } });
+  const session = await gateway.session(0);
+  session.say({
+    assignments: Array.from({ length: 90 }, (_, i) => assignmentOf(i + 1, { handler: i % 2 ? 'later' : 'noop' })),
+  });
+  expect(await session.until(({ reports }) => reports.length || null)).toBe(90);
+});
+
+test('reports made while the stream is not writable go together, in messages of bounded size', async () => {
+  const { gateway, held: handler } = await startRig({ slots: 60 });
+  const session = await gateway.session(0);
+  session.say({ assignments: Array.from({ length: 60 }, (_, i) => held(i + 1)) });
+  await handler.call(59);
+  session.freeze();
+  for (const call of handler.calls) {
+    call.resolve('x'.repeat(200_000));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  session.thaw();
+  let seen = 0;
+  await session.until(({ reports }) => {
+    seen += reports.length;
+    return seen >= 60 || null;
+  });
+  const sizes = session.messages.map(({ reports }) => reports.length).filter((count) => count > 0);
+  expect(sizes.length).toBeLessThan(60);
+  expect(Math.max(...sizes)).toBeGreaterThan(1);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(6);
+});
+
+test('what has no room is refused, and what was there goes on (I24, I26)', async () => {
+  const { gateway, held: handler } = await startRig({ slots: 2 });
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1), held(2), held(3)] });
+  const [refusal] = await session.until(({ refusals }) => (refusals.length > 0 ? refusals : null));
+  expect(refusal).toEqual({ claim: held(3).claim, token: held(3).token, reason: 'no slot is free' });
+  (await handler.call(0)).resolve('done');
+  expect((await session.reportOf(held(1).claim)).outcome).toBe('succeeded');
+  // A slot is free as soon as its attempt is over, before the report is answered.
+  session.say({ assignments: [held(4)] });
+  expect((await handler.call(2)).context.effectKey).toBe('effect-4');
+});
+
+test('with too many reports not answered nothing new is taken on (I73)', async () => {
+  const { gateway } = await startRig({ timing: { unansweredLimit: 3 } });
+  const session = await gateway.session(0);
+  session.say({ assignments: [1, 2, 3].map((run) => assignmentOf(run)) });
+  await session.reportOf(assignmentOf(3).claim);
+  session.say({ assignments: [assignmentOf(4)] });
+  expect(await session.until(({ refusals }) => refusals[0]?.reason)).toBe('too many reports wait for an answer');
+  session.say({ answers: [{ claim: assignmentOf(1).claim, verdict: 'accepted' }], assignments: [assignmentOf(5)] });
+  expect((await session.reportOf(assignmentOf(5).claim)).outcome).toBe('succeeded');
+});
+
+test('an assignment of a lower epoch than was heard is refused, of each shard by itself (D5)', async () => {
+  const { gateway } = await startRig();
+  const session = await gateway.session(0);
+  const of = (shard: number, runId: number, epoch: number) =>
+    assignmentOf(runId, { epoch, claim: { shard, runId, task: 0, attempt: 1, fence: 1 } });
+  session.say({ epochs: [{ shard: 1, epoch: 5 }] });
+  session.say({ epochs: [{ shard: 1, epoch: 4 }] });
+  session.say({ assignments: [of(1, 11, 4), of(1, 12, 5), of(2, 21, 1), of(1, 13, 6), of(1, 14, 5)] });
+  const refused: number[] = [];
+  await session.until(({ refusals }) => {
+    refused.push(...refusals.map(({ claim }) => claim.runId));
+    return refused.length === 2 || null;
+  });
+  expect(refused).toEqual([11, 14]);
+  for (const runId of [12, 21, 13]) await session.reportOf(of(1, runId, 0).claim);
+});
+
+test('new owners are told what is held of their shards, and of no other (I17)', async () => {
+  const { gateway, held: handler } = await startRig();
+  const session = await gateway.session(0);
+  const of = (shard: number, runId: number, name: string) =>
+    assignmentOf(runId, { handler: name, claim: { shard, runId, task: 0, attempt: 1, fence: 1 } });
+  session.say({ assignments: [of(1, 11, 'held'), of(2, 21, 'held'), of(1, 12, 'noop')] });
+  await handler.call(1);
+  await session.reportOf(of(1, 12, '').claim);
+  session.say({
+    epochs: [
+      { shard: 1, epoch: 9 },
+      { shard: 7, epoch: 2 },
+    ],
+  });
+  const holdings = await session.until((message) => message.holdings);
+  expect(holdings.epochs).toEqual([
+    { shard: 1, epoch: 9 },
+    { shard: 7, epoch: 2 },
+  ]);
+  expect(holdings.holds).toEqual([of(1, 11, '').claim, of(1, 12, '').claim]);
+});
+
+test('an assignment that comes twice is run once: while it runs, when reported, when answered', async () => {
+  const { gateway, held: handler } = await startRig();
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1), held(1)] });
+  const call = await handler.call(0);
+  session.say({ assignments: [held(1)] });
+  call.resolve(1);
+  const first = await session.reportOf(held(1).claim);
+  const reported = session.messages.length;
+  // Whoever sends it again has not had the report: it goes out again, the same.
+  session.say({ assignments: [held(1)] });
+  await session.until((message) => session.messages.indexOf(message) >= reported && message.reports.length > 0);
+  expect(session.messages.at(-1)?.reports).toEqual([first]);
+  session.say({ answers: [{ claim: held(1).claim, verdict: 'accepted' }] });
+  session.say({ assignments: [held(1), assignmentOf(2)] });
+  await session.reportOf(assignmentOf(2).claim);
+  expect(handler.calls.length).toBe(1);
+  expect(session.messages.at(-1)?.reports.length).toBe(1);
+});
+
+test.each([
+  ['cancelled', 'cancelled'],
+  ['timed_out', 'timed_out'],
+  ['lost', 'cancelled'],
+] as const)(
+  'a kill as %s fires the signal; when the handler settles it is reported as %s (I42)',
+  async (reason, outcome) => {
+    const { gateway, held: handler } = await startRig();
+    const session = await gateway.session(0);
+    session.say({ assignments: [held(1)] });
+    const { context, reject } = await handler.call(0);
+    const fired = aborted(context);
+    session.say({ kills: [{ claim: held(1).claim, reason, graceMs: 60_000 }] });
+    expect(await fired).toMatchObject({ name: 'AbortError', reason });
+    reject(new Error('cleaned up'));
+    const report = await session.reportOf(held(1).claim);
+    expect(report).toMatchObject({ outcome, output: '', error: expect.stringContaining('cleaned up') });
+  },
+);
+
+test('a handler that outlives its grace is reported without it, and its late result is forgotten (I42)', async () => {
+  const { gateway, held: handler, clock } = await startRig();
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1)] });
+  const { context, resolve } = await handler.call(0);
+  session.say({ kills: [{ claim: held(1).claim, reason: 'cancelled', graceMs: 1_000 }] });
+  await aborted(context);
+  clock.advance(999);
+  await settleDown(session);
+  expect(session.messages.flatMap(({ reports }) => reports)).toEqual([]);
+  clock.advance(1);
+  expect((await session.reportOf(held(1).claim)).outcome).toBe('cancelled');
+  resolve('too late');
+  session.say({ assignments: [assignmentOf(2)] });
+  await session.reportOf(assignmentOf(2).claim);
+  expect(session.messages.flatMap(({ reports }) => reports).length).toBe(2);
+});
+
+test('a claim that the server calls stale is dropped: its signal fires, it is held and reported no more (I21)', async () => {
+  const { gateway, held: handler, clock } = await startRig();
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1), held(2)] });
+  const { context, resolve } = await handler.call(0);
+  session.say({ answers: [{ claim: held(1).claim, verdict: 'stale' }] });
+  expect(await aborted(context)).toMatchObject({ reason: 'stale' });
+  resolve('stale');
+  clock.advance(3_000);
+  const { holds } = await session.until(({ heartbeat }) => heartbeat);
+  expect(holds).toEqual([held(2).claim]);
+  expect(session.messages.flatMap(({ reports }) => reports)).toEqual([]);
+});
+
+test('an attempt over its time is stopped by the worker itself', async () => {
+  const { gateway, held: handler, clock } = await startRig({ timing: { timeoutGraceMs: 100 } });
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1, { timeoutMs: 2_000 }), held(2, { timeoutMs: 4_000_000_000 })] });
+  const first = await handler.call(0);
+  const second = await handler.call(1);
+  clock.advance(1_999);
+  await settleDown(session);
+  expect(first.context.signal.aborted).toBe(false);
+  clock.advance(1);
+  expect(await aborted(first.context)).toMatchObject({ reason: 'timed_out' });
+  clock.advance(100);
+  expect(await session.reportOf(held(1).claim)).toMatchObject({ outcome: 'timed_out', output: '' });
+  expect(second.context.signal.aborted).toBe(false);
+});
+
+test('a signal asked for only after it was to fire has fired', async () => {
+  const { gateway, held: handler } = await startRig();
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1)], kills: [{ claim: held(1).claim, reason: 'cancelled', graceMs: 60_000 }] });
+  const { context } = await handler.call(0);
+  session.say({ kills: [{ claim: held(1).claim, reason: 'cancelled', graceMs: 60_000 }] });
+  await session.roundTrip();
+  expect(context.signal.aborted).toBe(true);
+});
+
+test('handlers that keep the processor busy let the event loop go round between them', async () => {
+  const busy = () => {
+    for (const until = performance.now() + 4; performance.now() < until; );
+  };
+  const { gateway } = await startRig({
+    handlers: { busy },
+    timing: { now: () => performance.now(), startBudgetMs: 8 },
+  });
+  const session = await gateway.session(0);
+  session.say({ assignments: Array.from({ length: 20 }, (_, i) => assignmentOf(i + 1, { handler: 'busy' })) });
+  await session.reportOf(assignmentOf(20).claim);
+  expect(session.messages.filter(({ reports }) => reports.length > 0).length).toBeGreaterThan(3);
+});
