@@ -1,82 +1,90 @@
 /** Heartbeats: they renew leases in memory, and tell which claims have arrived and which never will (D5). */
 import type { ClaimRef, WorkerHeard, WorkerLeft } from '../command.ts';
+import type { KillAttempt } from '../effect.ts';
 import { type MonoMs, type RunId, shardOfRun } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLOSING } from '../run/run-table.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
+import { CONFIRMED, LOADED, SEEN } from './confirmed.ts';
+import { clearSilence, endLease, renewLease, watchLease } from './lease.ts';
 import type { Worker } from './worker-table.ts';
 
 export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   const { state } = recorder;
-  const known = state.workers.get(command.workerId);
+  const worker = state.workers.get(command.workerId);
   // It runs nothing of ours: nothing to renew.
-  if (known === undefined) return killUnknown(recorder, command);
-  known.gateway = command.gateway;
-  known.heard = true;
-  const leaseEndsAt = (state.mono - command.agoMs + state.settings.leaseMs) as MonoMs;
-  if (leaseEndsAt > known.leaseEndsAt) known.leaseEndsAt = leaseEndsAt;
-  clearSilence(recorder, known);
-  confirmHeld(recorder, command, known);
-  const knows = new Map(command.knows.map(({ shard, epoch }) => [shard, epoch]));
-  for (const slot of attemptsOf(state, known)) {
-    if (state.tasks.confirmed[slot] === SEEN) continue;
-    const run = state.tasks.run[slot]!;
-    const shard = state.shards.get(shardOfRun(state.runs.id[run] as RunId));
-    if (state.tasks.confirmed[slot] === CONFIRMED) {
-      // It had the attempt and has it no more, and no report came: the worker lost it.
-      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker no longer has this attempt.' });
-    } else if (shard !== undefined && knows.get(shard.shard) === shard.epoch && wasLoaded(recorder, slot)) {
-      returnClaim(recorder, slot, 'undelivered');
-    }
-  }
-  for (const slot of attemptsOf(state, known))
+  if (worker === undefined || worker.hasLeft) return killUnknown(recorder, command);
+  // What is on loan stays with the gateway that lent it, until that one recalls it or is gone.
+  if (worker.free === 0) worker.gateway = command.gateway;
+  worker.heard = true;
+  const heardAt = (state.mono - command.agoMs) as MonoMs;
+  renewLease(worker, (heardAt + state.settings.leaseMs) as MonoMs);
+  clearSilence(recorder, worker);
+  confirmHeld(recorder, command, worker);
+  // A heartbeat that was overtaken by a later one proves nothing by what it lacks.
+  if (heardAt >= worker.heardAt) settleMissing(recorder, command, worker);
+  worker.heardAt = Math.max(worker.heardAt, heardAt) as MonoMs;
+  for (const slot of attemptsOf(state, worker)) {
     if (state.tasks.confirmed[slot] === SEEN) state.tasks.confirmed[slot] = CONFIRMED;
-  watchLease(recorder, known);
+  }
+  watchLease(state, worker);
 }
 
+/** Whoever leaves holds nothing any more; what it never began goes back at no cost. */
 export function workerLeft(recorder: Recorder, { workerId, gateway }: WorkerLeft): void {
   const { state } = recorder;
   const worker = state.workers.get(workerId);
   if (worker === undefined || (worker.gateway !== null && worker.gateway !== gateway)) return;
   worker.free = 0;
-  for (const slot of attemptsOf(state, worker)) {
-    if (state.tasks.confirmed[slot] === CONFIRMED) {
-      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker has left.' });
-    } else returnClaim(recorder, slot, 'drained');
-  }
-  clearSilence(recorder, worker);
-  state.workers.forgetIfIdle(worker);
+  worker.hasLeft = true;
+  worker.leaseEndsAt = state.mono;
+  worker.watchedAt = null;
+  endLease(recorder, worker);
+  watchLease(state, worker);
 }
 
-const CONFIRMED = 1;
-/** In the set of the heartbeat at hand. */
-const SEEN = 2;
-/** Loaded from the database: this engine did not send it. */
-export const LOADED = 3;
-
-function wasLoaded({ state }: Recorder, slot: number): boolean {
-  return state.tasks.confirmed[slot] === LOADED;
-}
-
-function confirmHeld(recorder: Recorder, { holds, workerId, gateway }: WorkerHeard, worker: Worker): void {
+function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker): void {
   const { state } = recorder;
-  for (const claim of holds) {
+  for (const claim of command.holds) {
     if (!state.shards.has(shardOfRun(claim.runId))) continue;
-    const slot = findTask(recorder, claim);
-    const isOurs = slot !== null && isHeld(recorder, slot, claim) && state.tasks.worker[slot] === worker.no;
+    const slot = findTask(state, claim);
+    const isOurs = slot !== null && isHeld(state, slot, claim) && state.tasks.worker[slot] === worker.no;
     if (isOurs) state.tasks.confirmed[slot] = SEEN;
     // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
     const isClosing = isOurs && state.runs.phase[state.tasks.run[slot]!] === CLOSING;
-    if (isClosing) kill(recorder, claim, workerId, gateway, 'cancelled');
-    else if (!isOurs) kill(recorder, claim, workerId, gateway, 'lost');
+    if (isClosing) kill(recorder, claim, command, 'cancelled');
+    else if (!isOurs) kill(recorder, claim, command, 'lost');
   }
 }
 
-function killUnknown(recorder: Recorder, { holds, workerId, gateway }: WorkerHeard): void {
-  for (const claim of holds) {
-    if (recorder.state.shards.has(shardOfRun(claim.runId))) kill(recorder, claim, workerId, gateway, 'lost');
+/** What the worker should hold, and does not. When the step is full the next heartbeat tells the same again. */
+function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worker): void {
+  const { state } = recorder;
+  for (const slot of attemptsOf(state, worker)) {
+    if (recorder.isFull()) return;
+    const runId = state.runIdOfTask(slot);
+    if (state.tasks.confirmed[slot] === CONFIRMED) {
+      // It had the attempt and has it no more, and no report came: the worker lost it.
+      state.touching = runId;
+      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker no longer has this attempt.' });
+    } else if (state.tasks.confirmed[slot] === LOADED && knowsOwner(recorder, knows, runId)) {
+      state.touching = runId;
+      returnClaim(recorder, slot, 'undelivered');
+    }
+  }
+}
+
+/** The worker has heard of us: it takes no assignment of an earlier owner any more (I17). */
+function knowsOwner({ state }: Recorder, knows: WorkerHeard['knows'], runId: RunId): boolean {
+  const owned = state.shards.get(shardOfRun(runId));
+  return owned !== undefined && knows.some(({ shard, epoch }) => shard === owned.shard && epoch === owned.epoch);
+}
+
+function killUnknown(recorder: Recorder, command: WorkerHeard): void {
+  for (const claim of command.holds) {
+    if (recorder.state.shards.has(shardOfRun(claim.runId))) kill(recorder, claim, command, 'lost');
   }
 }
 
@@ -84,21 +92,9 @@ function killUnknown(recorder: Recorder, { holds, workerId, gateway }: WorkerHea
 function kill(
   recorder: Recorder,
   claim: ClaimRef,
-  workerId: WorkerHeard['workerId'],
-  gateway: WorkerHeard['gateway'],
-  reason: 'lost' | 'cancelled',
+  { workerId, gateway }: WorkerHeard,
+  reason: KillAttempt['reason'],
 ): void {
-  const graceMs = recorder.state.settings.graceMs;
+  const { graceMs } = recorder.state.settings;
   recorder.send({ kind: 'KillAttempt', gateway, workerId, claim, reason, graceMs });
-}
-
-function clearSilence(recorder: Recorder, worker: Worker): void {
-  for (const shard of worker.silencedIn) recorder.record({ kind: 'WorkerHeardAgain', shard, workerId: worker.id });
-}
-
-/** One timer a worker; it is set again when it comes up and the worker has been heard since. */
-export function watchLease({ state }: Recorder, worker: Worker): void {
-  if (worker.running === 0 || worker.watchedAt !== 0) return;
-  worker.watchedAt = worker.leaseEndsAt;
-  state.timers.push({ at: worker.leaseEndsAt, kind: 'lease', subject: worker.no, taskNo: 0, stamp: 0 });
 }

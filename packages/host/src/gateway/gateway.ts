@@ -1,0 +1,302 @@
+/**
+ * Where workers' streams end (D6). It lends free slots to the owners of shards, brings assignments to workers and
+ * reports to owners, and tells owners which workers it hears. It decides nothing about tasks.
+ */
+import {
+  type ClaimRef,
+  type Command,
+  type Demand,
+  type NodeId,
+  type ShardNo,
+  shardOfRun,
+  type WorkerId,
+} from '@signalbox/engine';
+import type { Directory } from '../directory.ts';
+import type { PeerMessage } from '../peer/message.ts';
+import type { Peers } from '../peer/peers.ts';
+import type {
+  Assignment,
+  Clock,
+  Kill,
+  Log,
+  ShardEpoch,
+  Tokens,
+  WorkerDoor,
+  WorkerHello,
+  WorkerReport,
+  WorkerSays,
+} from '../ports.ts';
+import type { Router } from '../router.ts';
+import type { Turns } from '../turn/turns.ts';
+import { Lending } from './lending.ts';
+import { claimKey, Session } from './session.ts';
+
+export interface GatewayPorts {
+  readonly self: NodeId;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tokens: Tokens;
+  readonly router: Router;
+  readonly turns: Turns;
+  readonly peers: () => Peers;
+  readonly directory: Directory;
+  readonly leaseMs: number;
+}
+
+/** A report that finds no owner for this long is dropped here; the worker keeps it, and sends it again. */
+const REPORT_DEADLINE_MS = 30_000;
+const SWEEP_MS = 1_000;
+
+export class Gateway {
+  private readonly ports: GatewayPorts;
+  private readonly sessions = new Map<WorkerId, Session>();
+  private readonly lending: Lending;
+  private cancelSweep: (() => void) | null = null;
+
+  constructor(ports: GatewayPorts) {
+    this.ports = ports;
+    this.lending = new Lending({
+      self: ports.self,
+      clock: ports.clock,
+      lendHere: (session, count) => this.command(this.lendCommand(session, count)),
+      recallHere: (session, count) =>
+        this.command({ kind: 'RecallSlots', gateway: ports.self, workerId: session.workerId, count }),
+      lendThere: (nodeId, session, count) =>
+        ports.peers().tell(nodeId, { kind: 'lent', workerId: session.workerId, queues: session.queues, count }),
+    });
+  }
+
+  start(): void {
+    this.cancelSweep = this.ports.clock.after(SWEEP_MS, () => {
+      this.sweep();
+      this.start();
+    });
+  }
+
+  /** Ends all streams: workers go to another gateway, with what they run. */
+  stop(): void {
+    this.cancelSweep?.();
+    for (const session of [...this.sessions.values()]) this.drop(session);
+  }
+
+  workers(): readonly Session[] {
+    return [...this.sessions.values()];
+  }
+
+  drain(workerId: WorkerId): boolean {
+    const session = this.sessions.get(workerId);
+    session?.door.drain();
+    return session !== undefined;
+  }
+
+  /** A worker has said hello. What it says from now on goes to the answer. */
+  attach(hello: WorkerHello, door: WorkerDoor): WorkerSays {
+    const older = this.sessions.get(hello.workerId);
+    if (older !== undefined) this.drop(older);
+    const session = new Session(hello, door, this.ports.clock.mono());
+    this.sessions.set(session.workerId, session);
+    this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
+    door.epochs(this.ports.directory.knownEpochs());
+    this.tellOwners(session, hello.holds);
+    this.lending.offer(session);
+    return {
+      heartbeat: (no, holds) => this.heartbeat(session, no, holds),
+      reports: (reports) => this.reports(session, reports),
+      refusals: (refusals) => this.refusals(session, refusals),
+      holdings: (epochs, holds) => this.holdings(session, epochs, holds),
+      draining: () => this.draining(session),
+      closed: () => this.closed(session),
+    };
+  }
+
+  // ── from owners ──
+
+  assign(from: NodeId, workerId: WorkerId, assignments: readonly Assignment[]): void {
+    const session = this.sessions.get(workerId);
+    if (session === undefined) {
+      // The worker has gone elsewhere. Its owner learns it now instead of after two seconds.
+      for (const { claim } of assignments) this.refuse(claim, workerId);
+      return;
+    }
+    session.endLoan(from, assignments.length);
+    for (const { claim } of assignments) session.held.set(claimKey(claim), claim);
+    session.door.assign(assignments);
+  }
+
+  kill(workerId: WorkerId, kills: readonly Kill[]): void {
+    this.sessions.get(workerId)?.door.kill(kills);
+  }
+
+  slotsReturned(from: NodeId, workerId: WorkerId, count: number): void {
+    const session = this.sessions.get(workerId);
+    if (session === undefined) return;
+    session.endLoan(from, count);
+    this.lending.offer(session);
+  }
+
+  demand(from: NodeId, demand: readonly Demand[]): void {
+    this.lending.demand(from, demand, this.sessions.values());
+  }
+
+  /** New owners: each worker is asked what it runs of their shards, and takes nothing of older owners from then on. */
+  reconcile(epochs: readonly ShardEpoch[]): void {
+    for (const session of this.sessions.values()) session.door.epochs(epochs);
+  }
+
+  /** An owner is gone, or has lost its memory: its loans are void. */
+  ownerLost(nodeId: NodeId): void {
+    this.lending.forget(nodeId);
+    for (const session of this.sessions.values()) {
+      session.endAllLoans(nodeId);
+      this.lending.offer(session);
+    }
+  }
+
+  /** The engine begins anew, knowing of no worker: it is told of all of them. */
+  engineBegan(): void {
+    for (const session of this.sessions.values()) {
+      session.endAllLoans(this.ports.self);
+      this.tellOwners(session, [...session.held.values()]);
+      this.lending.offer(session);
+    }
+  }
+
+  // ── from workers ──
+
+  private heartbeat(session: Session, no: number, holds: readonly ClaimRef[]): void {
+    if (!this.isCurrent(session)) return;
+    session.heardAt = this.ports.clock.mono();
+    this.syncHeld(session, holds);
+    session.door.heartbeatAnswered(no);
+    this.tellOwners(session, holds);
+  }
+
+  private holdings(session: Session, epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void {
+    if (!this.isCurrent(session)) return;
+    session.heardAt = this.ports.clock.mono();
+    for (const { shard, epoch } of epochs) session.knows.set(shard, epoch);
+    const shards = new Set(epochs.map(({ shard }) => shard));
+    this.tellOwners(
+      session,
+      holds.filter((claim) => shards.has(shardOfRun(claim.runId))),
+      shards,
+    );
+  }
+
+  private reports(session: Session, reports: readonly WorkerReport[]): void {
+    if (!this.isCurrent(session)) return;
+    session.heardAt = this.ports.clock.mono();
+    for (const report of reports) this.report(session, report);
+    this.lending.offer(session);
+  }
+
+  private report(session: Session, { claim, token, ...rest }: WorkerReport): void {
+    const key = claimKey(claim);
+    session.held.delete(key);
+    if (session.reporting.has(key)) return;
+    if (!this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) {
+      session.door.answer([{ claim, verdict: 'stale' }]);
+      return;
+    }
+    session.reporting.add(key);
+    const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...rest };
+    this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
+      session.reporting.delete(key);
+      if (result.status !== 'answered') return;
+      if (this.isCurrent(session)) session.door.answer([{ claim, verdict: result.answer.ok ? 'accepted' : 'stale' }]);
+    });
+  }
+
+  private refusals(session: Session, refusals: readonly { claim: ClaimRef; token: Uint8Array }[]): void {
+    if (!this.isCurrent(session)) return;
+    session.heardAt = this.ports.clock.mono();
+    for (const { claim, token } of refusals) {
+      session.held.delete(claimKey(claim));
+      if (this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) this.refuse(claim, session.workerId);
+    }
+    this.lending.offer(session);
+  }
+
+  private draining(session: Session): void {
+    session.isDraining = true;
+    this.lending.recallAll(session);
+  }
+
+  private closed(session: Session): void {
+    if (!this.isCurrent(session)) return;
+    const leftInOrder = session.isDraining && session.held.size === 0 && session.reporting.size === 0;
+    this.drop(session);
+    if (!leftInOrder) return;
+    const { self, peers } = this.ports;
+    this.command({ kind: 'WorkerLeft', gateway: self, workerId: session.workerId });
+    peers().tellAll({ kind: 'left', workerId: session.workerId });
+  }
+
+  // ── inside ──
+
+  private isCurrent(session: Session): boolean {
+    return this.sessions.get(session.workerId) === session;
+  }
+
+  private drop(session: Session): void {
+    this.sessions.delete(session.workerId);
+    this.lending.recallAll(session);
+    session.door.close();
+  }
+
+  /** Workers that are silent for the whole lease: their streams are of no use, though nobody closed them. */
+  private sweep(): void {
+    const { clock, leaseMs } = this.ports;
+    for (const session of [...this.sessions.values()]) {
+      if (clock.mono() - session.heardAt > leaseMs) this.drop(session);
+    }
+  }
+
+  /** What the worker does not hold fills no slot, once it has had time to arrive. */
+  private syncHeld(session: Session, holds: readonly ClaimRef[]): void {
+    const held = new Set(holds.map(claimKey));
+    for (const claim of holds) {
+      const key = claimKey(claim);
+      if (!session.held.has(key) && !session.reporting.has(key)) session.held.set(key, claim);
+    }
+    for (const key of session.held.keys()) {
+      if (held.has(key)) session.absent.delete(key);
+      else if (session.absent.delete(key)) session.held.delete(key);
+      else session.absent.add(key);
+    }
+    this.lending.offer(session);
+  }
+
+  private refuse(claim: ClaimRef, workerId: WorkerId): void {
+    this.ports.router.send({ kind: 'RefuseClaim', claim, workerId }, REPORT_DEADLINE_MS, () => undefined);
+  }
+
+  /** A heartbeat goes to every owner, each with what it owns: renewing costs no database anything. */
+  private tellOwners(session: Session, holds: readonly ClaimRef[], only?: ReadonlySet<ShardNo>): void {
+    const { self, directory, peers, clock, turns } = this.ports;
+    const agoMs = clock.mono() - session.heardAt;
+    const knows = [...session.knows].map(([shard, epoch]) => ({ shard, epoch }));
+    for (const nodeId of directory.nodesWithShards()) {
+      const isTheirs = (shard: ShardNo) => directory.ownerOf(shard)?.nodeId === nodeId && (only?.has(shard) ?? true);
+      const part = {
+        workerId: session.workerId,
+        agoMs,
+        holds: holds.filter((claim) => isTheirs(shardOfRun(claim.runId))),
+        knows: knows.filter(({ shard }) => isTheirs(shard)),
+      };
+      if (nodeId !== self) peers().tell(nodeId, { kind: 'heard', ...part } satisfies PeerMessage);
+      else if (turns.current() !== null) this.command({ kind: 'WorkerHeard', gateway: self, ...part });
+    }
+  }
+
+  private lendCommand(session: Session, count: number): Command {
+    const { self, clock } = this.ports;
+    const { workerId, queues } = session;
+    const agoMs = clock.mono() - session.heardAt;
+    return { kind: 'LendSlots', gateway: self, workerId, queues, count, standing: true, agoMs };
+  }
+
+  private command(command: Command): void {
+    this.ports.turns.inbox.offer({ command, reply: null });
+  }
+}

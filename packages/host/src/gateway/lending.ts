@@ -1,0 +1,101 @@
+/**
+ * To whom free slots are lent. With no other node asking they stand lent to the engine of this node, which may use them
+ * in the same step as a submission. A node that asks gets them for one decision, or a second; the highest priority
+ * first, then each in its turn (D6).
+ */
+import type { Demand, NodeId } from '@signalbox/engine';
+import type { Clock } from '../ports.ts';
+import type { Session } from './session.ts';
+
+export interface LendingPorts {
+  readonly self: NodeId;
+  readonly clock: Clock;
+  readonly lendHere: (session: Session, count: number) => void;
+  readonly recallHere: (session: Session, count: number) => void;
+  readonly lendThere: (nodeId: NodeId, session: Session, count: number) => boolean;
+}
+
+const LOAN_MS = 1_000;
+
+export class Lending {
+  private readonly ports: LendingPorts;
+  /** What nodes wait for, this one too: by node, queue, priority. Lowered by what is lent, until the node tells anew. */
+  private readonly wanted = new Map<NodeId, Map<string, number[]>>();
+
+  constructor(ports: LendingPorts) {
+    this.ports = ports;
+  }
+
+  /** A node has told what it waits for. */
+  demand(from: NodeId, demand: readonly Demand[], sessions: Iterable<Session>): void {
+    if (demand.length > 0) this.wanted.set(from, new Map(demand.map(({ queue, counts }) => [queue, [...counts]])));
+    else this.wanted.delete(from);
+    if (from === this.ports.self || demand.length === 0) return;
+    for (const session of sessions) {
+      if (session.free > 0) this.offer(session);
+      // What stands lent to this node's own engine is idle there: it uses what it can in the step in which it gets it.
+      const standing = session.lent.get(this.ports.self) ?? 0;
+      const isWanted = demand.some(({ queue }) => session.queues.includes(queue));
+      if (standing > 0 && isWanted) this.ports.recallHere(session, standing);
+    }
+  }
+
+  forget(nodeId: NodeId): void {
+    this.wanted.delete(nodeId);
+  }
+
+  /** Lends what the worker has free. */
+  offer(session: Session): void {
+    const shares = new Map<NodeId, number>();
+    while (session.free > 0) {
+      const waiting = this.bestTaker(session);
+      const taker = waiting ?? this.ports.self;
+      const count = waiting === null ? session.free : 1;
+      session.lend(taker, count);
+      shares.set(taker, (shares.get(taker) ?? 0) + count);
+    }
+    for (const [nodeId, count] of shares) {
+      if (nodeId === this.ports.self) this.ports.lendHere(session, count);
+      else this.lendThere(nodeId, session, count);
+    }
+  }
+
+  /** The worker takes no more work. */
+  recallAll(session: Session): void {
+    const standing = session.lent.get(this.ports.self) ?? 0;
+    if (standing > 0) this.ports.recallHere(session, standing);
+  }
+
+  private lendThere(nodeId: NodeId, session: Session, count: number): void {
+    const isSent = this.ports.lendThere(nodeId, session, count);
+    if (!isSent) this.wanted.delete(nodeId);
+    this.ports.clock.after(isSent ? LOAN_MS : 0, () => {
+      // Claimed or returned by now, or lost on the way. An assignment that still comes is refused by the worker.
+      const open = session.lent.get(nodeId) ?? 0;
+      if (open === 0) return;
+      session.endLoan(nodeId, Math.min(open, count));
+      this.offer(session);
+    });
+  }
+
+  /** The node that waits for something of the highest priority which this worker can run; it counts as served by one. */
+  private bestTaker(session: Session): NodeId | null {
+    let best: { nodeId: NodeId; counts: number[]; priority: number } | null = null;
+    for (const [nodeId, queues] of this.wanted) {
+      for (const queue of session.queues) {
+        const counts = queues.get(queue);
+        const priority = counts?.findIndex((count) => count > 0) ?? -1;
+        if (counts !== undefined && priority >= 0 && (best === null || priority < best.priority)) {
+          best = { nodeId, counts, priority };
+        }
+      }
+    }
+    if (best === null) return null;
+    best.counts[best.priority]! -= 1;
+    // To the end of the row: among equals each has its turn.
+    const queues = this.wanted.get(best.nodeId)!;
+    this.wanted.delete(best.nodeId);
+    this.wanted.set(best.nodeId, queues);
+    return best.nodeId;
+  }
+}

@@ -1,0 +1,60 @@
+/** One worker's stream at its gateway: what it has room for, what it holds, and whom its free slots are lent to. */
+import type { ClaimRef, Epoch, NodeId, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
+import type { WorkerDoor, WorkerHello } from '../ports.ts';
+
+export class Session {
+  readonly workerId: WorkerId;
+  readonly name: string;
+  readonly queues: readonly QueueName[];
+  readonly slots: number;
+  readonly door: WorkerDoor;
+  /** Claims that fill a slot: sent and not reported yet. */
+  readonly held = new Map<string, ClaimRef>();
+  /** Of those, the ones that its last heartbeat did not show: the next one that does not shows that they never arrived. */
+  readonly absent = new Set<string>();
+  /** Reports on their way to their owner. */
+  readonly reporting = new Set<string>();
+  /** Slots lent, by node. */
+  readonly lent = new Map<NodeId, number>();
+  /** Epochs that the worker has said it knows. */
+  readonly knows = new Map<ShardNo, Epoch>();
+  isDraining: boolean;
+  heardAt: number;
+  private lentTotal = 0;
+
+  constructor(hello: WorkerHello, door: WorkerDoor, mono: number) {
+    this.workerId = hello.workerId;
+    this.name = hello.name;
+    this.queues = hello.queues;
+    this.slots = hello.slots;
+    this.isDraining = hello.draining;
+    this.door = door;
+    this.heardAt = mono;
+    for (const claim of hello.holds) this.held.set(claimKey(claim), claim);
+  }
+
+  get free(): number {
+    return this.isDraining ? 0 : this.slots - this.held.size - this.lentTotal;
+  }
+
+  lend(nodeId: NodeId, count: number): void {
+    this.lent.set(nodeId, (this.lent.get(nodeId) ?? 0) + count);
+    this.lentTotal += count;
+  }
+
+  /** A loan ends: claimed, returned, expired. Never more than was lent. */
+  endLoan(nodeId: NodeId, count: number): void {
+    const ended = Math.min(count, this.lent.get(nodeId) ?? 0);
+    if (ended === 0) return;
+    this.lent.set(nodeId, this.lent.get(nodeId)! - ended);
+    this.lentTotal -= ended;
+  }
+
+  endAllLoans(nodeId: NodeId): void {
+    this.endLoan(nodeId, this.lent.get(nodeId) ?? 0);
+  }
+}
+
+export function claimKey({ runId, taskNo, fence }: ClaimRef): string {
+  return `${runId}/${taskNo}/${fence}`;
+}

@@ -1,0 +1,204 @@
+/**
+ * One node: the scheduling loop over the shards it owns, the gateway of its workers, and its links to other nodes. This
+ * file only joins them; read `turn/turns.ts` for the loop and `ownership/ownership.ts` for who owns what.
+ */
+import {
+  type Change,
+  type Command,
+  demandOf,
+  type EngineSettings,
+  type NodeId,
+  type State,
+  shardOfCommand,
+} from '@signalbox/engine';
+import type { Store } from '@signalbox/store';
+import { Directory } from './directory.ts';
+import { Effects } from './effects.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { Ownership } from './ownership/ownership.ts';
+import { Payloads } from './payloads.ts';
+import type { PeerMessage } from './peer/message.ts';
+import { Peers } from './peer/peers.ts';
+import type { Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
+import { type Routed, Router } from './router.ts';
+import { Turns } from './turn/turns.ts';
+
+export interface HostOptions {
+  readonly nodeId: NodeId;
+  readonly peerAddress: string;
+  readonly gatewayAddress: string;
+  readonly settings: EngineSettings;
+}
+
+export interface HostPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly tokens: Tokens;
+  readonly network: PeerNetwork;
+  readonly renewer: LeaseRenewer;
+}
+
+export class Host {
+  readonly nodeId: NodeId;
+  readonly gateway: Gateway;
+  readonly directory = new Directory();
+  private readonly turns: Turns;
+  private readonly router: Router;
+  private readonly peers: Peers;
+  private readonly ownership: Ownership;
+  private toldDemand = '[]';
+
+  constructor(options: HostOptions, ports: HostPorts) {
+    const { nodeId, settings } = options;
+    const { clock, log } = ports;
+    this.nodeId = nodeId;
+    const { directory } = this;
+    const peers = () => this.peers;
+    const payloads = new Payloads(ports.store);
+    this.turns = new Turns({
+      ...ports,
+      onCommitted: (changes) => keepPayloads(payloads, changes),
+      onEffects: (sent) => effects.send(sent),
+      onTurn: (state) => this.tellDemand(state),
+      onFailure: (reason) => this.ownership.recover(reason),
+    });
+    const { turns } = this;
+    this.router = new Router(nodeId, { turns, peers, directory, clock });
+    const { router } = this;
+    this.gateway = new Gateway({ ...ports, self: nodeId, router, turns, peers, directory, leaseMs: settings.leaseMs });
+    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads });
+    this.peers = new Peers(nodeId, ports, {
+      onForward: (_from, epoch, command, reply, isVoid) => {
+        if (!this.ownsAt(command, epoch)) return reply({ status: 'not_done', reason: 'not_owner' });
+        const isTaken = turns.inbox.offer({ command, isVoid, reply });
+        if (!isTaken) reply({ status: 'not_done', reason: 'overloaded' });
+      },
+      onNotice: (from, message) => this.takeNotice(from, message),
+      onLinked: (other) => this.introduce(other),
+      onUnlinked: (other) => this.loseNode(other),
+    });
+    this.ownership = new Ownership({
+      ...ports,
+      node: options,
+      turns,
+      directory,
+      settings,
+      onNodes: (nodes) => this.peers.update(nodes),
+      onTaken: (epochs) => {
+        this.gateway.engineBegan();
+        this.gateway.reconcile(epochs);
+        this.peers.tellAll({ kind: 'reconcile', epochs });
+      },
+      onReleased: () => this.peers.tellAll({ kind: 'released' }),
+      onDropped: () => this.gateway.ownerLost(nodeId),
+    });
+    log('info', 'The node begins.', { nodeId });
+  }
+
+  async start(): Promise<void> {
+    this.gateway.start();
+    await this.ownership.start();
+  }
+
+  /** Leaves in order: shards go to others within a second, workers find another gateway (I18, I27). */
+  async stop(): Promise<void> {
+    await this.ownership.stop();
+    this.gateway.stop();
+    this.peers.stop();
+  }
+
+  /** Decides on a command, here or where its shard is. */
+  ask(command: Command, deadlineMs: number): Promise<Routed> {
+    return this.router.ask(command, deadlineMs);
+  }
+
+  /** How many shards this node serves right now. */
+  shardsServed(): number {
+    return this.turns.current()?.shards.size ?? 0;
+  }
+
+  /** The working set as of the last decision: for readers inside this process, who must not alter it. */
+  inspect(): State | null {
+    return this.turns.current();
+  }
+
+  private ownsAt(command: Command, epoch: number): boolean {
+    const state = this.turns.current();
+    const shard = shardOfCommand(command);
+    return state !== null && shard !== null && state.shards.get(shard)?.epoch === epoch;
+  }
+
+  private takeNotice(from: NodeId, message: PeerMessage): void {
+    const { inbox } = this.turns;
+    switch (message.kind) {
+      case 'demand':
+        return this.gateway.demand(from, message.demand);
+      case 'assigned':
+        return this.gateway.assign(from, message.workerId, message.assignments);
+      case 'killed':
+        return this.gateway.kill(message.workerId, message.kills);
+      case 'returned':
+        return this.gateway.slotsReturned(from, message.workerId, message.count);
+      case 'reconcile':
+        this.directory.announce(from, message.epochs);
+        return this.gateway.reconcile(message.epochs);
+      case 'released':
+        return this.ownership.kick();
+      case 'lent': {
+        const { workerId, queues, count } = message;
+        inbox.offer({
+          command: { kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs: 0 },
+          reply: null,
+        });
+        return;
+      }
+      case 'heard':
+        inbox.offer({ command: { ...message, kind: 'WorkerHeard', gateway: from }, reply: null });
+        return;
+      case 'left':
+        inbox.offer({ command: { kind: 'WorkerLeft', gateway: from, workerId: message.workerId }, reply: null });
+        return;
+      case 'forward':
+      case 'forwarded':
+        return;
+    }
+  }
+
+  /** A node that we can reach anew knows nothing of us. */
+  private introduce(other: NodeId): void {
+    const state = this.turns.current();
+    if (state === null) return;
+    const epochs = [...state.shards.values()].map(({ shard, epoch }) => ({ shard, epoch }));
+    this.peers.tell(other, { kind: 'reconcile', epochs });
+    this.peers.tell(other, { kind: 'demand', demand: demandOf(state) });
+  }
+
+  private loseNode(other: NodeId): void {
+    this.gateway.ownerLost(other);
+    this.turns.inbox.offer({ command: { kind: 'GatewayLost', gateway: other }, reply: null });
+  }
+
+  private tellDemand(state: State): void {
+    if (this.peers.count === 0) return;
+    const demand = demandOf(state);
+    const told = JSON.stringify(demand);
+    if (told === this.toldDemand) return;
+    this.toldDemand = told;
+    this.gateway.demand(this.nodeId, demand);
+    this.peers.tellAll({ kind: 'demand', demand });
+  }
+}
+
+/** What a commit has written may be asked for by the very next assignment. */
+function keepPayloads(payloads: Payloads, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if (change.kind === 'RunCreated' && change.params !== null) {
+      payloads.keep({ runId: change.runId, taskNo: null }, change.params);
+    }
+    if (change.kind === 'AttemptEnded' && change.taskState === 'succeeded') {
+      payloads.keep({ runId: change.runId, taskNo: change.taskNo }, change.output);
+    }
+  }
+}

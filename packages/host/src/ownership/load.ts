@@ -1,0 +1,40 @@
+/** Reads shards after they were taken. One that has been loaded again and again without a commit is loaded with care (D3). */
+import { restoreRuns, type ShardNo, type State, type StoredRun, shardOfRun } from '@signalbox/engine';
+import type { LoadedHeads, Store, TakenShard } from '@signalbox/store';
+
+export interface Loaded {
+  readonly heads: LoadedHeads;
+  /** Runs of shards whose loads have failed before: restored one by one. */
+  readonly suspects: readonly StoredRun[];
+  readonly taken: readonly TakenShard[];
+}
+
+/** Loads without a commit in between before a shard is loaded with care. */
+const CARE_FROM = 3;
+const HEADS_PER_PRIORITY = 1_000;
+
+export async function loadShards(store: Store, taken: readonly TakenShard[]): Promise<Loaded> {
+  const heads = await store.loadHeads(
+    taken.map(({ shard }) => shard),
+    HEADS_PER_PRIORITY,
+  );
+  const careful = new Set<ShardNo>(taken.filter((shard) => shard.loadCount >= CARE_FROM).map(({ shard }) => shard));
+  const isSuspect = (run: StoredRun) => careful.has(shardOfRun(run.runId));
+  return {
+    heads: { ...heads, runs: heads.runs.filter((run) => !isSuspect(run)) },
+    suspects: heads.runs.filter(isSuspect),
+    taken,
+  };
+}
+
+/** Notes each run before it touches it: should the process die of it, the next owner knows which one it was (I57). */
+export async function restoreWithCare(store: Store, state: State, { heads, suspects, taken }: Loaded): Promise<void> {
+  for (const { shard, epoch, loadCount } of taken) {
+    if (loadCount < CARE_FROM) continue;
+    for (const run of suspects.filter(({ runId }) => shardOfRun(runId) === shard)) {
+      await store.noteTouching(shard, epoch, run.runId);
+      restoreRuns(state, { dags: heads.dags, versions: heads.versions, runs: [run] });
+    }
+    await store.noteTouching(shard, epoch, null);
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Which shards this node has. It reads beats and owners a few times a second, takes what should be its own and has no
+ * living owner, and lets go in order of what should be another's (D2, D5). After a failure it takes its shards anew,
+ * under a higher epoch, and begins from the database: the one path of recovery (I16).
+ */
+import { adoptShards, dropShards, type EngineSettings, type NodeId, type ShardNo, State } from '@signalbox/engine';
+import type { ClusterSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
+import type { Directory } from '../directory.ts';
+import type { Clock, LeaseRenewer, Log, ShardEpoch } from '../ports.ts';
+import type { Turns } from '../turn/turns.ts';
+import { Liveness } from './liveness.ts';
+import { type Loaded, loadShards, restoreWithCare } from './load.ts';
+import { placeShards } from './placement.ts';
+
+export interface OwnershipPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly renewer: LeaseRenewer;
+  readonly turns: Turns;
+  readonly directory: Directory;
+  readonly settings: EngineSettings;
+  readonly node: { readonly nodeId: NodeId; readonly peerAddress: string; readonly gatewayAddress: string };
+  /** The nodes that are there: links go to them. */
+  readonly onNodes: (seen: ClusterSeen['nodes']) => void;
+  /** These shards are ours now: workers are asked what they run of them. */
+  readonly onTaken: (epochs: readonly ShardEpoch[]) => void;
+  /** Shards are free to be taken: others should look. */
+  readonly onReleased: () => void;
+  /** All memory of the node's shards is gone. */
+  readonly onDropped: () => void;
+}
+
+const OBSERVE_MS = 500;
+const RETRY_MS = 200;
+const TICK_MS = 250;
+const SHARD_LEASE_MS = 3_000;
+const LOCK_TIMEOUT_MS = 1_000;
+
+export class Ownership {
+  private readonly ports: OwnershipPorts;
+  private readonly liveness = new Liveness(SHARD_LEASE_MS);
+  private isLeaving = false;
+  private isStopped = false;
+  private isRunning = false;
+  private isKicked = false;
+  private cancelTimer: (() => void) | null = null;
+  private cancelTick: (() => void) | null = null;
+
+  constructor(ports: OwnershipPorts) {
+    this.ports = ports;
+  }
+
+  async start(): Promise<void> {
+    const { store, renewer, node } = this.ports;
+    await store.registerNode(node);
+    renewer.start(node.nodeId);
+    this.tick();
+    this.kick();
+  }
+
+  /** Lets go of everything in order: others have it within a second (I18). */
+  async stop(): Promise<void> {
+    this.isLeaving = true;
+    const { store, node, turns, renewer, log } = this.ports;
+    try {
+      await store.markLeaving(node.nodeId);
+      while (this.isRunning) await new Promise<void>((resolve) => this.ports.clock.after(10, resolve));
+      const state = turns.current();
+      if (state !== null) await this.release([...state.shards.keys()]);
+    } catch (error) {
+      log('warn', 'The node could not let go of its shards in order; others take them when its lease is over.', {
+        error: String(error),
+      });
+    }
+    this.isStopped = true;
+    this.cancelTimer?.();
+    this.cancelTick?.();
+    turns.halt('the node stops');
+    await renewer.stop();
+    await store.forgetNode(node.nodeId).catch(() => undefined);
+  }
+
+  /** Looks at once instead of at the next round. */
+  kick(): void {
+    this.isKicked = true;
+    this.schedule(0);
+  }
+
+  /** The loop has stopped: memory is dropped here and now, and taken anew as soon as the database answers. */
+  recover(reason: string): void {
+    this.ports.log('warn', 'The node drops its memory and loads again.', { reason });
+    this.ports.turns.halt(reason);
+    this.ports.onDropped();
+    this.kick();
+  }
+
+  async runOnce(): Promise<void> {
+    const { store, clock, directory, turns, node } = this.ports;
+    let seen: ClusterSeen;
+    try {
+      seen = await store.observe();
+    } catch (error) {
+      this.liveness.lostSight();
+      throw error;
+    }
+    this.liveness.read(seen.nodes, clock.mono());
+    directory.update(seen.shards);
+    this.ports.onNodes(seen.nodes.filter((other) => !this.liveness.isDead(other.nodeId)));
+    if (this.isLeaving) return;
+    if (!seen.nodes.some((other) => other.nodeId === node.nodeId)) await store.registerNode(node);
+    if (this.hasLost(seen.shards)) return this.recover('another node has taken a shard');
+    const wanted = placeShards(this.candidates(seen));
+    const mine = seen.shards.filter((shard) => this.mayTake(shard, wanted, seen));
+    if (mine.length > 0) await this.take(mine);
+    const held = [...(turns.current()?.shards.keys() ?? [])];
+    const leaving = held.filter((shard) => wanted[shard] !== node.nodeId && wanted[shard] !== null);
+    if (leaving.length > 0) await this.release(leaving);
+    await this.forgetDead(seen);
+  }
+
+  private candidates({ nodes }: ClusterSeen): NodeId[] {
+    const { nodeId } = this.ports.node;
+    const others = nodes.filter((other) => !other.leaving && this.liveness.isSurelyAlive(other.nodeId));
+    return [nodeId, ...others.map((other) => other.nodeId).filter((other) => other !== nodeId)];
+  }
+
+  private mayTake({ shard, owner }: ShardSeen, wanted: (NodeId | null)[], { nodes }: ClusterSeen): boolean {
+    const { turns, node } = this.ports;
+    if (turns.owns(shard)) return false;
+    if (owner === node.nodeId) return true;
+    if (wanted[shard] !== node.nodeId) return false;
+    return owner === null || this.liveness.isDead(owner) || !nodes.some((other) => other.nodeId === owner);
+  }
+
+  private hasLost(shards: readonly ShardSeen[]): boolean {
+    const held = this.ports.turns.current()?.shards;
+    if (held === undefined) return false;
+    return shards.some(({ shard, epoch, owner }) => {
+      const ours = held.get(shard);
+      return ours !== undefined && (epoch > ours.epoch || owner !== this.ports.node.nodeId);
+    });
+  }
+
+  private async take(shards: readonly ShardSeen[]): Promise<void> {
+    const { store, node, turns, log } = this.ports;
+    const request = shards.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
+    const taken = await store.takeShards({ nodeId: node.nodeId, shards: request, lockTimeoutMs: LOCK_TIMEOUT_MS });
+    if (taken.length === 0) return;
+    for (const { touching } of taken) {
+      if (touching !== null) turns.strike(touching, 'Loading this run ended the process.', true);
+    }
+    const loaded = await loadShards(store, taken);
+    await this.adopt(loaded, taken);
+    log('info', 'Shards taken.', { count: taken.length, liveRuns: loaded.heads.runs.length });
+  }
+
+  private async adopt(loaded: Loaded, taken: readonly TakenShard[]): Promise<void> {
+    const { store, turns, node, settings } = this.ports;
+    if (turns.current() === null) {
+      const state = new State(settings);
+      const chain = await store.openChain(node.nodeId);
+      await this.restore(state, loaded);
+      turns.begin(state, chain);
+    } else await turns.between((state) => this.restore(state, loaded));
+    if (!loaded.heads.complete) turns.loadRest(taken.map(({ shard }) => shard));
+    this.ports.directory.announce(node.nodeId, taken);
+    this.ports.onTaken(taken.map(({ shard, epoch }) => ({ shard, epoch })));
+  }
+
+  private async restore(state: State, loaded: Loaded): Promise<void> {
+    const { clock, store, turns } = this.ports;
+    for (const runId of turns.untouchable) state.untouchable.add(runId);
+    try {
+      adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
+      await restoreWithCare(store, state, loaded);
+    } catch (error) {
+      if (state.touching !== null) turns.strike(state.touching, String(error), true);
+      throw error;
+    }
+  }
+
+  private async release(shards: readonly ShardNo[]): Promise<void> {
+    const { turns, store, node, log } = this.ports;
+    const released: ShardEpoch[] = [];
+    await turns.between((state) => {
+      for (const shard of shards) {
+        const held = state.shards.get(shard);
+        if (held !== undefined) released.push({ shard, epoch: held.epoch });
+      }
+      dropShards(
+        state,
+        released.map(({ shard }) => shard),
+      );
+    });
+    await store.releaseShards(node.nodeId, released);
+    this.ports.onReleased();
+    log('info', 'Shards released.', { count: released.length });
+  }
+
+  /** Rows of nodes that are gone and own nothing any more. */
+  private async forgetDead({ nodes, shards }: ClusterSeen): Promise<void> {
+    for (const { nodeId } of nodes) {
+      const isGone = this.liveness.isDead(nodeId) && !shards.some((shard) => shard.owner === nodeId);
+      if (isGone && nodeId !== this.ports.node.nodeId) await this.ports.store.forgetNode(nodeId);
+    }
+  }
+
+  private schedule(delayMs: number): void {
+    if (this.isStopped || this.isRunning) return;
+    this.cancelTimer?.();
+    this.cancelTimer = this.ports.clock.after(delayMs, () => void this.round());
+  }
+
+  private async round(): Promise<void> {
+    this.isRunning = true;
+    this.isKicked = false;
+    let nextMs = OBSERVE_MS;
+    try {
+      await this.runOnce();
+    } catch (error) {
+      this.ports.log('warn', 'The database did not answer a look at the cluster.', { error: String(error) });
+      nextMs = RETRY_MS;
+    } finally {
+      this.isRunning = false;
+      this.schedule(this.isKicked ? 0 : nextMs);
+    }
+  }
+
+  /** Shows the renewal thread that the main loop is alive. */
+  private tick(): void {
+    this.ports.renewer.tick();
+    if (!this.isStopped) this.cancelTick = this.ports.clock.after(TICK_MS, () => this.tick());
+  }
+}

@@ -1,0 +1,41 @@
+/** Params and outputs for assignments: kept for a while after they pass through, fetched when they are gone (I36). */
+import type { PayloadKey, Store } from '@signalbox/store';
+import { payloadName } from '@signalbox/store';
+
+const KEPT_BYTES = 32 * 1024 * 1024;
+const ENTRY_BYTES = 200;
+
+export class Payloads {
+  private readonly store: Store;
+  /** Oldest first. Null: known to have none. */
+  private readonly kept = new Map<string, string | null>();
+  private bytes = 0;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** What a committed batch has written. */
+  keep(key: PayloadKey, text: string | null): void {
+    const name = payloadName(key);
+    if (this.kept.has(name)) return;
+    this.kept.set(name, text);
+    this.bytes += ENTRY_BYTES + (text?.length ?? 0);
+    for (const [oldest, old] of this.kept) {
+      if (this.bytes <= KEPT_BYTES) break;
+      this.kept.delete(oldest);
+      this.bytes -= ENTRY_BYTES + (old?.length ?? 0);
+    }
+  }
+
+  /** Undefined when it is not known here. */
+  peek(key: PayloadKey): string | null | undefined {
+    return this.kept.get(payloadName(key));
+  }
+
+  async fetch(keys: readonly PayloadKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    const found = await this.store.fetchPayloads(keys);
+    for (const key of keys) this.keep(key, found.get(payloadName(key)) ?? null);
+  }
+}

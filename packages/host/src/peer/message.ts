@@ -1,0 +1,98 @@
+/** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
+import type { Answer, ClaimRef, Command, Demand, QueueName, WorkerId } from '@signalbox/engine';
+import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
+
+export const PEER_FORMAT = 1;
+
+/** From any node to the owner of a shard: decide on this. Addressed to one epoch, so that a late one is not done. */
+export interface Forward {
+  readonly kind: 'forward';
+  readonly no: number;
+  readonly epoch: number;
+  readonly command: Command;
+}
+
+export type ForwardResult =
+  | { readonly status: 'answered'; readonly answer: Answer }
+  /** Not done: this node does not own the shard, or not under that epoch, or takes nothing in right now. */
+  | { readonly status: 'not_done'; readonly reason: 'not_owner' | 'overloaded' }
+  /** May have been done. */
+  | { readonly status: 'unknown' };
+
+export interface Forwarded {
+  readonly kind: 'forwarded';
+  readonly no: number;
+  readonly result: ForwardResult;
+}
+
+/** Owner to gateways: what waits for a slot, on change. */
+export interface DemandTold {
+  readonly kind: 'demand';
+  readonly demand: readonly Demand[];
+}
+
+/** Gateway to owner: slots for one decision. */
+export interface SlotsLent {
+  readonly kind: 'lent';
+  readonly workerId: WorkerId;
+  readonly queues: readonly QueueName[];
+  readonly count: number;
+}
+
+/** Owner to gateway: unused. */
+export interface SlotsReturned {
+  readonly kind: 'returned';
+  readonly workerId: WorkerId;
+  readonly count: number;
+}
+
+/** Owner to gateway. */
+export interface Assigned {
+  readonly kind: 'assigned';
+  readonly workerId: WorkerId;
+  readonly assignments: readonly Assignment[];
+}
+
+export interface Killed {
+  readonly kind: 'killed';
+  readonly workerId: WorkerId;
+  readonly kills: readonly Kill[];
+}
+
+/** Gateway to owner. */
+export interface Heard {
+  readonly kind: 'heard';
+  readonly workerId: WorkerId;
+  readonly agoMs: number;
+  readonly holds: readonly ClaimRef[];
+  readonly knows: readonly ShardEpoch[];
+}
+
+export interface Left {
+  readonly kind: 'left';
+  readonly workerId: WorkerId;
+}
+
+/** New owner to gateways: ask your workers what they run of these shards (D5). */
+export interface Reconcile {
+  readonly kind: 'reconcile';
+  readonly epochs: readonly ShardEpoch[];
+}
+
+/** An owner has let go of shards: look now, do not wait for the next round. */
+export interface Released {
+  readonly kind: 'released';
+}
+
+export type PeerMessage =
+  | Forward
+  | Forwarded
+  | DemandTold
+  | SlotsLent
+  | SlotsReturned
+  | Assigned
+  | Killed
+  | Heard
+  | Left
+  | Reconcile
+  | Released;

@@ -1,0 +1,179 @@
+/**
+ * Links to all other nodes. Each node opens one link to each other node and sends its own requests and notices over it;
+ * answers come back on the same link. When a link closes, what was asked over it has an unknown end.
+ */
+import type { Command, NodeId } from '@signalbox/engine';
+import type { NodeSeen } from '@signalbox/store';
+import type { Clock, Log, PeerCaller, PeerHandlers, PeerLink, PeerNetwork } from '../ports.ts';
+import type { ForwardResult, PeerMessage } from './message.ts';
+
+export interface PeerEvents {
+  /** A request to decide on; answered through `reply`. The caller is asked `isVoid` before it is decided. */
+  onForward(
+    from: NodeId,
+    epoch: number,
+    command: Command,
+    reply: (result: ForwardResult) => void,
+    isVoid: () => boolean,
+  ): void;
+  onNotice(from: NodeId, message: PeerMessage): void;
+  onLinked(nodeId: NodeId): void;
+  onUnlinked(nodeId: NodeId): void;
+}
+
+interface OutgoingLink {
+  readonly nodeId: NodeId;
+  readonly address: string;
+  link: PeerLink | null;
+  readonly waiting: Map<number, (result: ForwardResult) => void>;
+}
+
+const REOPEN_MS = 100;
+
+export class Peers {
+  private readonly self: NodeId;
+  private readonly network: PeerNetwork;
+  private readonly clock: Clock;
+  private readonly log: Log;
+  private readonly events: PeerEvents;
+  private readonly outgoing = new Map<NodeId, OutgoingLink>();
+  private readonly callers = new Map<NodeId, number>();
+  private session = 0;
+  private lastNo = 0;
+  private isStopped = false;
+
+  constructor(self: NodeId, ports: { network: PeerNetwork; clock: Clock; log: Log }, events: PeerEvents) {
+    this.self = self;
+    this.network = ports.network;
+    this.clock = ports.clock;
+    this.log = ports.log;
+    this.events = events;
+    this.network.listen((caller, link) => this.accept(caller, link));
+  }
+
+  /** The other nodes as they are now: links are opened to new ones, and closed to those that are gone. */
+  update(nodes: readonly NodeSeen[]): void {
+    const wanted = new Map(nodes.filter((node) => node.nodeId !== this.self).map((node) => [node.nodeId, node]));
+    for (const [nodeId, out] of this.outgoing) {
+      if (wanted.has(nodeId)) continue;
+      this.outgoing.delete(nodeId);
+      out.link?.close();
+      this.failWaiting(out);
+      this.callers.delete(nodeId);
+    }
+    for (const { nodeId, peerAddress } of wanted.values()) {
+      if (this.outgoing.has(nodeId)) continue;
+      const out: OutgoingLink = { nodeId, address: peerAddress, link: null, waiting: new Map() };
+      this.outgoing.set(nodeId, out);
+      this.open(out);
+    }
+  }
+
+  get count(): number {
+    return this.outgoing.size;
+  }
+
+  nodeIds(): NodeId[] {
+    return [...this.outgoing.keys()];
+  }
+
+  isLinked(nodeId: NodeId): boolean {
+    return this.outgoing.get(nodeId)?.link != null;
+  }
+
+  tell(nodeId: NodeId, message: PeerMessage): boolean {
+    const link = this.outgoing.get(nodeId)?.link;
+    link?.send(message);
+    return link != null;
+  }
+
+  tellAll(message: PeerMessage): void {
+    for (const out of this.outgoing.values()) out.link?.send(message);
+  }
+
+  /** Asks the owner to decide. Without a link it is certain that nothing was done. */
+  forward(nodeId: NodeId, epoch: number, command: Command, reply: (result: ForwardResult) => void): void {
+    const out = this.outgoing.get(nodeId);
+    if (out?.link == null) return reply({ status: 'not_done', reason: 'not_owner' });
+    this.lastNo += 1;
+    out.waiting.set(this.lastNo, reply);
+    out.link.send({ kind: 'forward', no: this.lastNo, epoch, command } satisfies PeerMessage);
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    for (const out of this.outgoing.values()) {
+      out.link?.close();
+      this.failWaiting(out);
+    }
+    this.outgoing.clear();
+  }
+
+  private open(out: OutgoingLink): void {
+    if (this.isStopped || this.outgoing.get(out.nodeId) !== out) return;
+    this.session += 1;
+    let isOpen = true;
+    const link = this.network.open(
+      out.address,
+      { nodeId: this.self, session: this.session },
+      {
+        onMessage: (message) => {
+          if (isOpen) this.takeAnswer(out, message);
+        },
+        onClose: () => {
+          if (!isOpen) return;
+          isOpen = false;
+          out.link = null;
+          this.failWaiting(out);
+          this.events.onUnlinked(out.nodeId);
+          if (!this.isStopped) this.clock.after(REOPEN_MS, () => this.open(out));
+        },
+      },
+    );
+    if (!isOpen) return;
+    out.link = link;
+    this.events.onLinked(out.nodeId);
+  }
+
+  private failWaiting(out: OutgoingLink): void {
+    const waiting = [...out.waiting.values()];
+    out.waiting.clear();
+    for (const reply of waiting) reply({ status: 'unknown' });
+  }
+
+  private takeAnswer(out: OutgoingLink, message: unknown): void {
+    const answer = message as PeerMessage;
+    if (answer.kind !== 'forwarded') return;
+    const reply = out.waiting.get(answer.no);
+    out.waiting.delete(answer.no);
+    reply?.(answer.result);
+  }
+
+  private accept(caller: PeerCaller, link: PeerLink): PeerHandlers {
+    const last = this.callers.get(caller.nodeId) ?? 0;
+    if (caller.session < last) {
+      link.close();
+      return { onMessage: () => undefined, onClose: () => undefined };
+    }
+    this.callers.set(caller.nodeId, caller.session);
+    let isClosed = false;
+    // A newer link of the same node voids this one: what it still carries may have been sent again.
+    const isVoid = () => isClosed || this.callers.get(caller.nodeId) !== caller.session;
+    return {
+      onMessage: (raw) => {
+        if (isVoid()) return;
+        const message = raw as PeerMessage;
+        if (message.kind !== 'forward') return this.events.onNotice(caller.nodeId, message);
+        const { no, epoch, command } = message;
+        const reply = (result: ForwardResult) => {
+          if (!isClosed) link.send({ kind: 'forwarded', no, result } satisfies PeerMessage);
+        };
+        this.events.onForward(caller.nodeId, epoch, command, reply, isVoid);
+      },
+      onClose: () => {
+        isClosed = true;
+        this.log('info', 'A link from another node closed.', { from: caller.nodeId });
+      },
+    };
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What the host needs of the world. `server/main.ts` hands in the real things, the simulator its fake ones; the code
+ * between is the same.
+ */
+import type {
+  ClaimRef,
+  Epoch,
+  Instant,
+  MonoMs,
+  NodeId,
+  QueueName,
+  ReportedOutcome,
+  RunUid,
+  ShardNo,
+  WorkerId,
+} from '@signalbox/engine';
+
+export interface Clock {
+  /** May jump, may differ from other nodes'. */
+  wall(): Instant;
+  /** Never jumps, means nothing to others. */
+  mono(): MonoMs;
+  /** Calls back once, not before the time has passed. The answer cancels it. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+export interface Random {
+  /** A whole number below 2^32. */
+  uint32(): number;
+}
+
+/** Anything worth telling people who run it. Never holds payloads or secrets. */
+export type Log = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+) => void;
+
+/** Proves claims to the outside: a MAC over incarnation, shard, task, attempt and fence (D8). */
+export interface Tokens {
+  mint(shard: ShardNo, claim: ClaimRef): Uint8Array;
+  check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean;
+}
+
+/** Raises the node's beat each second from a thread and connection of its own, and only while `tick` is called (D5). */
+export interface LeaseRenewer {
+  start(nodeId: NodeId): void;
+  /** The main loop is alive. */
+  tick(): void;
+  stop(): Promise<void>;
+}
+
+/** A link to one other node. What is sent arrives in order, or the link closes. */
+export interface PeerLink {
+  send(message: unknown): void;
+  close(): void;
+}
+
+export interface PeerHandlers {
+  onMessage(message: unknown): void;
+  onClose(): void;
+}
+
+/** A node that opened a link to us. A later session of the same node voids all earlier ones. */
+export interface PeerCaller {
+  readonly nodeId: NodeId;
+  readonly session: number;
+}
+
+export interface PeerNetwork {
+  open(address: string, self: PeerCaller, handlers: PeerHandlers): PeerLink;
+  /** Called for each link that another node opens to this one. */
+  listen(onLink: (caller: PeerCaller, link: PeerLink) => PeerHandlers): void;
+}
+
+/** What a gateway tells a worker. The door turns it into wire messages; parts of one turn may go in one message. */
+export interface WorkerDoor {
+  assign(assignments: readonly Assignment[]): void;
+  kill(kills: readonly Kill[]): void;
+  answer(answers: readonly ReportAnswer[]): void;
+  epochs(epochs: readonly ShardEpoch[]): void;
+  heartbeatAnswered(no: number): void;
+  /** Finish what you have, then leave. */
+  drain(): void;
+  /** Ends the stream. */
+  close(): void;
+}
+
+export interface ShardEpoch {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+}
+
+export interface Assignment {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  readonly claim: ClaimRef;
+  /** Base64 on the way between nodes. */
+  readonly token: string;
+  readonly tenant: string;
+  readonly dag: string;
+  readonly version: number;
+  readonly run: RunUid;
+  readonly taskName: string;
+  readonly handler: string;
+  readonly queue: QueueName;
+  readonly timeoutMs: number;
+  readonly effectKey: string;
+  readonly params: string | null;
+  readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
+}
+
+export interface Kill {
+  readonly claim: ClaimRef;
+  readonly reason: 'cancelled' | 'timed_out' | 'lost';
+  readonly graceMs: number;
+}
+
+export interface ReportAnswer {
+  readonly claim: ClaimRef;
+  readonly verdict: 'accepted' | 'stale';
+}
+
+/** What a worker tells its gateway. */
+export interface WorkerHello {
+  readonly workerId: WorkerId;
+  readonly name: string;
+  readonly queues: readonly QueueName[];
+  readonly slots: number;
+  readonly holds: readonly ClaimRef[];
+  readonly draining: boolean;
+}
+
+export interface WorkerReport {
+  readonly claim: ClaimRef;
+  readonly token: Uint8Array;
+  readonly outcome: ReportedOutcome;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly startedAt: Instant | null;
+}
+
+export interface WorkerSays {
+  heartbeat(no: number, holds: readonly ClaimRef[]): void;
+  reports(reports: readonly WorkerReport[]): void;
+  refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;
+  holdings(epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void;
+  draining(): void;
+  /** The stream is gone. */
+  closed(): void;
+}

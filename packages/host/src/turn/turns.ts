@@ -1,0 +1,338 @@
+/**
+ * The scheduling loop: drain, fetch, decide, commit, then act (D3). The next batch is decided while the last is being
+ * committed. A commit that fails, or whose end is unknown, or a decision that throws, stops the loop: whoever owns it
+ * takes the shards anew and begins again from the database (I16).
+ */
+import {
+  type Change,
+  type Effect,
+  type Need,
+  needs,
+  nextDue,
+  type RunId,
+  restoreRuns,
+  type ShardNo,
+  type State,
+  type StepResult,
+  shardOfRun,
+  step,
+} from '@signalbox/engine';
+import type { CommitChain, RestCursor, ShardStamp, Store } from '@signalbox/store';
+import type { Clock, Log, Random } from '../ports.ts';
+import { type Envelope, Inbox } from './inbox.ts';
+import { Outbox } from './outbox.ts';
+
+export interface TurnsPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** After the commit, before anything of it is sent. */
+  readonly onCommitted: (changes: readonly Change[]) => void;
+  /** After the commit, in batch order. */
+  readonly onEffects: (effects: readonly Effect[]) => void;
+  /** After each turn: demand may have changed. */
+  readonly onTurn: (state: State) => void;
+  /** The loop has stopped, its memory is not to be trusted. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/** More would add latency, not throughput: the database commits one at a time. */
+const COMMITS_IN_FLIGHT = 2;
+const COMMANDS_PER_TURN = 2_000;
+const INBOX_LIMIT = 20_000;
+const REST_PER_TURN = 2_000;
+
+export class Turns {
+  readonly inbox = new Inbox(INBOX_LIMIT, () => this.wake());
+  /** Runs that no load may touch, until they are set aside. */
+  readonly untouchable = new Set<RunId>();
+  private readonly ports: TurnsPorts;
+  private state: State | null = null;
+  private chain: CommitChain | null = null;
+  private outbox = this.makeOutbox();
+  private settledBatchNo = 0;
+  private generation = 0;
+  private isTurning = false;
+  private hasMore = false;
+  private rest: { shards: ShardNo[]; after: RestCursor | null } | null = null;
+  private cancelTimer: (() => void) | null = null;
+  /** Commands of a batch that threw: tried again one by one (D3). */
+  private suspects: Envelope[] = [];
+  private strikes: { readonly runId: RunId; readonly reason: string; readonly setAside: boolean }[] = [];
+
+  constructor(ports: TurnsPorts) {
+    this.ports = ports;
+  }
+
+  /** The working set, while it may be used. */
+  current(): State | null {
+    return this.state;
+  }
+
+  owns(shard: ShardNo): boolean {
+    return this.state?.shards.has(shard) ?? false;
+  }
+
+  begin(state: State, chain: CommitChain): void {
+    this.generation += 1;
+    this.state = state;
+    this.chain = chain;
+    this.outbox = this.makeOutbox();
+    this.settledBatchNo = state.batchNo;
+    this.hasMore = true;
+    this.rest = null;
+    this.wake();
+  }
+
+  /** Live runs of these shards are still in the database only: they come in a few at each turn. */
+  loadRest(shards: readonly ShardNo[]): void {
+    this.rest = { shards: [...(this.rest?.shards ?? []), ...shards], after: null };
+    this.hasMore = true;
+    this.wake();
+  }
+
+  /** Changes the working set between two turns, with nothing in flight. */
+  async between(change: (state: State) => void | Promise<void>): Promise<void> {
+    const generation = this.generation;
+    this.isPaused += 1;
+    try {
+      await this.whenStill();
+      if (generation === this.generation && this.state !== null) await change(this.state);
+    } finally {
+      this.isPaused -= 1;
+      this.hasMore = true;
+      this.wake();
+    }
+  }
+
+  /** Stops at once: nothing of memory is used any more, nothing more is sent. */
+  halt(reason: string): void {
+    this.generation += 1;
+    this.state = null;
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    this.outbox.abandon(reason);
+    const { chain } = this;
+    this.chain = null;
+    if (chain !== null) void chain.close().catch(() => undefined);
+  }
+
+  /** Charges a run with what went wrong. One that is to be set aside is not loaded any more. */
+  strike(runId: RunId, reason: string, setAside: boolean): void {
+    if (setAside) this.untouchable.add(runId);
+    this.strikes.push({ runId, reason, setAside });
+  }
+
+  private isPaused = 0;
+  private readonly stillWaiters: (() => void)[] = [];
+
+  private async whenStill(): Promise<void> {
+    while (this.isTurning) await new Promise<void>((resolve) => this.stillWaiters.push(resolve));
+    await this.outbox.whenIdle();
+  }
+
+  private wake(): void {
+    if (this.isTurning || this.state === null || this.isPaused > 0) return;
+    this.isTurning = true;
+    void this.loop().finally(() => {
+      this.isTurning = false;
+      for (const resolve of this.stillWaiters.splice(0)) resolve();
+      // Something may have arrived while the loop was about to end.
+      if (this.state !== null && this.isPaused === 0 && this.hasWork()) this.wake();
+      else this.setTimer();
+    });
+  }
+
+  private async loop(): Promise<void> {
+    const generation = this.generation;
+    // Let what arrives in the same moment come along.
+    await Promise.resolve();
+    while (this.isCurrent(generation) && this.isPaused === 0 && this.hasWork()) {
+      if (this.outbox.inFlight >= COMMITS_IN_FLIGHT) await this.outbox.whenBelow(COMMITS_IN_FLIGHT);
+      else await this.turn(generation);
+    }
+  }
+
+  private isCurrent(generation: number): boolean {
+    return this.generation === generation && this.state !== null;
+  }
+
+  private hasWork(): boolean {
+    if (this.inbox.size > 0 || this.hasMore || this.rest !== null || this.suspects.length > 0) return true;
+    return this.strikes.length > 0 || this.isDue();
+  }
+
+  private isDue(): boolean {
+    if (this.state === null) return false;
+    const due = nextDue({ state: this.state });
+    const { clock } = this.ports;
+    return (due.mono !== null && due.mono <= clock.mono()) || (due.wall !== null && due.wall <= clock.wall());
+  }
+
+  private async turn(generation: number): Promise<void> {
+    const envelopes = this.take();
+    const batch = this.withTick(envelopes);
+    const state = this.state!;
+    const wanted = batch.flatMap((envelope) => needs(state, envelope.command));
+    try {
+      const mayRepeat = batch.some(({ command }) => command.kind === 'SubmitRuns' && command.mayRepeat);
+      // What a batch in flight has done is not to be seen in the database yet.
+      if (mayRepeat) await this.outbox.whenIdle();
+      const seen = wanted.length > 0 ? await this.ports.store.fetch(wanted) : null;
+      const rest = await this.nextRest();
+      if (!this.isCurrent(generation)) return this.giveBack(envelopes);
+      if (rest !== null) this.restore(state, rest);
+      this.decide(state, batch, seen);
+    } catch (error) {
+      if (!this.isCurrent(generation)) return this.giveBack(envelopes);
+      this.chargeFor(state, envelopes, error, wanted);
+      this.ports.onFailure(`a turn failed: ${describe(error)}`);
+    }
+  }
+
+  /** What is decided next: strikes and suspects alone, everything else together. */
+  private take(): Envelope[] {
+    const strike = this.strikes.shift();
+    if (strike !== undefined) return [{ command: { kind: 'StrikeRun', ...strike }, reply: null }];
+    const suspect = this.suspects.shift();
+    if (suspect !== undefined) return [suspect];
+    return this.inbox.drain(COMMANDS_PER_TURN);
+  }
+
+  private withTick(envelopes: Envelope[]): Envelope[] {
+    this.hasMore = false;
+    return this.isDue() ? [...envelopes, { command: { kind: 'Tick' }, reply: null }] : envelopes;
+  }
+
+  private async nextRest() {
+    if (this.rest === null) return null;
+    const { shards, after } = this.rest;
+    const loaded = await this.ports.store.loadRest(shards, after, REST_PER_TURN);
+    if (this.rest !== null) this.rest = loaded.next === null ? null : { shards: this.rest.shards, after: loaded.next };
+    return loaded;
+  }
+
+  private restore(state: State, rest: Parameters<typeof restoreRuns>[1]): void {
+    try {
+      restoreRuns(state, rest);
+    } catch (error) {
+      if (state.touching !== null) this.strike(state.touching, describe(error), true);
+      throw error;
+    }
+  }
+
+  private decide(state: State, batch: readonly Envelope[], seen: Parameters<typeof step>[2]['seen']): void {
+    const { clock, random } = this.ports;
+    const now = clock.wall();
+    const result = step(
+      state,
+      batch.map((envelope) => envelope.command),
+      { now, mono: clock.mono(), seed: random.uint32(), settledBatchNo: this.settledBatchNo, seen },
+    );
+    this.hasMore = this.hasMore || result.more;
+    const committed = this.commit(state, result, now);
+    this.outbox.sendAfter({
+      batchNo: result.batchNo,
+      committed,
+      send: () => {
+        this.ports.onCommitted(result.changes);
+        batch.forEach(({ reply }, i) => reply?.({ status: 'answered', answer: result.answers[i]! }));
+        if (result.effects.length > 0) this.ports.onEffects(result.effects);
+      },
+      fail: (reason) => {
+        for (const { reply } of batch) reply?.({ status: 'unknown', reason });
+      },
+    });
+    this.ports.onTurn(state);
+  }
+
+  private commit(state: State, { changes }: StepResult, at: State['now']): Promise<void> {
+    if (changes.length === 0) return Promise.resolve();
+    const shards = stampShards(state, changes);
+    const committed = this.chain!.commit({ shards, changes, at });
+    // The outbox waits for it; until then a rejection must not count as unhandled.
+    committed.catch(() => undefined);
+    return committed;
+  }
+
+  /** A batch that threw is tried again command by command; what throws alone is charged to its run (D3, I57). */
+  private chargeFor(state: State, envelopes: Envelope[], error: unknown, wanted: readonly Need[]): void {
+    const isOurFault = !isStoreError(error) || wanted.length === 0;
+    if (!isOurFault) return this.giveBack(envelopes);
+    this.ports.log('error', 'A decision threw.', { error: describe(error), touching: state.touching });
+    if (envelopes.length > 1) {
+      this.suspects.push(...envelopes);
+      return;
+    }
+    const [alone] = envelopes;
+    const reason = describe(error);
+    // A strike that throws: the run can't even be looked at.
+    const setAside = alone?.command.kind === 'StrikeRun';
+    if (state.touching !== null) this.strike(state.touching, reason, setAside);
+    alone?.reply?.({ status: 'unknown', reason });
+  }
+
+  private giveBack(envelopes: Envelope[]): void {
+    this.inbox.restore(envelopes.filter((envelope) => envelope.command.kind !== 'StrikeRun'));
+    for (const { command } of envelopes) if (command.kind === 'StrikeRun') this.strikes.unshift(command);
+  }
+
+  /** Wakes the loop when something is due. */
+  private setTimer(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    if (this.state === null) return;
+    const { clock } = this.ports;
+    const due = nextDue({ state: this.state });
+    const waits = [
+      due.mono === null ? null : due.mono - clock.mono(),
+      due.wall === null ? null : due.wall - clock.wall(),
+    ];
+    const soonest = Math.min(...waits.filter((ms) => ms !== null), LONGEST_WAIT_MS);
+    this.cancelTimer = clock.after(Math.max(0, soonest), () => {
+      this.cancelTimer = null;
+      if (this.isDue()) this.wake();
+      else if (!this.isTurning) this.setTimer();
+    });
+  }
+
+  private makeOutbox(): Outbox {
+    return new Outbox(
+      (batchNo) => {
+        this.settledBatchNo = batchNo;
+      },
+      (error) => this.ports.onFailure(`a commit failed: ${describe(error)}`),
+    );
+  }
+}
+
+/** The wall clock may leap: it is looked at again at least this often (I4, I5). */
+const LONGEST_WAIT_MS = 200;
+
+/** Each shard that the changes touch, with the number that this commit gives it. */
+function stampShards(state: State, changes: readonly Change[]): ShardStamp[] {
+  const touched = new Set<ShardNo>();
+  for (const change of changes) touched.add('shard' in change ? change.shard : shardOfRun(change.runId));
+  return [...touched]
+    .sort((a, b) => a - b)
+    .map((no) => {
+      const shard = state.shards.get(no)!;
+      shard.commitNo += 1;
+      const { epoch, commitNo, lastRunId, lastDagNo } = shard;
+      return { shard: no, epoch, commitNo, lastRunId, lastDagNo };
+    });
+}
+
+function isStoreError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name !== 'BrokenInvariant' &&
+    !(error instanceof TypeError) &&
+    !(error instanceof RangeError)
+  );
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
