@@ -14,6 +14,14 @@ export function parseGateway(address: string): GatewayAddress {
   return { target: match[2], tls: match[1] === 'https' };
 }
 
+/** Those to which a token would travel for others on the way to read (D13). */
+export function clearTextBeyondLoopback(addresses: readonly string[]): readonly string[] {
+  return addresses.filter((address) => {
+    const { target, tls } = parseGateway(address);
+    return !tls && !/^(localhost|127\.[\d.]+|\[::1\]):/.test(target);
+  });
+}
+
 const MAX_LEARNT = 64;
 
 export class Gateways {

@@ -26,8 +26,8 @@ export class Holds {
     return this.#byKey.get(key);
   }
 
-  /** An assignment that comes late, after its claim has been reported and answered, must not be run again. */
-  wasHeld(key: string): boolean {
+  /** An assignment that comes again, after its claim was answered or refused, must not be run. */
+  isOver(key: string): boolean {
     return this.#over.has(key) || this.#overBefore.has(key);
   }
 
@@ -64,10 +64,11 @@ export class Holds {
     if (attempt.report === null) this.activeCount--;
     else this.unansweredBytes -= sizeOf(attempt.report);
     attempt.state = 'gone';
-    this.#remember(attempt.key);
+    this.remember(attempt.key);
   }
 
-  #remember(key: string): void {
+  /** A claim that is over, or that was refused: its fence is used up either way (I26). */
+  remember(key: string): void {
     this.#over.add(key);
     if (this.#over.size < REMEMBERED) return;
     this.#overBefore = this.#over;

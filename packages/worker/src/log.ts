@@ -15,12 +15,12 @@ export function jsonLog(): Log {
 
 /** A log that adds the same fields to each line. What user code hands in can't break the worker. */
 export function withFields(log: Log, added: object): Log {
-  const guarded = (write: Log['info']) => (message: string, fields?: object) => {
+  const guarded = (level: keyof Log) => (message: string, fields?: object) => {
     try {
-      write.call(log, String(message), { ...fields, ...added });
+      log[level](String(message), { ...fields, ...added });
     } catch {
       // A line that can't be written is lost; the attempt that wrote it goes on.
     }
   };
-  return { debug: guarded(log.debug), info: guarded(log.info), warn: guarded(log.warn), error: guarded(log.error) };
+  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') };
 }

@@ -16,8 +16,11 @@ export async function startGateway(): Promise<ScriptedGateway> {
 
 /** A handler whose attempts stay open until the test settles them. */
 export class HeldHandler {
-  readonly calls: { readonly context: HandlerContext; resolve(value: unknown): void; reject(error: unknown): void }[] =
-    [];
+  readonly calls: {
+    readonly context: HandlerContext;
+    readonly resolve: (value: unknown) => void;
+    readonly reject: (error: unknown) => void;
+  }[] = [];
   #woken: (() => void)[] = [];
 
   readonly run: Handler = (context) =>

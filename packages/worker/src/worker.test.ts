@@ -216,6 +216,8 @@ test('what has no room is refused, and what was there goes on (I24, I26)', async
   expect(refusal).toEqual({ claim: held(3).claim, token: held(3).token, reason: 'no slot is free' });
   (await handler.call(0)).resolve('done');
   expect((await session.reportOf(held(1).claim)).outcome).toBe('succeeded');
+  // The server has taken it back under a new fence: the old one is not run when it comes again, though there is room.
+  session.say({ assignments: [held(3)] });
   // A slot is free as soon as its attempt is over, before the report is answered.
   session.say({ assignments: [held(4)] });
   expect((await handler.call(2)).context.effectKey).toBe('effect-4');

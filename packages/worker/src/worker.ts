@@ -15,6 +15,7 @@ import {
   type Welcome,
 } from '@signalbox/protocol/grpc';
 import { Attempt, AttemptContext, keyOf, sentenceOf } from './attempt.ts';
+import { clearTextBeyondLoopback } from './gateways.ts';
 import { Holds } from './holds.ts';
 import { Link } from './link.ts';
 import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.ts';
@@ -91,6 +92,9 @@ class FunctionWorker implements Worker {
   }
 
   start(): void {
+    for (const gateway of clearTextBeyondLoopback(this.#config.gateways)) {
+      this.#config.log.warn('the token travels in clear text; give an address with https://', { gateway });
+    }
     this.#ticker = setInterval(() => this.#tick(), this.#config.timing.tickMs);
     this.#link.start();
   }
@@ -188,9 +192,10 @@ class FunctionWorker implements Worker {
       if (held.state === 'reported') this.#outbox.report(held);
       return;
     }
-    if (this.#holds.wasHeld(key)) return;
+    if (this.#holds.isOver(key)) return;
     const reason = this.#reasonToRefuse(assignment);
     if (reason !== null) {
+      this.#holds.remember(key);
       this.#outbox.refuse({ claim: assignment.claim, token: assignment.token, reason });
       return;
     }

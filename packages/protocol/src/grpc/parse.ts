@@ -43,10 +43,7 @@ const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
 ]);
 
 function each<T>(value: unknown, path: string, parse: (item: unknown, path: string) => T): T[] {
-  const items = list(value, path);
-  const parsed = new Array<T>(items.length);
-  for (let i = 0; i < items.length; i++) parsed[i] = parse(items[i], path);
-  return parsed;
+  return list(value, path).map((item) => parse(item, path));
 }
 
 function optional<T>(value: unknown, path: string, parse: (fields: Fields, path: string) => T): T | null {
