@@ -41,5 +41,5 @@ export function keyName(key: Pick<KeyStored, 'tenantId' | 'operation' | 'target'
 function applyKey(state: State, change: KeyStored): void {
   const name = keyName(change);
   assert(!state.recentKeys.has(name), `the key ${name} is stored once`);
-  state.recentKeys.set(name, { stored: change, count: 1, batchNo: state.batchNo });
+  state.recentKeys.set(name, { stored: change, batchNo: state.batchNo });
 }

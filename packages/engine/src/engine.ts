@@ -19,6 +19,7 @@ import { setSchedulePaused } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
 import { refuseClaim, reportAttempt } from './task/report.ts';
+import { dropDeadTimers } from './timer/dead-timers.ts';
 import { tick } from './timer/tick.ts';
 
 export interface StepInput {
@@ -50,7 +51,8 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   const matchedAll = matchSlots(recorder);
   returnUnused(recorder);
   state.touching = null;
-  const more = !matchedAll || state.agenda.dags.size > 0 || recorder.isFull();
+  forgetSettled(state);
+  const more = !matchedAll || isAgendaOpen(state) || recorder.isFull();
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
 }
 
@@ -61,12 +63,29 @@ function begin(state: State, input: StepInput): void {
   state.batchNo += 1;
   state.settledBatchNo = input.settledBatchNo;
   state.sent.settle(input.settledBatchNo, input.mono);
+}
+
+/**
+ * Forgets what the database shows by now. At the end of a step, never at its beginning: what `needs` found in memory, and
+ * therefore did not ask for, must still be there when the commands are decided (I11, I22).
+ */
+function forgetSettled(state: State): void {
+  const { settledBatchNo } = state;
   forgetSettledRuns(state);
   for (const [name, { batchNo }] of state.recentKeys) {
-    if (batchNo > input.settledBatchNo) break;
+    if (batchNo > settledBatchNo) break;
     state.recentKeys.delete(name);
   }
-  state.dags.trim((dag) => dag.touchedIn <= input.settledBatchNo);
+  for (const [uid, batchNo] of state.recentUids) {
+    if (batchNo > settledBatchNo) break;
+    state.recentUids.delete(uid);
+  }
+  state.dags.trim((dag) => dag.touchedIn <= settledBatchNo);
+  dropDeadTimers(state);
+}
+
+function isAgendaOpen({ agenda }: State): boolean {
+  return agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.loaded.length > 0;
 }
 
 function decide(recorder: Recorder, command: Command): Answer {

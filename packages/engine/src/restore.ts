@@ -10,6 +10,7 @@ import { Version } from './dag/version.ts';
 import type { Epoch, Instant, RunId, ShardNo } from './ids.ts';
 import { shardOfRun } from './ids.ts';
 import { unlinkAttempt } from './lease/attempts.ts';
+import { watchLease } from './lease/lease.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
@@ -50,6 +51,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
       const worker = state.workers.getOrAdd(workerId, leaseEndsAt);
       worker.silencedIn.add(shard);
       if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) worker.leaseEndsAt = leaseEndsAt;
+      watchLease(state, worker);
     }
   }
   for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);

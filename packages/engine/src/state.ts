@@ -8,9 +8,9 @@
 import type { KeyStored } from './change.ts';
 import type { Dag } from './dag/dag-table.ts';
 import { DagTable } from './dag/dag-table.ts';
-import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, ShardNo, TenantId } from './ids.ts';
+import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from './ids.ts';
 import { SentClaims } from './lease/sent-claims.ts';
-import { WorkerTable } from './lease/worker-table.ts';
+import { type Worker, WorkerTable } from './lease/worker-table.ts';
 import { ReadyQueue } from './match/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
@@ -81,16 +81,15 @@ export class State {
   readonly admittedOf = new Map<DagId, number>();
 
   readonly queues = new Map<QueueName, ReadyQueue>();
-  readonly workers = new WorkerTable();
+  readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
   readonly agenda: Agenda = { runs: new Set(), dags: new Set(), loaded: [] };
   /** Keys of batches in flight: the database does not show them yet. */
-  readonly recentKeys = new Map<
-    string,
-    { readonly stored: KeyStored; readonly count: number; readonly batchNo: number }
-  >();
+  readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
+  /** First uids of submissions in flight, with their batch. */
+  readonly recentUids = new Map<RunUid, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
   readonly lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
@@ -107,6 +106,19 @@ export class State {
 
   tenantName(id: TenantId): string {
     return this.tenantNames.get(id) ?? `tenant-${id}`;
+  }
+
+  runIdOfTask(slot: number): RunId {
+    return this.runs.id[this.tasks.run[slot]!] as RunId;
+  }
+
+  /** The worker lends to none of its queues any more. A queue that nobody asks for goes with the last offer (I73). */
+  withdrawOffers(worker: Worker): void {
+    for (const name of worker.queues) {
+      const queue = this.queues.get(name);
+      queue?.withdraw(worker);
+      if (queue?.isUnused()) this.queues.delete(name);
+    }
   }
 
   queue(name: QueueName): ReadyQueue {

@@ -2,6 +2,8 @@ import { assert } from '../assert.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned } from '../change.ts';
 import type { MonoMs } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
+import { UNCONFIRMED } from '../lease/confirmed.ts';
+import { beginLease } from '../lease/lease.ts';
 import { CLAIMED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
@@ -27,10 +29,11 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   tasks.fence[slot] = change.fence;
   tasks.attemptNo[slot] = change.attemptNo;
   tasks.claimedAt[slot] = change.at;
-  tasks.confirmed[slot] = 0;
+  tasks.confirmed[slot] = UNCONFIRMED;
   runs.flags[run]! |= CLAIMED;
   const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
   if (worker.free > 0) worker.free -= 1;
+  beginLease(state, worker);
   linkAttempt(state, slot, worker);
   state.sent.add(state.batchNo, change);
   const { timeoutMs } = runs.versionOf(run).task(change.taskNo);
@@ -49,6 +52,7 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   assert(change.attemptNo === tasks.attemptNo[slot], 'the attempt that ends is the one that runs');
   unlinkAttempt(state, slot);
   tasks.lostCount[slot] = change.lostCount;
+  tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');

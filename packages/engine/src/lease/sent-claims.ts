@@ -12,7 +12,7 @@ interface SentBatch {
 }
 
 export class SentClaims {
-  private batches: SentBatch[] = [];
+  private readonly batches: SentBatch[] = [];
 
   add(batchNo: number, claim: ClaimRef): void {
     const last = this.batches.at(-1);
@@ -34,16 +34,9 @@ export class SentClaims {
     return first === undefined || first.sentAt === null ? null : first.sentAt + undeliveredMs;
   }
 
-  /** Takes out the claims that were sent this long ago. */
-  takeDue(mono: MonoMs, undeliveredMs: number): readonly ClaimRef[] {
-    const due: ClaimRef[] = [];
-    let taken = 0;
-    for (const batch of this.batches) {
-      if (batch.sentAt === null || batch.sentAt + undeliveredMs > mono) break;
-      due.push(...batch.claims);
-      taken += 1;
-    }
-    if (taken > 0) this.batches = this.batches.slice(taken);
-    return due;
+  /** Takes out the claims of the oldest batch, if they were sent this long ago; null when none were. */
+  takeDue(mono: MonoMs, undeliveredMs: number): readonly ClaimRef[] | null {
+    const dueAt = this.nextDueAt(undeliveredMs);
+    return dueAt === null || dueAt > mono ? null : this.batches.shift()!.claims;
   }
 }

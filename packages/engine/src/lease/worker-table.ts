@@ -16,9 +16,13 @@ export class Worker {
   standing = false;
   /** When its leases end, unless it is heard again. */
   leaseEndsAt: MonoMs;
-  /** The timer in the heap that watches the lease; 0 when none does. */
-  watchedAt = 0;
+  /** The timer in the heap that watches the lease; null when none does. */
+  watchedAt: MonoMs | null = null;
   heard = false;
+  /** When the newest heartbeat so far was heard. */
+  heardAt = Number.NEGATIVE_INFINITY as MonoMs;
+  /** It said that it goes; what is left of its attempts is being given up. */
+  hasLeft = false;
   /** Shards for which its silence is stored. */
   readonly silencedIn = new Set<ShardNo>();
   /** First of its running attempts in the task table. */
@@ -36,6 +40,11 @@ export class WorkerTable {
   private readonly byId = new Map<WorkerId, Worker>();
   private readonly byNo: (Worker | undefined)[] = [];
   private readonly freeNos: number[] = [];
+  private readonly onForget: (worker: Worker) => void;
+
+  constructor(onForget: (worker: Worker) => void) {
+    this.onForget = onForget;
+  }
 
   get(id: WorkerId): Worker | undefined {
     return this.byId.get(id);
@@ -62,6 +71,7 @@ export class WorkerTable {
     this.byId.delete(worker.id);
     this.byNo[worker.no] = undefined;
     this.freeNos.push(worker.no);
+    this.onForget(worker);
   }
 
   all(): IterableIterator<Worker> {

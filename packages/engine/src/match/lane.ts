@@ -22,6 +22,7 @@ export class Lane {
     this.dag = dag;
     this.queue = queue;
     this.priority = priority;
+    queue.isAskedFor = true;
   }
 
   get size(): number {

@@ -1,6 +1,7 @@
 /** Slots on loan from gateways (D6). A loan is for one decision, unless it stands until recalled. */
 import type { GatewayLost, LendSlots, RecallSlots } from '../command.ts';
 import type { MonoMs } from '../ids.ts';
+import { clearSilence, renewLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 
@@ -10,14 +11,23 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
   if (worker.gateway !== command.gateway) worker.free = 0; // What another gateway lent went with it.
   worker.gateway = command.gateway;
-  worker.heard = true;
   // A gateway lends only the slots of a worker that it hears.
-  if (leaseEndsAt > worker.leaseEndsAt) worker.leaseEndsAt = leaseEndsAt;
-  worker.queues = command.queues;
+  worker.heard = true;
+  renewLease(worker, leaseEndsAt);
+  offerTo(recorder, worker, command.queues);
   worker.free += command.count;
   worker.standing = command.standing;
   if (!command.standing) recorder.lent.add(worker);
-  for (const name of command.queues) state.queue(name).offer(worker);
+  clearSilence(recorder, worker);
+}
+
+function offerTo({ state }: Recorder, worker: Worker, queues: LendSlots['queues']): void {
+  const isSame = worker.queues.length === queues.length && worker.queues.every((name, i) => name === queues[i]);
+  if (!isSame) {
+    state.withdrawOffers(worker);
+    worker.queues = queues;
+  }
+  for (const name of queues) state.queue(name).offer(worker);
 }
 
 export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {
@@ -42,7 +52,7 @@ export function returnUnused(recorder: Recorder): void {
   }
 }
 
-function giveBack(recorder: Recorder, worker: Worker, count: number): void {
+export function giveBack(recorder: Recorder, worker: Worker, count: number): void {
   if (count === 0 || worker.gateway === null) return;
   worker.free -= count;
   recorder.send({ kind: 'ReturnSlots', gateway: worker.gateway, workerId: worker.id, count });

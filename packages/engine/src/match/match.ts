@@ -5,7 +5,7 @@
 import { PRIORITIES } from '../dag/spec.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
-import { watchLease } from '../lease/heard.ts';
+import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
@@ -83,5 +83,5 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     version: runs.versionOf(run),
     hasParams: runs.has(run, HAS_PARAMS),
   });
-  watchLease(recorder, worker);
+  watchLease(state, worker);
 }

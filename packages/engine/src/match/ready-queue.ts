@@ -13,6 +13,9 @@ export class ReadyQueue {
   /** Workers that may have free slots, each in its turn; those without are dropped when they come up. */
   private readonly offers = new Set<Worker>();
 
+  /** A lane of some dag leads here. */
+  isAskedFor = false;
+
   constructor(name: QueueName) {
     this.name = name;
   }
@@ -27,6 +30,15 @@ export class ReadyQueue {
 
   offer(worker: Worker): void {
     this.offers.add(worker);
+  }
+
+  withdraw(worker: Worker): void {
+    this.offers.delete(worker);
+  }
+
+  /** Nobody offers it, and no dag has ever asked for it. */
+  isUnused(): boolean {
+    return this.offers.size === 0 && !this.isAskedFor;
   }
 
   /** A worker with a free slot; it goes to the end of the row. */

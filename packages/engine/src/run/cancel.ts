@@ -4,6 +4,7 @@ import type { TaskNo } from '../ids.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { RUNNING } from '../task/task-table.ts';
+import { finishRun } from './finish.ts';
 import type { RunOutcome } from './phase.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { CLOSING, ENDED, OPEN, SET_ASIDE } from './run-table.ts';
@@ -15,6 +16,9 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   const run = runs.find(command.runId);
   if (run < 0 || runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   if (runs.versionOf(run).dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
+  // All its tasks may have ended in this step or the last: a completion that came first wins (I42).
+  if (runs.unfinished[run] === 0) finishRun(recorder, run);
+  if (runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   if (runs.phase[run] === CLOSING) return closingAnswer(RUN_OUTCOMES[runs.outcome[run]! - 1]!);
   if (runs.phase[run] === OPEN) {
     recorder.record({
@@ -58,6 +62,7 @@ function answerForEnded(recorder: Recorder, command: CancelRun, run: number): An
   }
   const stored = recorder.endedRuns.get(command.runId);
   if (stored === undefined || stored.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
-  if (stored.setAside) return refuse('RUN_SET_ASIDE');
+  // Live, and yet not in memory: it can't be loaded, and is about to be set aside.
+  if (stored.setAside || stored.phase !== 'ended') return refuse('RUN_SET_ASIDE');
   return closingAnswer(stored.outcome ?? 'failed');
 }

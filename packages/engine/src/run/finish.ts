@@ -9,8 +9,12 @@ const SYSTEM = 'system' as Actor;
 
 export function settleAgenda(recorder: Recorder): void {
   const { agenda } = recorder.state;
-  for (const run of agenda.runs) finishRun(recorder, run);
-  agenda.runs.clear();
+  for (const run of agenda.runs) {
+    if (recorder.isFull()) return;
+    agenda.runs.delete(run);
+    finishRun(recorder, run);
+    agenda.runs.delete(run); // Its own close has put it back.
+  }
   noteSilentWorkers(recorder);
   for (const dag of agenda.dags) {
     if (recorder.isFull()) return;
@@ -21,7 +25,8 @@ export function settleAgenda(recorder: Recorder): void {
 
 function noteSilentWorkers(recorder: Recorder): void {
   const { agenda, workers } = recorder.state;
-  for (const { shard, workerNo } of agenda.loaded.splice(0)) {
+  while (agenda.loaded.length > 0 && !recorder.isFull()) {
+    const { shard, workerNo } = agenda.loaded.pop()!;
     const worker = workers.at(workerNo);
     if (worker === undefined || worker.heard || worker.silencedIn.has(shard)) continue;
     recorder.record({ kind: 'WorkerSilenced', shard, workerId: worker.id });
@@ -29,10 +34,11 @@ function noteSilentWorkers(recorder: Recorder): void {
 }
 
 /** Open with no task left: closing, its outcome fixed. Closing with no attempt left: ended (I33). */
-function finishRun(recorder: Recorder, run: number): void {
+export function finishRun(recorder: Recorder, run: number): void {
   const { runs, now } = recorder.state;
   if (runs.version[run] === undefined) return;
   const runId = runs.id[run] as RunId;
+  recorder.state.touching = runId;
   if (runs.phase[run] === OPEN && runs.unfinished[run] === 0) {
     const outcome = runs.failed[run] === 0 ? 'succeeded' : 'failed';
     recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });

@@ -4,7 +4,8 @@ import { assert } from '../assert.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import { shardOfRun } from '../ids.ts';
 import { linkAttempt } from '../lease/attempts.ts';
-import { LOADED } from '../lease/heard.ts';
+import { LOADED } from '../lease/confirmed.ts';
+import { beginLease, watchLease } from '../lease/lease.ts';
 import { enqueue } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
@@ -54,6 +55,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.lostCount[slot] = row.lostCount;
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
+  tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
   const spec = runs.versionOf(run).task(row.taskNo);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
@@ -70,12 +72,10 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   if (row.state !== 'running') return;
   tasks.confirmed[slot] = LOADED;
   const worker = state.workers.getOrAdd(row.workerId, (state.mono + state.settings.leaseMs) as State['mono']);
+  beginLease(state, worker);
   linkAttempt(state, slot, worker);
+  watchLease(state, worker);
   state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
-  if (worker.watchedAt === 0) {
-    worker.watchedAt = worker.leaseEndsAt;
-    state.timers.push({ at: worker.leaseEndsAt, kind: 'lease', subject: worker.no, taskNo: 0, stamp: 0 });
-  }
   if (spec.timeoutMs !== null) {
     setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
   }

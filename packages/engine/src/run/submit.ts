@@ -15,9 +15,11 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     if (earlier.bodyHash !== command.key?.bodyHash) return refuse('IDEMPOTENCY_CONFLICT', command.key?.key);
     return { ok: true, kind: 'submitted', uid: earlier.uid, count, repeated: true };
   }
-  if (command.mayRepeat && recorder.runsByUid.has(command.uid)) {
+  // Stored, or in a batch in flight, which the database does not show yet.
+  if (command.mayRepeat && (recorder.runsByUid.has(command.uid) || state.recentUids.has(command.uid))) {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
+  state.recentUids.set(command.uid, state.batchNo);
   command.items.forEach(({ params, priority }, index) => {
     const runId = createRun(recorder, dag, {
       uid: uidOfItem(command.uid, index),

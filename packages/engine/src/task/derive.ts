@@ -44,7 +44,8 @@ export function deriveTasks(
   for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state];
   for (const row of rows) {
     if (row.state === 'succeeded') countDown(graph, row.taskNo, state, unmet);
-    else if (row.state === 'failed' || row.state === 'cancelled') failDownstream(graph, row.taskNo, state);
+    // Behind a cancelled task everything is cancelled too, by the end of its run below.
+    else if (row.state === 'failed') failDownstream(graph, row.taskNo, state);
   }
   if (run.outcome === 'cancelled') {
     for (let no = 0; no < state.length; no++) {

@@ -9,7 +9,8 @@ import {
 } from '../command.ts';
 import type { RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { ENDED } from '../run/run-table.ts';
+import { ENDED, SET_ASIDE } from '../run/run-table.ts';
+import type { State } from '../state.ts';
 import { endAttempt } from './end-attempt.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
 import { RUNNING } from './task-table.ts';
@@ -17,23 +18,25 @@ import { RUNNING } from './task-table.ts';
 /** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */
 export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answer {
   const { claim } = command;
-  const slot = findTask(recorder, claim);
+  const slot = findTask(recorder.state, claim);
   if (slot === null) return answerFromHistory(recorder, command);
   const { tasks } = recorder.state;
-  if (tasks.fence[slot] !== claim.fence || tasks.attemptNo[slot] !== claim.attemptNo) return stale(claim);
-  if (tasks.state[slot] !== RUNNING) {
-    const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
-    return isRepeat(ended, command.outcome) ? RECORDED : stale(claim);
+  if (isHeld(recorder.state, slot, claim) && tasks.attemptNo[slot] === claim.attemptNo) {
+    endAttempt(recorder, slot, command);
+    return RECORDED;
   }
-  const { outcome, output, error, startedAt } = command;
-  endAttempt(recorder, slot, { outcome, output, error, startedAt });
-  return RECORDED;
+  if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
+  // The attempt that ended last may be told of again, also when the next one runs already (I22).
+  if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
+  const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING ? 1 : 0);
+  const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
+  return endedNo === claim.attemptNo && isRepeat(ended, command.outcome) ? RECORDED : stale(claim);
 }
 
 /** The worker never began: back to ready under a new token, at no cost (I26). */
 export function refuseClaim(recorder: Recorder, { claim }: RefuseClaim): Answer {
-  const slot = findTask(recorder, claim);
-  if (slot !== null && isHeld(recorder, slot, claim)) returnClaim(recorder, slot, 'refused');
+  const slot = findTask(recorder.state, claim);
+  if (slot !== null && isHeld(recorder.state, slot, claim)) returnClaim(recorder, slot, 'refused');
   return DONE;
 }
 
@@ -51,13 +54,13 @@ export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' 
 }
 
 /** The slot of a task in memory, or null. */
-export function findTask({ state }: Recorder, claim: ClaimRef): number | null {
+export function findTask(state: State, claim: Pick<ClaimRef, 'runId' | 'taskNo'>): number | null {
   const run = state.runs.find(claim.runId);
   if (run < 0 || claim.taskNo >= state.runs.versionOf(run).taskCount) return null;
   return state.runs.base[run]! + claim.taskNo;
 }
 
-export function isHeld({ state }: Recorder, slot: number, claim: ClaimRef): boolean {
+export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'>): boolean {
   const run = state.tasks.run[slot]!;
   if (state.runs.phase[run] === ENDED) return false;
   return state.tasks.state[slot] === RUNNING && state.tasks.fence[slot] === claim.fence;
@@ -73,6 +76,7 @@ function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome): boole
 
 function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt): Answer {
   const run = recorder.endedRuns.get(claim.runId);
+  if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
   return isRepeat(row.outcome, outcome) ? RECORDED : stale(claim);

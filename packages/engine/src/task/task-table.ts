@@ -54,8 +54,8 @@ export class TaskTable {
   /** Upstream tasks that have not succeeded yet. */
   unmet = new Int32Array(0);
   /** Attempts begun so far, the running one included. */
-  attemptNo = new Uint16Array(0);
-  lostCount = new Uint16Array(0);
+  attemptNo = new Int32Array(0);
+  lostCount = new Int32Array(0);
   fence = new Int32Array(0);
   /** The worker that runs it; its other attempts follow by `next`. */
   worker = new Int32Array(0);
@@ -65,6 +65,8 @@ export class TaskTable {
   confirmed = new Uint8Array(0);
   /** How the last attempt that ended did: 0 for none, else 1 + index in ATTEMPT_OUTCOMES. */
   lastOutcome = new Uint8Array(0);
+  /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
+  endedFence = new Int32Array(0);
   claimedAt = new Float64Array(0);
   /** When a retry may start, by the wall clock: for people; the timer decides. */
   retryAt = new Float64Array(0);
@@ -82,6 +84,7 @@ export class TaskTable {
     this.previous.fill(NONE, base, end);
     this.confirmed.fill(0, base, end);
     this.lastOutcome.fill(0, base, end);
+    this.endedFence.fill(0, base, end);
     this.retryAt.fill(0, base, end);
     return base;
   }
@@ -109,6 +112,7 @@ export class TaskTable {
       this.previous = grown(this.previous, this.capacity);
       this.confirmed = grown(this.confirmed, this.capacity);
       this.lastOutcome = grown(this.lastOutcome, this.capacity);
+      this.endedFence = grown(this.endedFence, this.capacity);
       this.claimedAt = grown(this.claimedAt, this.capacity);
       this.retryAt = grown(this.retryAt, this.capacity);
     }

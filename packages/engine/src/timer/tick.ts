@@ -1,9 +1,10 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
-import type { AttemptNo, DagId, Fence, RunId, TaskNo } from '../ids.ts';
-import { attemptsOf } from '../lease/attempts.ts';
-import { watchLease } from '../lease/heard.ts';
+import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
+import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { killAttempt } from '../lease/kill.ts';
+import { endLease, watchLease } from '../lease/lease.ts';
+import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
@@ -11,6 +12,7 @@ import { endAttempt } from '../task/end-attempt.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { moveTask } from '../task/settle.ts';
 import { READY, RETRYING } from '../task/task-table.ts';
+import { isCurrentWindow } from './dead-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
 export function tick(recorder: Recorder): void {
@@ -46,12 +48,11 @@ function openWindows(recorder: Recorder): void {
   const { state } = recorder;
   for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
     if (recorder.isFull()) return;
-    const schedule = state.schedules.get(timer.subject as DagId);
-    const isCurrent = schedule !== undefined && schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+    const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as DagId) : undefined;
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
-    if (isCurrent && state.dags.get(schedule.dagId) === undefined) return;
+    if (schedule !== undefined && state.dags.get(schedule.dagId) === undefined) return;
     state.windows.pop();
-    if (isCurrent && !decideDueWindows(recorder, schedule)) {
+    if (schedule !== undefined && !decideDueWindows(recorder, schedule)) {
       state.windows.push(timer);
       return;
     }
@@ -61,13 +62,8 @@ function openWindows(recorder: Recorder): void {
 function ring(recorder: Recorder, timer: Timer): void {
   if (timer.kind === 'lease') return ringLease(recorder, timer);
   const { state } = recorder;
-  const claim = {
-    runId: timer.subject as RunId,
-    taskNo: timer.taskNo as TaskNo,
-    fence: timer.stamp as Fence,
-    attemptNo: 0 as AttemptNo,
-  };
-  const slot = findTask(recorder, claim);
+  const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
+  const slot = findTask(state, claim);
   if (slot === null) return;
   state.touching = claim.runId;
   if (timer.kind === 'retry') {
@@ -75,7 +71,7 @@ function ring(recorder: Recorder, timer: Timer): void {
     if (isWaiting && state.runs.phase[state.tasks.run[slot]!] === OPEN) moveTask(state, slot, READY);
     return;
   }
-  if (!isHeld(recorder, slot, claim)) return;
+  if (!isHeld(state, slot, claim)) return;
   if (timer.kind === 'timeout') {
     killAttempt(recorder, slot, 'timed_out');
     endAttempt(recorder, slot, { outcome: 'timed_out', error: 'The attempt ran longer than its timeout allows.' });
@@ -87,36 +83,31 @@ function ring(recorder: Recorder, timer: Timer): void {
   }
 }
 
-/** A worker not heard for the whole lease loses its attempts; they are given up step by step if they are many (I25). */
+/** A worker not heard for the whole lease loses its attempts (I25). */
 function ringLease(recorder: Recorder, timer: Timer): void {
   const { state } = recorder;
   const worker = state.workers.at(timer.subject);
   if (worker === undefined || worker.watchedAt !== timer.at) return;
-  worker.watchedAt = 0;
+  worker.watchedAt = null;
   if (worker.leaseEndsAt <= state.mono) {
-    worker.free = 0;
-    for (const slot of attemptsOf(state, worker)) {
-      if (recorder.isFull()) break;
-      state.touching = state.runs.id[state.tasks.run[slot]!] as RunId;
-      killAttempt(recorder, slot, 'lost');
-      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker was not heard for the length of its lease.' });
-    }
-    if (worker.running === 0) {
-      for (const shard of worker.silencedIn) recorder.record({ kind: 'WorkerHeardAgain', shard, workerId: worker.id });
-      state.workers.forgetIfIdle(worker);
-    }
+    giveBack(recorder, worker, worker.free);
+    endLease(recorder, worker);
   }
-  watchLease(recorder, worker);
+  watchLease(state, worker);
 }
 
 /** Sent, and not shown by its worker in time: it never arrived (I26). */
 function returnUndelivered(recorder: Recorder): void {
   const { state } = recorder;
-  for (const claim of state.sent.takeDue(state.mono, state.settings.undeliveredMs)) {
-    const slot = findTask(recorder, claim);
-    if (slot === null || !isHeld(recorder, slot, claim) || state.tasks.confirmed[slot] !== 0) continue;
-    state.touching = claim.runId;
-    killAttempt(recorder, slot, 'lost');
-    returnClaim(recorder, slot, 'undelivered');
+  while (!recorder.isFull()) {
+    const claims = state.sent.takeDue(state.mono, state.settings.undeliveredMs);
+    if (claims === null) return;
+    for (const claim of claims) {
+      const slot = findTask(state, claim);
+      if (slot === null || !isHeld(state, slot, claim) || state.tasks.confirmed[slot] !== UNCONFIRMED) continue;
+      state.touching = claim.runId;
+      killAttempt(recorder, slot, 'lost');
+      returnClaim(recorder, slot, 'undelivered');
+    }
   }
 }

@@ -12,8 +12,12 @@ export interface Timer {
   readonly stamp: number;
 }
 
+/** Fewer dead ones than this are not worth a sweep. */
+const SWEEP_FROM = 4_096;
+
 export class TimerHeap {
-  private readonly items: Timer[] = [];
+  private items: Timer[] = [];
+  private keptBySweep = 0;
 
   get size(): number {
     return this.items.length;
@@ -40,38 +44,52 @@ export class TimerHeap {
     const { items } = this;
     const top = items[0];
     const last = items.pop();
-    if (last === undefined || items.length === 0) return top;
-    let at = 0;
-    for (;;) {
-      let child = at * 2 + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && isBefore(items[child + 1]!, items[child]!)) child += 1;
-      if (!isBefore(items[child]!, last)) break;
-      items[at] = items[child]!;
-      at = child;
-    }
-    items[at] = last;
+    if (last !== undefined && items.length > 0) this.siftDown(0, last);
     return top;
   }
 
-  /** Some that are due: the top ones, in no order. */
+  /** Those that will be taken out first, in that order, if they are due. Costs what it finds, not what is due. */
   due(until: number, limit: number): Timer[] {
     const found: Timer[] = [];
-    const open = [0];
-    for (let at = open.pop(); at !== undefined && found.length < limit; at = open.pop()) {
-      const timer = this.items[at];
-      if (timer === undefined || timer.at > until) continue;
-      found.push(timer);
-      open.push(at * 2 + 2, at * 2 + 1);
+    // What may come next, each with its place: a timer comes after the one above it.
+    const open = new TimerHeap();
+    const add = (place: number) => {
+      const timer = this.items[place];
+      if (timer !== undefined && timer.at <= until) open.push({ ...timer, stamp: place });
+    };
+    add(0);
+    for (let next = open.pop(); next !== undefined && found.length < limit; next = open.pop()) {
+      found.push(this.items[next.stamp]!);
+      add(next.stamp * 2 + 1);
+      add(next.stamp * 2 + 2);
     }
     return found;
   }
 
-  /** Keeps what `isLive` says is still about the present: bounds the heap by live work (I73). */
-  rebuild(isLive: (timer: Timer) => boolean): void {
-    const live = this.items.filter(isLive);
-    this.items.length = 0;
-    for (const timer of live) this.push(timer);
+  /** It has grown to twice what the last sweep left: each entry pays for its own sweeping. */
+  isDueForSweep(): boolean {
+    return this.items.length > 2 * this.keptBySweep + SWEEP_FROM;
+  }
+
+  /** Keeps what `isLive` says is still about the present. */
+  sweep(isLive: (timer: Timer) => boolean): void {
+    this.items = this.items.filter(isLive);
+    this.keptBySweep = this.items.length;
+    for (let at = (this.items.length >> 1) - 1; at >= 0; at--) this.siftDown(at, this.items[at]!);
+  }
+
+  private siftDown(from: number, timer: Timer): void {
+    const { items } = this;
+    let at = from;
+    for (;;) {
+      let child = at * 2 + 1;
+      if (child >= items.length) break;
+      if (child + 1 < items.length && isBefore(items[child + 1]!, items[child]!)) child += 1;
+      if (!isBefore(items[child]!, timer)) break;
+      items[at] = items[child]!;
+      at = child;
+    }
+    items[at] = timer;
   }
 }
 

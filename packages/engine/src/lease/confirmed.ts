@@ -1,0 +1,10 @@
+/** What is known of a claim's arrival at its worker: the values of `tasks.confirmed`. */
+
+/** Sent, or about to be; the worker has not shown it yet. */
+export const UNCONFIRMED = 0;
+/** The worker has shown that it holds the claim. */
+export const CONFIRMED = 1;
+/** In the set of the heartbeat at hand. */
+export const SEEN = 2;
+/** Loaded from the database: this engine did not send it. */
+export const LOADED = 3;

@@ -1,0 +1,29 @@
+/**
+ * Timers are not taken out when what they watch has ended: an attempt that takes a second leaves a timeout of a day
+ * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
+ */
+import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
+import type { State } from '../state.ts';
+import { findTask, isHeld } from '../task/report.ts';
+import { RETRYING } from '../task/task-table.ts';
+import type { Timer } from './timer-heap.ts';
+
+export function dropDeadTimers(state: State): void {
+  if (state.timers.isDueForSweep()) state.timers.sweep((timer) => isLive(state, timer));
+  if (state.windows.isDueForSweep()) state.windows.sweep((timer) => isCurrentWindow(state, timer));
+}
+
+/** The schedule is as it was when the timer was set, and has not decided that window yet. */
+export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
+  const schedule = schedules.get(timer.subject as DagId);
+  return schedule !== undefined && schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+}
+
+function isLive(state: State, timer: Timer): boolean {
+  if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
+  const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
+  const slot = findTask(state, claim);
+  if (slot === null) return false;
+  if (timer.kind !== 'retry') return isHeld(state, slot, claim);
+  return state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
+}
