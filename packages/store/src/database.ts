@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   /** A read that is not answered within it fails, and its connection is dropped. Commits have no such limit. */
   readonly answerTimeoutMs: number;
   readonly maxConnections: number;
+  /** For each statement of a snapshot, on the server's side; the edge sets it, loads do not. */
+  readonly statementTimeoutMs?: number;
 }
 
 export class ReadOnlyServerError extends Error {
@@ -27,6 +29,10 @@ export class ReadOnlyServerError extends Error {
 const begin = statement('begin_write', 'begin isolation level read committed read write');
 const beginSnapshot = statement('begin_snapshot', 'begin isolation level repeatable read read only');
 const commit = statement('commit', 'commit');
+const setStatementTimeout = statement(
+  'set_statement_timeout',
+  `select set_config('statement_timeout', $1::text, true)`,
+);
 const askWritable = statement(
   'ask_writable',
   `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`,
@@ -71,16 +77,15 @@ export class Database {
     return results.slice(1, -1);
   }
 
-  /** Several reads of the same instant. `calls` given first are sent with the `begin`. */
+  /** Several reads of the same instant. */
   async snapshot<T>(read: (ask: Ask) => Promise<T>, timeoutMs?: number): Promise<T> {
     return this.#withClient(async (client) => {
       let state: 'before' | 'open' | 'ended' = 'before';
       const ask: Ask = async (calls, { last } = { last: false }) => {
-        const opening = state === 'before';
+        const opening = state === 'before' ? this.#opening() : [];
         state = last ? 'ended' : 'open';
-        const all = [...(opening ? [call(beginSnapshot)] : []), ...calls, ...(last ? [call(commit)] : [])];
-        const results = await this.#answer(client, all, timeoutMs);
-        return results.slice(opening ? 1 : 0, last ? -1 : undefined);
+        const results = await this.#answer(client, [...opening, ...calls, ...(last ? [call(commit)] : [])], timeoutMs);
+        return results.slice(opening.length, last ? -1 : undefined);
       };
       const answer = await read(ask);
       // A function sets `state`, which the checker does not follow.
@@ -105,6 +110,12 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#pool.end();
+  }
+
+  #opening(): Call[] {
+    const { statementTimeoutMs } = this.options;
+    if (statementTimeoutMs === undefined) return [call(beginSnapshot)];
+    return [call(beginSnapshot), call(setStatementTimeout, `${statementTimeoutMs}ms`)];
   }
 
   async #withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {

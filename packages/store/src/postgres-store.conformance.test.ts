@@ -1,64 +1,43 @@
-import { createDatabase, startTestPostgres } from '@signalbox/postgres/testing';
-import pg from 'pg';
-import { afterAll } from 'vitest';
-import { type Held, type HoldPoint, type StoreSubject, storeConformance } from './conformance/index.ts';
-import { PostgresProxy } from './conformance/proxy.ts';
-import { migrate } from './migrate.ts';
-import type { Store } from './port.ts';
-import { openPostgresStore, type PostgresStore } from './postgres-store.ts';
+import type { Instant, ShardNo } from '@signalbox/engine';
+import { afterAll, expect, test } from 'vitest';
+import { claimed, created, deployed, newWorkerId, succeeded } from './conformance/changes.ts';
+import { storeConformance } from './conformance/index.ts';
+import { PostgresSubjects } from './conformance/postgres-subject.ts';
+import { TestNode } from './conformance/test-node.ts';
+import { payloadName } from './port.ts';
 
-const server = await startTestPostgres();
-afterAll(() => server.stop());
+const DAY_MS = 86_400_000;
 
-/** Each store has a proxy of its own between itself and the one database of the subject. */
-class PostgresSubject implements StoreSubject {
-  readonly #url: string;
-  readonly #opened = new Map<Store, { store: PostgresStore; proxy: PostgresProxy }>();
+const subjects = await PostgresSubjects.start();
+afterAll(() => subjects.stop());
 
-  constructor(url: string) {
-    this.#url = url;
-  }
+storeConformance('the PostgreSQL store', () => subjects.subject());
 
-  async open(): Promise<Store> {
-    const proxy = await PostgresProxy.start({ path: `${server.socketDir}/.s.PGSQL.${server.port}` });
-    const url = new URL(this.#url.replace('@/', '@127.0.0.1/'));
-    url.search = '';
-    url.port = String(proxy.port);
-    const store = await openPostgresStore({ url: url.href });
-    this.#opened.set(store, { store, proxy });
-    return store;
-  }
-
-  async hold(store: Store, point: HoldPoint): Promise<Held> {
-    const opened = this.#opened.get(store);
-    if (opened === undefined) throw new Error('this store is not of this subject');
-    return opened.proxy.hold(point);
-  }
-
-  async waitingForLock(): Promise<number> {
-    const client = new pg.Client({ connectionString: this.#url });
-    await client.connect();
-    const { rows } = await client.query<{ count: number }>(
-      `select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-    );
-    await client.end();
-    return rows[0]?.count ?? 0;
-  }
-
-  async restartDatabase(): Promise<void> {
-    await server.restart();
-  }
-
-  async close(): Promise<void> {
-    for (const { store, proxy } of this.#opened.values()) {
-      await proxy.stop();
-      await store.close();
-    }
-  }
-}
-
-storeConformance('postgres', async () => {
-  const url = await createDatabase(server);
-  await migrate(url);
-  return new PostgresSubject(url);
+test('a node finds what others wrote to partitions that came after its start (I17)', async () => {
+  const subject = await subjects.subject();
+  const next = await TestNode.on(await subject.open());
+  const reader = await subject.open();
+  const later = (Date.now() + 20 * DAY_MS) as Instant;
+  const old = await TestNode.on(await subject.open({ now: () => later }), [5]);
+  old.now = later;
+  const dag = deployed(5, 1);
+  const run = created(dag, old.newRunId(5), { params: '1', at: later });
+  const waiting = created(dag, old.newRunId(5), { at: later });
+  const claim = claimed(run, newWorkerId());
+  await old.commit([dag, run, waiting, claim, succeeded(claim, '2')]);
+  const shard = 5 as ShardNo;
+  const seen = await reader.fetch([
+    { kind: 'run', runId: run.runId },
+    { kind: 'run_uid', shard, uid: waiting.uid },
+  ]);
+  expect(seen.runs.map(({ runId }) => runId)).toEqual([run.runId, waiting.runId]);
+  const payloads = await reader.fetchPayloads([{ runId: run.runId, taskNo: claim.taskNo }]);
+  expect(payloads.get(payloadName({ runId: run.runId, taskNo: claim.taskNo }))).toBe('2');
+  const heads = await next.takeOver([5]);
+  expect(heads.runs).toMatchObject([
+    { runId: run.runId, tasks: [{ state: 'succeeded' }] },
+    { runId: waiting.runId, tasks: [] },
+  ]);
+  expect((await next.store.loadRest([shard], null, 10)).runs).toHaveLength(1);
+  await subject.close();
 });

@@ -4,11 +4,10 @@ import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
 import { fetchPayloads, fetchSeen } from './fetch.ts';
 import { loadHeads, loadRest } from './load.ts';
-import { assertSchema, readMigrations, SchemaError } from './migrate.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
-import { call, statement } from './statement.ts';
+import { refuseOtherSchema } from './schema-check.ts';
 
 export interface PostgresStoreOptions {
   readonly url: string;
@@ -24,8 +23,6 @@ export interface PostgresStoreOptions {
 
 const DAYS_AHEAD = 3;
 const UNDEFINED_TABLE = '42P01';
-
-const selectApplied = statement('select_applied', 'select no, checksum from schema_migration');
 
 export class PostgresStore implements Store {
   readonly database: Database;
@@ -116,21 +113,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     }),
   );
   try {
-    assertSchema(await readApplied(store.database), await readMigrations());
+    await refuseOtherSchema(store.database);
     await store.partitions.ensureAhead((options.now ?? Date.now)(), DAYS_AHEAD);
     return store;
   } catch (error) {
     await store.close();
     throw error;
-  }
-}
-
-async function readApplied(database: Database): Promise<Map<number, string>> {
-  try {
-    const { rows } = await database.one(call(selectApplied));
-    return new Map(rows.map(([no, checksum]) => [Number(no), checksum ?? '']));
-  } catch (error) {
-    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
-    throw new SchemaError('This database has no Signalbox schema: run the migrations before starting the server.');
   }
 }

@@ -15,7 +15,7 @@ import type {
   WorkerId,
 } from '@signalbox/engine';
 import { PRIORITIES } from '@signalbox/engine';
-import { ACTOR, created, deployed, keyOf, newWorkerId, START } from './changes.ts';
+import { ACTOR, created, deployed, keyOf, newWorkerId } from './changes.ts';
 import { Model, type ModelRun } from './model.ts';
 
 const SCHEDULE = {
@@ -27,6 +27,13 @@ const SCHEDULE = {
 } as const;
 const FAILURES = ['failed', 'permanent', 'timed_out', 'lost', 'cancelled'] as const satisfies AttemptOutcome[];
 
+interface GeneratorOptions {
+  readonly seed: number;
+  readonly shards: readonly ShardNo[];
+  readonly start: Instant;
+  readonly newRunId: (shard: ShardNo) => RunId;
+}
+
 export class Generator {
   readonly model = new Model();
   readonly #random: () => number;
@@ -35,13 +42,22 @@ export class Generator {
   readonly #dags: DagDeployed[] = [];
   readonly #workers: readonly WorkerId[] = [newWorkerId(), newWorkerId(), newWorkerId()];
   #changes: Change[] = [];
-  #now = START as number;
+  #now: number;
   #count = 0;
 
-  constructor(seed: number, shards: readonly ShardNo[], newRunId: (shard: ShardNo) => RunId) {
+  constructor({ seed, shards, start, newRunId }: GeneratorOptions) {
     this.#random = seeded(seed);
     this.#shards = shards;
     this.#newRunId = newRunId;
+    this.#now = start;
+  }
+
+  get now(): Instant {
+    return this.#now as Instant;
+  }
+
+  leap(ms: number): void {
+    this.#now += ms;
   }
 
   /** The next batch; the model already has it. */

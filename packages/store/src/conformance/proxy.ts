@@ -98,6 +98,8 @@ class Link {
     this.#client = client;
     this.#server = server;
     this.#traps = traps;
+    // Answers leave in many small pieces, and must not wait for each other's receipt.
+    client.setNoDelay(true);
     const fromClient = new MessageReader('client');
     const fromServer = new MessageReader('server');
     client.on('data', (chunk) => {

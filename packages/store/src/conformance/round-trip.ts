@@ -1,8 +1,9 @@
 /** What was committed is what is loaded: for any row of valid changes, under any cut into batches (I10, I19, I58). */
-import type { DagId, Need, RunId, ShardNo, StoredRun } from '@signalbox/engine';
+import type { DagId, Instant, Need, RunId, ShardNo, StoredRun } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
+import { START } from './changes.ts';
 import { Generator } from './generator.ts';
 import type { Model } from './model.ts';
 import type { Check } from './subject.ts';
@@ -12,20 +13,31 @@ const SEEDS = [1, 2, 3, 4, 5, 6];
 const BATCH_SIZES = [1, 7, 40, 3, 120, 1, 1, 25, 300, 10];
 const SHARDS = [5, 6] as ShardNo[];
 
-export const roundTripChecks: readonly Check[] = SEEDS.map((seed) => ({
-  name: `a row of changes drawn from seed ${seed} comes back as it was committed`,
-  run: async (subject) => {
-    const node = await TestNode.start(subject, SHARDS);
-    const generator = new Generator(seed, SHARDS, (shard) => node.newRunId(shard));
-    const reader = await subject.open();
-    for (const size of BATCH_SIZES) {
-      await node.commit(generator.batch(size));
-      await compareLoads(reader, node, generator.model);
-    }
-    await compareFetches(reader, generator.model);
-    await comparePayloads(reader, generator.model);
-  },
-}));
+/** Tables may be cut by time: lives are drawn that lie within a day, and such that go on over days. */
+const SPANS = [
+  ['on a day long ago', START, 0],
+  ['over the days to come', Date.now() as Instant, 11 * 3_600_000],
+] as const;
+
+export const roundTripChecks: readonly Check[] = SEEDS.map((seed) => ({ seed, span: SPANS[seed % 2] ?? SPANS[0] })).map(
+  ({ seed, span: [when, start, leapMs] }) => ({
+    name: `a row of changes drawn from seed ${seed}, ${when}, comes back as it was committed`,
+    run: async (subject) => {
+      const node = await TestNode.start(subject, SHARDS);
+      const newRunId = (shard: ShardNo) => node.newRunId(shard);
+      const generator = new Generator({ seed, shards: SHARDS, start, newRunId });
+      const reader = await subject.open();
+      for (const size of BATCH_SIZES) {
+        generator.leap(leapMs);
+        node.now = generator.now;
+        await node.commit(generator.batch(size));
+        await compareLoads(reader, node, generator.model);
+      }
+      await compareFetches(reader, generator.model);
+      await comparePayloads(reader, generator.model);
+    },
+  }),
+);
 
 const byId = (runs: readonly StoredRun[]): StoredRun[] => [...runs].sort((a, b) => a.runId - b.runId);
 

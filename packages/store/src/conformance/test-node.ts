@@ -1,6 +1,6 @@
 /** A node as the suite plays it: it owns shards, keeps their numbers, and stamps its batches as a host does. */
 import { randomUUID } from 'node:crypto';
-import type { Change, Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
+import type { Change, Epoch, Instant, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import { nextRunId, shardOfRun } from '@signalbox/engine';
 import type { CommitBatch, CommitChain, LoadedHeads, ShardStamp, Store, TakenShard } from '../port.ts';
 import { dagNoOf, START } from './changes.ts';
@@ -15,6 +15,8 @@ export class TestNode {
   readonly nodeId = randomUUID() as NodeId;
   readonly store: Store;
   readonly stamps = new Map<ShardNo, ShardStamp>();
+  /** Its wall clock: where run ids and journal rows get their time from. */
+  now: Instant = START;
   #chain: CommitChain | null = null;
 
   constructor(store: Store) {
@@ -23,7 +25,11 @@ export class TestNode {
 
   /** A node with these shards, loaded and ready to commit. */
   static async start(subject: StoreSubject, shards: readonly number[] = []): Promise<TestNode> {
-    const node = new TestNode(await subject.open());
+    return TestNode.on(await subject.open(), shards);
+  }
+
+  static async on(store: Store, shards: readonly number[] = []): Promise<TestNode> {
+    const node = new TestNode(store);
     await node.store.registerNode({ nodeId: node.nodeId, peerAddress: 'peer:1', gatewayAddress: 'gateway:1' });
     if (shards.length > 0) await node.takeOver(shards);
     return node;
@@ -75,7 +81,7 @@ export class TestNode {
   /** The next run id of a shard. Counted up at once, as the engine does. */
   newRunId(shard: number): RunId {
     const stamp = this.stamp(shard);
-    const lastRunId = nextRunId(stamp.shard, stamp.lastRunId, START);
+    const lastRunId = nextRunId(stamp.shard, stamp.lastRunId, this.now);
     this.stamps.set(stamp.shard, { ...stamp, lastRunId });
     return lastRunId;
   }
@@ -93,7 +99,7 @@ export class TestNode {
       this.stamps.set(shard, next);
       return next;
     });
-    return { shards, changes, at: START };
+    return { shards, changes, at: this.now };
   }
 
   commit(changes: readonly Change[]): Promise<void> {

@@ -1,0 +1,111 @@
+/**
+ * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
+ * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
+ */
+import type { Instant, TaskNo, TenantId } from '@signalbox/engine';
+import { Database, type Log } from './database.ts';
+import { Partitions } from './partitions.ts';
+import {
+  createToken,
+  ensureTenant,
+  findToken,
+  listTokens,
+  type NewApiToken,
+  readCluster,
+  revokeToken,
+} from './queries/access.ts';
+import { findDag, listDags, listWindows } from './queries/dags.ts';
+import { type ListRuns, listRuns } from './queries/run-list.ts';
+import { getPayload, getRun, resolveRun } from './queries/run-view.ts';
+import { refuseOtherSchema } from './schema-check.ts';
+
+export interface QueriesOptions {
+  readonly url: string;
+  readonly preparedStatements?: boolean;
+  readonly log?: Log;
+  readonly connectTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+  readonly maxConnections?: number;
+}
+
+/** How old the knowledge of which partitions there are may be. Those of today and tomorrow are made days ahead. */
+const PARTITIONS_KNOWN_FOR_MS = 60_000;
+const UNDEFINED_TABLE = '42P01';
+
+export class Queries {
+  readonly #database: Database;
+  readonly #partitions: Partitions;
+  #knownUntil = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#partitions = new Partitions(database);
+  }
+
+  cluster = () => readCluster(this.#database);
+  ensureTenant = (name: string) => ensureTenant(this.#database, name);
+  findToken = (sha256: Buffer) => findToken(this.#database, sha256);
+  createToken = (token: NewApiToken) => createToken(this.#database, token);
+  revokeToken = (tenantId: TenantId, name: string) => revokeToken(this.#database, tenantId, name);
+  listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
+
+  findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
+  listDags = (tenantId: TenantId, after: string | null, limit: number) =>
+    listDags(this.#database, tenantId, after, limit);
+  listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
+    listWindows(this.#database, tenantId, windows);
+
+  resolveRun = (tenantId: TenantId, uid: string) =>
+    this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));
+  getRun = (tenantId: TenantId, uid: string) =>
+    this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid));
+  getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
+    this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
+  listRuns = (tenantId: TenantId, list: ListRuns) =>
+    this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
+
+  close = () => this.#database.close();
+
+  async #withPartitions<T>(read: (days: Partitions['days']) => Promise<T>): Promise<T> {
+    if (performance.now() > this.#knownUntil) await this.#lookAgain();
+    try {
+      return await read(this.#partitions.days);
+    } catch (error) {
+      if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+      await this.#lookAgain(); // one of them was dropped meanwhile
+      return read(this.#partitions.days);
+    }
+  }
+
+  async #lookAgain(): Promise<void> {
+    await this.#partitions.refresh();
+    this.#knownUntil = performance.now() + PARTITIONS_KNOWN_FOR_MS;
+  }
+}
+
+/**
+ * @example
+ * const queries = await openQueries({ url });
+ * const run = await queries.getRun(tenantId, uid);
+ */
+export async function openQueries(options: QueriesOptions): Promise<Queries> {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5_000;
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const database = new Database({
+    url: options.url,
+    preparedStatements: options.preparedStatements ?? true,
+    log: options.log ?? (() => {}),
+    connectTimeoutMs,
+    // Somewhat later than the server's own limit, which says more.
+    answerTimeoutMs: statementTimeoutMs + 1_000,
+    maxConnections: options.maxConnections ?? 4,
+    statementTimeoutMs,
+  });
+  try {
+    await refuseOtherSchema(database);
+    return new Queries(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+/** The cluster's own data, tenants and tokens: small tables, read by key. */
+import type { TenantId } from '@signalbox/engine';
+import type { Database } from '../database.ts';
+import { call, statement } from '../statement.ts';
+import { decodeText, encodeText } from '../text.ts';
+
+export interface Cluster {
+  /** New after a restore: tokens of another one are refused (I64). */
+  readonly incarnation: string;
+  readonly tokenKey: Buffer;
+  readonly shardCount: number;
+}
+
+export interface ApiToken {
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  readonly role: string;
+}
+
+export interface NewApiToken {
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly role: string;
+  /** Of the token's text, which is never stored (I67). */
+  readonly sha256: Buffer;
+}
+
+export interface ListedToken {
+  readonly name: string;
+  readonly role: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+const selectCluster = statement('select_cluster', 'select incarnation, token_key, shard_count from cluster');
+const selectToken = statement(
+  'select_token',
+  `
+  select t.tenant_id, n.name, t.name, t.role from api_token t join tenant n on n.tenant_id = t.tenant_id
+   where t.sha256 = $1::bytea and t.revoked_at is null`,
+);
+const insertToken = statement(
+  'insert_token',
+  `
+  insert into api_token (tenant_id, name, role, sha256) values ($1::integer, $2::text, $3::text, $4::bytea)
+  on conflict do nothing returning 1`,
+);
+const setRevoked = statement(
+  'revoke_token',
+  `
+  update api_token set revoked_at = clock_timestamp()
+   where tenant_id = $1::integer and name = $2::text and revoked_at is null returning 1`,
+);
+const MILLISECONDS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+const selectTokens = statement(
+  'select_tokens',
+  `
+  select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')} from api_token
+   where tenant_id = $1::integer order by created_at desc, name limit 1000`,
+);
+const selectTenant = statement('select_tenant', 'select tenant_id from tenant where name = $1::text');
+const insertTenant = statement(
+  'insert_tenant',
+  `
+  insert into tenant (tenant_id, name) select coalesce(max(tenant_id), 0) + 1, $1::text from tenant
+  on conflict (name) do nothing`,
+);
+
+export async function readCluster(database: Database): Promise<Cluster> {
+  const [row] = (await database.one(call(selectCluster))).rows;
+  if (row === undefined) throw new Error('The table cluster is empty: the database was not restored whole.');
+  return {
+    incarnation: row[0] ?? '',
+    tokenKey: Buffer.from((row[1] ?? '').slice(2), 'hex'),
+    shardCount: Number(row[2]),
+  };
+}
+
+/** By the primary key, on a hash: how long it takes tells nothing of the token. */
+export async function findToken(database: Database, sha256: Buffer): Promise<ApiToken | null> {
+  const [row] = (await database.one(call(selectToken, sha256))).rows;
+  if (row === undefined) return null;
+  const [tenantId, tenant, name, role] = row;
+  return {
+    tenantId: Number(tenantId) as TenantId,
+    tenant: decodeText(tenant ?? ''),
+    name: decodeText(name ?? ''),
+    role: role ?? '',
+  };
+}
+
+/** False when the tenant has a valid token of that name already, or the same token was stored before. */
+export async function createToken(database: Database, token: NewApiToken): Promise<boolean> {
+  const insert = call(insertToken, token.tenantId, encodeText(token.name), token.role, token.sha256);
+  return (await database.one(insert)).rows.length > 0;
+}
+
+export async function revokeToken(database: Database, tenantId: TenantId, name: string): Promise<boolean> {
+  return (await database.one(call(setRevoked, tenantId, encodeText(name)))).rows.length > 0;
+}
+
+export async function listTokens(database: Database, tenantId: TenantId): Promise<ListedToken[]> {
+  const { rows } = await database.one(call(selectTokens, tenantId));
+  return rows.map(([name, role, createdAt, revokedAt]) => ({
+    name: decodeText(name ?? ''),
+    role: role ?? '',
+    createdAt: Number(createdAt),
+    revokedAt: revokedAt === null || revokedAt === undefined ? null : Number(revokedAt),
+  }));
+}
+
+/** The tenant of that name, made if it is not there. Two who make one at the same moment: one of them may have to ask again. */
+export async function ensureTenant(database: Database, name: string): Promise<TenantId> {
+  const [, found] = await database.run([call(insertTenant, encodeText(name)), call(selectTenant, encodeText(name))]);
+  return Number(found?.rows[0]?.[0]) as TenantId;
+}

@@ -1,0 +1,148 @@
+/** Dags and their windows, for people. Each statement names the tenant (I65). */
+import type {
+  DagId,
+  DagSpec,
+  Instant,
+  RunId,
+  RunUid,
+  ScheduleSpec,
+  ShardNo,
+  SkipReason,
+  TenantId,
+  VersionNo,
+} from '@signalbox/engine';
+import type { Row } from '../batch.ts';
+import { skipReasons } from '../codes.ts';
+import type { Database } from '../database.ts';
+import { call, statement } from '../statement.ts';
+import { decodeText, encodeText } from '../text.ts';
+
+export interface DagView {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly name: string;
+  readonly versionNo: VersionNo;
+  readonly hash: string;
+  readonly deployedAt: Instant;
+  readonly deployedBy: string;
+  readonly schedule: {
+    readonly spec: ScheduleSpec;
+    readonly revision: number;
+    readonly paused: boolean;
+    readonly decidedUntil: Instant;
+  } | null;
+}
+
+export interface DagDetails extends DagView {
+  readonly spec: DagSpec;
+}
+
+export interface WindowView {
+  readonly firesAt: Instant;
+  readonly untilAt: Instant;
+  readonly wallTime: string | null;
+  readonly count: number;
+  readonly skipped: SkipReason | null;
+  readonly runId: RunId | null;
+  readonly runUid: RunUid | null;
+  readonly decidedAt: Instant;
+}
+
+const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
+    s.decided_until`;
+const DAG_TABLES = `dag d
+    join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+    left join schedule s on s.shard = d.shard and s.dag_id = d.dag_id`;
+
+/** Both lean on the index `dag_name` (tenant_id, name). */
+const selectDag = statement(
+  'find_dag',
+  `select ${DAG_COLUMNS}, v.spec::text from ${DAG_TABLES} where d.tenant_id = $1::integer and d.name = $2::text`,
+);
+const selectDags = statement(
+  'list_dags',
+  `
+  select ${DAG_COLUMNS} from ${DAG_TABLES}
+   where d.tenant_id = $1::integer and d.name > $2::text order by d.name limit $3::integer`,
+);
+
+/** Leans on the primary key (shard, dag_id, fires_at, wall_time) of each partition, from its end. */
+const selectWindows = statement(
+  'list_windows',
+  `
+  select w.fires_at, w.until_at, w.wall_time, w.count, w.skipped, w.run_id, r.uid, w.at
+    from (select w.* from dag d join window_decision w on w.shard = d.shard and w.dag_id = d.dag_id
+           where d.tenant_id = $1::integer and d.name = $2::text and w.fires_at < $3::bigint
+           order by w.fires_at desc, w.wall_time limit $4::integer) w
+    left join run r on r.shard = w.shard and r.run_id = w.run_id
+   order by w.fires_at desc, w.wall_time`,
+);
+
+export async function findDag(database: Database, tenantId: TenantId, name: string): Promise<DagDetails | null> {
+  const row = await database.snapshot(async (ask) => {
+    const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
+    return found?.rows[0];
+  });
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[11] ?? 'null') as DagSpec };
+}
+
+/** In order of name, after the one given. */
+export async function listDags(
+  database: Database,
+  tenantId: TenantId,
+  after: string | null,
+  limit: number,
+): Promise<DagView[]> {
+  return database.snapshot(async (ask) => {
+    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit)], { last: true });
+    return (found?.rows ?? []).map(parseDag);
+  });
+}
+
+/** Newest first. */
+export async function listWindows(
+  database: Database,
+  tenantId: TenantId,
+  { dagName, before, limit }: { dagName: string; before: Instant | null; limit: number },
+): Promise<WindowView[]> {
+  return database.snapshot(async (ask) => {
+    const until = before ?? Number.MAX_SAFE_INTEGER;
+    const [found] = await ask([call(selectWindows, tenantId, encodeText(dagName), until, limit)], { last: true });
+    return (found?.rows ?? []).map(parseWindow);
+  });
+}
+
+function parseDag(row: Row): DagView {
+  const [shard, dagId, name, versionNo, hash, at, actor, spec, revision, paused, decidedUntil] = row;
+  return {
+    shard: Number(shard) as ShardNo,
+    dagId: Number(dagId) as DagId,
+    name: decodeText(name ?? ''),
+    versionNo: Number(versionNo) as VersionNo,
+    hash: decodeText(hash ?? ''),
+    deployedAt: Number(at) as Instant,
+    deployedBy: decodeText(actor ?? ''),
+    schedule:
+      spec === null || spec === undefined
+        ? null
+        : {
+            spec: JSON.parse(spec) as ScheduleSpec,
+            revision: Number(revision),
+            paused: paused === 't',
+            decidedUntil: Number(decidedUntil) as Instant,
+          },
+  };
+}
+
+function parseWindow([firesAt, untilAt, wallTime, count, skipped, runId, uid, at]: Row): WindowView {
+  return {
+    firesAt: Number(firesAt) as Instant,
+    untilAt: Number(untilAt) as Instant,
+    wallTime: wallTime === '' || wallTime === null || wallTime === undefined ? null : decodeText(wallTime),
+    count: Number(count),
+    skipped: skipped === null || skipped === undefined ? null : skipReasons.word(Number(skipped)),
+    runId: runId === null || runId === undefined ? null : (Number(runId) as RunId),
+    runUid: (uid ?? null) as RunUid | null,
+    decidedAt: Number(at) as Instant,
+  };
+}

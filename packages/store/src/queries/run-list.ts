@@ -1,0 +1,217 @@
+/**
+ * Lists of runs, newest first. There is no index on a run's state, for it would make every update dearer; instead a list
+ * walks indexes that end in the run's id, looks at a bounded number of rows, and says where it stopped. A page may
+ * therefore be short, even empty, and still have a next one.
+ *
+ * A walk has *streams*, each in order of id: the runs of one dag, of each dag of a tenant that has few, or else of each
+ * shard. Runs that have not ended are walked in `live_run`, where finished ones are not in the way. When a stream has
+ * shown as many rows as it may, nothing below its last one can be listed yet: the highest such place is the *horizon*.
+ */
+import type { DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
+import { SHARD_COUNT } from '@signalbox/engine';
+import { phases, priorities, runOutcomes } from '../codes.ts';
+import type { Ask, Database } from '../database.ts';
+import { byLeaf, type KnownDays, type Leaf, leafOfRun, runBounds } from '../leaf.ts';
+import { call, leafStatement, statement } from '../statement.ts';
+import { keyColumns } from '../statements/run.ts';
+import { encodeText, parseIntegers, plainArray } from '../text.ts';
+import { parseRunView, RUN_VIEW_COLUMNS, type RunView } from './run-view.ts';
+
+export interface ListRuns {
+  readonly dagName?: string | undefined;
+  /** A phase, or the outcome of runs that have ended. */
+  readonly state?: 'open' | 'closing' | 'ended' | RunOutcome | undefined;
+  /** Only runs with smaller ids: the `next` of the page before. */
+  readonly before?: RunId | null | undefined;
+  readonly limit: number;
+}
+
+export interface ListedRuns {
+  readonly runs: readonly RunView[];
+  /** Where the next page begins; null when there is nothing more. */
+  readonly next: RunId | null;
+}
+
+/** Rows looked at in one step, over all streams; 6,400 took 4 ms. */
+const ROWS_PER_STEP = 6_400;
+const MAX_STEPS = 8;
+/** Beyond it a tenant's runs are walked by shard: a stream costs some 3 µs also when it is empty. */
+const MAX_DAG_STREAMS = 500;
+
+const selectDagIds = statement(
+  'list_dag_ids',
+  `
+  select array_agg(shard)::text, array_agg(dag_id)::text
+    from (select shard, dag_id from dag where tenant_id = $1::integer and ($2::text is null or name = $2::text)
+           limit ${MAX_DAG_STREAMS + 1}) d`,
+);
+
+/** What the walks have in common: `scanned` has what was looked at; then the horizon, and what fits above it. */
+const pick = (scanned: string) => `
+  with scanned as materialized (${scanned}),
+  horizon as (
+    select coalesce(max(last), $6::bigint) as id, max(last) is not null as cut from (
+      select min(run_id) as last from scanned group by stream having count(*) = $7::integer) ends)
+  select max(h.id)::text, bool_or(h.cut)::text, array_agg(hit.run_id order by hit.run_id desc)::text
+    from horizon h left join lateral (
+      select run_id from scanned
+       where tenant_id = $3::integer and ($4::smallint is null or phase = $4::smallint)
+         and ($8::smallint is null or outcome = $8::smallint) and run_id >= h.id
+       order by run_id desc limit $9::integer) hit on true`;
+
+/** Leans on (shard, dag_id, run_id). */
+const walkDags = leafStatement('walk_dags', (leaf) =>
+  pick(`
+    select s.stream, r.run_id, r.tenant_id, r.phase, r.outcome
+      from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
+        select r.run_id, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+         where r.shard = s.shard and r.dag_id = s.dag_id and r.run_id < $5::bigint and r.run_id >= $6::bigint
+         order by r.run_id desc limit $7::integer) r`),
+);
+
+/** Leans on (shard, run_id). */
+const walkShards = leafStatement('walk_shards', (leaf) =>
+  pick(`
+    select s.stream, r.run_id, r.tenant_id, r.phase, r.outcome
+      from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
+        select r.run_id, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+         where r.shard = s.shard and r.run_id < $5::bigint and r.run_id >= $6::bigint
+         order by r.run_id desc limit $7::integer) r`),
+);
+
+/** Leans on (shard, priority, run_id) of `live_run`: here a stream is a priority of a shard. Then on (shard, run_id) of `run`. */
+const walkLive = leafStatement('walk_live', (leaf) =>
+  pick(`
+    select s.stream, l.run_id, r.tenant_id, r.phase, r.outcome
+      from (select row_number() over () as stream, s.shard, p.priority
+              from unnest($1::smallint[]) as s (shard), unnest($10::smallint[]) as p (priority)) s, lateral (
+        select l.run_id, l.dag_id from live_run l
+         where l.shard = s.shard and l.priority = s.priority and l.run_id < $5::bigint and l.run_id >= $6::bigint
+         order by l.run_id desc limit $7::integer) l
+      left join run_${leaf} r on r.shard = s.shard and r.run_id = l.run_id
+        and ($2::bigint[] is null or l.dag_id = any ($2::bigint[]))`),
+);
+
+const selectViews = leafStatement(
+  'list_runs',
+  (leaf) => `
+  select ${RUN_VIEW_COLUMNS}
+    from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
+    join run_${leaf} r on r.shard = u.shard and r.run_id = u.run_id
+    join dag d on d.shard = r.shard and d.dag_id = r.dag_id
+   where r.tenant_id = $3::integer`,
+);
+
+interface Walk {
+  readonly kind: 'dags' | 'shards' | 'live';
+  readonly shards: readonly ShardNo[];
+  /** Of each stream; for `live` those that may be listed, or null for all. */
+  readonly dagIds: readonly DagId[] | null;
+  readonly streamCount: number;
+}
+
+export async function listRuns(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  { dagName, state, before, limit }: ListRuns,
+): Promise<ListedRuns> {
+  return database.snapshot(async (ask) => {
+    const walk = await chooseWalk(ask, tenantId, dagName, state);
+    if (walk === null) return { runs: [], next: null };
+    const { ids, next } = await walkDown(ask, days, walk, { tenantId, state, before: before ?? null, limit });
+    if (ids.length === 0) return { runs: [], next };
+    const calls = [...byLeaf(ids, (id) => leafOfRun(days, id))].map(([leaf, list]) =>
+      call(selectViews(leaf), ...keyColumns(list.map((runId) => ({ runId }))), tenantId),
+    );
+    const results = await ask(calls, { last: true });
+    const runs = results.flatMap(({ rows }) => rows.map(parseRunView)).sort((a, b) => b.runId - a.runId);
+    return { runs, next };
+  });
+}
+
+async function chooseWalk(
+  ask: Ask,
+  tenantId: TenantId,
+  dagName: string | undefined,
+  state: ListRuns['state'],
+): Promise<Walk | null> {
+  const [found] = await ask([call(selectDagIds, tenantId, dagName === undefined ? null : encodeText(dagName))]);
+  const shards = parseIntegers(found?.rows[0]?.[0]) as ShardNo[];
+  const dagIds = parseIntegers(found?.rows[0]?.[1]) as DagId[];
+  if (dagIds.length === 0) return null;
+  const few = dagIds.length <= MAX_DAG_STREAMS;
+  const touched = few ? [...new Set(shards)] : allShards();
+  if (state === 'open' || state === 'closing') {
+    const streamCount = touched.length * priorities.words.length;
+    return { kind: 'live', shards: touched, dagIds: few ? dagIds : null, streamCount };
+  }
+  if (few) return { kind: 'dags', shards, dagIds, streamCount: shards.length };
+  return { kind: 'shards', shards: touched, dagIds: touched.map(() => 0 as DagId), streamCount: touched.length };
+}
+
+interface WalkFor {
+  readonly tenantId: TenantId;
+  readonly state: ListRuns['state'];
+  readonly before: RunId | null;
+  readonly limit: number;
+}
+
+async function walkDown(
+  ask: Ask,
+  days: KnownDays,
+  walk: Walk,
+  { tenantId, state, before, limit }: WalkFor,
+): Promise<{ ids: RunId[]; next: RunId | null }> {
+  const ids: RunId[] = [];
+  const perStream = Math.max(10, Math.ceil(ROWS_PER_STEP / walk.streamCount));
+  const [phase, outcome] = stateCodes(state);
+  let segments = segmentsBelow(days, before ?? (Number.MAX_SAFE_INTEGER as RunId));
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const [segment, ...older] = segments;
+    if (segment === undefined) return { ids, next: null };
+    const dagIds = walk.dagIds === null ? null : plainArray(walk.dagIds);
+    const common = [plainArray(walk.shards), dagIds, tenantId, phase, segment.to, segment.from, perStream, outcome];
+    const walks = { dags: walkDags, shards: walkShards, live: walkLive }[walk.kind](segment.leaf);
+    const everyPriority = walk.kind === 'live' ? [plainArray(priorities.words.map((_, code) => code))] : [];
+    const [found] = await ask([call(walks, ...common, limit - ids.length, ...everyPriority)]);
+    const [horizon, cut, hits] = found?.rows[0] ?? [];
+    const page = parseIntegers(hits?.replace('{NULL}', '{}')) as RunId[];
+    ids.push(...page);
+    const last = ids.at(-1);
+    if (ids.length >= limit && last !== undefined) return { ids, next: last };
+    segments = cut === 'true' ? [{ ...segment, to: Number(horizon) as RunId }, ...older] : older;
+  }
+  return { ids, next: segments[0]?.to ?? null };
+}
+
+function stateCodes(state: ListRuns['state']): [phase: number | null, outcome: number | null] {
+  if (state === undefined) return [null, null];
+  if (state === 'open' || state === 'closing' || state === 'ended') return [phases.code(state), null];
+  return [phases.code('ended'), runOutcomes.code(state)];
+}
+
+interface Segment {
+  readonly leaf: Leaf;
+  readonly from: RunId;
+  readonly to: RunId;
+}
+
+/** All ids below, cut where partitions are, newest first; between the days that have one there is `default`. */
+function segmentsBelow(days: KnownDays, before: RunId): Segment[] {
+  const segments: Segment[] = [];
+  let to = before;
+  for (const day of [...days.run].sort((a, b) => b - a)) {
+    const [from, until] = runBounds(day);
+    if (from >= to) continue;
+    if (until < to) segments.push({ leaf: 'default', from: until, to });
+    segments.push({ leaf: `d${day}`, from, to: Math.min(until, to) as RunId });
+    to = from;
+  }
+  if (to > 0) segments.push({ leaf: 'default', from: 0 as RunId, to });
+  return segments;
+}
+
+function allShards(): ShardNo[] {
+  return Array.from({ length: SHARD_COUNT }, (_, shard) => shard as ShardNo);
+}

@@ -1,0 +1,274 @@
+/** One run with all that is known of it, and the columns of a run as people see it. */
+import {
+  type AttemptNo,
+  type AttemptOutcome,
+  type DagId,
+  type DagSpec,
+  type Fence,
+  type Instant,
+  type Priority,
+  type ReturnReason,
+  type RunCreated,
+  type RunId,
+  type RunOutcome,
+  type RunPhase,
+  type RunUid,
+  SHARD_COUNT,
+  type ShardNo,
+  type StoredTask,
+  shardOfRun,
+  shardOfUid,
+  type TaskNo,
+  type TenantId,
+  type VersionNo,
+  type WorkerId,
+} from '@signalbox/engine';
+import type { Row } from '../batch.ts';
+import { attemptOutcomes, causes, phases, priorities, returnReasons, runOutcomes, taskStates } from '../codes.ts';
+import type { Ask, Database } from '../database.ts';
+import { findRunIds } from '../fetch.ts';
+import { type KnownDays, leafOfRun } from '../leaf.ts';
+import { expectResults } from '../load.ts';
+import { call, leafStatement } from '../statement.ts';
+import { PARAMS_TASK_NO } from '../statements/attempt.ts';
+import { decodeNullableText, decodeText } from '../text.ts';
+
+export interface RunView {
+  readonly runId: RunId;
+  readonly shard: ShardNo;
+  readonly uid: RunUid;
+  readonly dagId: DagId;
+  readonly dagName: string;
+  readonly versionNo: VersionNo;
+  readonly priority: Priority;
+  readonly cause: RunCreated['cause'];
+  readonly phase: RunPhase;
+  readonly outcome: RunOutcome | null;
+  readonly admitted: boolean;
+  readonly setAside: boolean;
+  readonly strikes: number;
+  readonly strikeReason: string | null;
+  readonly hasParams: boolean;
+  readonly firesAt: Instant | null;
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+  readonly admittedAt: Instant | null;
+  readonly closingAt: Instant | null;
+  readonly closedBy: string | null;
+  readonly endedAt: Instant | null;
+}
+
+export interface AttemptView {
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly outcome: AttemptOutcome | null;
+  readonly claimedAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant | null;
+  readonly retryAt: Instant | null;
+  readonly error: string | null;
+}
+
+/** A task's row shows its newest attempt. */
+export interface TaskView extends AttemptView {
+  readonly state: StoredTask['state'];
+  readonly lostCount: number;
+  readonly returnReason: ReturnReason | null;
+  readonly returnedAt: Instant | null;
+  readonly hasOutput: boolean;
+}
+
+export interface RunDetails extends RunView {
+  readonly hash: string;
+  readonly spec: DagSpec;
+  /** Those with a row: the others are derived from the spec by the engine's `deriveTasks`. */
+  readonly tasks: readonly TaskView[];
+  /** The attempts before the newest one of each task. */
+  readonly supersededAttempts: readonly AttemptView[];
+}
+
+export const RUN_VIEW_COLUMNS = `r.run_id, r.uid, r.dag_id, d.name, r.version_no, r.priority, r.cause, r.phase, r.outcome,
+    r.admitted, r.set_aside, r.strikes, r.strike_reason, r.has_params, r.fires_at, r.created_at, r.actor, r.admitted_at,
+    r.closing_at, r.closing_actor, r.ended_at`;
+const RUN_VIEW_COUNT = 21;
+
+/** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
+const selectRun = leafStatement(
+  'view_run',
+  (leaf) => `
+  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text
+    from run_${leaf} r
+    join dag d on d.shard = r.shard and d.dag_id = r.dag_id
+    join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
+   where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
+);
+
+const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcome, a.claimed_at, a.started_at, a.ended_at,
+    a.retry_at, a.error`;
+const ATTEMPT_COUNT = 10;
+
+const selectTasks = leafStatement(
+  'view_tasks',
+  (leaf) => `
+  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null
+    from task_${leaf} a
+    left join payload_${leaf} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
+   where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
+);
+
+const selectAttempts = leafStatement(
+  'view_attempts',
+  (leaf) => `
+  select ${ATTEMPT_COLUMNS} from attempt_${leaf} a
+    join task_${leaf} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
+   where a.shard = $1::smallint and a.run_id = $2::bigint and a.attempt_no < t.attempt_no
+   order by a.task_no, a.attempt_no`,
+);
+
+const selectOwner = leafStatement(
+  'view_run_owner',
+  (leaf) => `select 1 from run_${leaf} where shard = $1::smallint and run_id = $2::bigint and tenant_id = $3::integer`,
+);
+
+const selectPayload = leafStatement(
+  'view_payload',
+  (leaf) => `
+  select p.body from run_${leaf} r
+    join payload_${leaf} p on p.shard = r.shard and p.run_id = r.run_id and p.task_no = $4::integer
+   where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
+);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Where a run is, if it is one of the tenant's. */
+export async function resolveRun(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  uid: string,
+): Promise<{ shard: ShardNo; runId: RunId } | null> {
+  return database.snapshot(async (ask) => {
+    const runId = await findRunId(ask, days, uid);
+    if (runId === null) return null;
+    const shard = shardOfRun(runId);
+    const [owner] = await ask([call(selectOwner(leafOfRun(days, runId)), shard, runId, tenantId)], { last: true });
+    return owner?.rows.length === 1 ? { shard, runId } : null;
+  });
+}
+
+export async function getRun(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  uid: string,
+): Promise<RunDetails | null> {
+  return database.snapshot(async (ask) => {
+    const runId = await findRunId(ask, days, uid);
+    if (runId === null) return null;
+    const leaf = leafOfRun(days, runId);
+    const key = [shardOfRun(runId), runId];
+    const [run, tasks, attempts] = expectResults(
+      await ask(
+        [call(selectRun(leaf), ...key, tenantId), call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)],
+        { last: true },
+      ),
+      3,
+    );
+    const row = run.rows[0];
+    if (row === undefined) return null;
+    return {
+      ...parseRunView(row),
+      hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
+      spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
+      tasks: tasks.rows.map(parseTask),
+      supersededAttempts: attempts.rows.map(parseAttempt),
+    };
+  });
+}
+
+/** The params of a run (`taskNo` null) or the output of one of its tasks. */
+export async function getPayload(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  { uid, taskNo }: { uid: string; taskNo: TaskNo | null },
+): Promise<string | null> {
+  return database.snapshot(async (ask) => {
+    const runId = await findRunId(ask, days, uid);
+    if (runId === null) return null;
+    const key = [shardOfRun(runId), runId, tenantId, taskNo ?? PARAMS_TASK_NO];
+    const [found] = await ask([call(selectPayload(leafOfRun(days, runId)), ...key)], { last: true });
+    return decodeNullableText(found?.rows[0]?.[0] ?? null);
+  });
+}
+
+async function findRunId(ask: Ask, days: KnownDays, uid: string): Promise<RunId | null> {
+  if (!UUID.test(uid)) return null;
+  const known = uid.toLowerCase() as RunUid;
+  const shard = shardOfUid(known);
+  if (!(shard < SHARD_COUNT)) return null;
+  return (await findRunIds(ask, days, [{ shard, uid: known }]))[0] ?? null;
+}
+
+const instant = (value: string | null | undefined): Instant | null =>
+  value === null || value === undefined ? null : (Number(value) as Instant);
+
+export function parseRunView(row: Row): RunView {
+  const [runId, uid, dagId, name, versionNo, priority, cause, phase, outcome, admitted, setAside, strikes, reason] =
+    row;
+  const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt] = row.slice(13);
+  return {
+    runId: Number(runId) as RunId,
+    shard: shardOfRun(Number(runId) as RunId),
+    uid: uid as RunUid,
+    dagId: Number(dagId) as DagId,
+    dagName: decodeText(name ?? ''),
+    versionNo: Number(versionNo) as VersionNo,
+    priority: priorities.word(Number(priority)),
+    cause: causes.word(Number(cause)),
+    phase: phases.word(Number(phase)),
+    outcome: outcome === null || outcome === undefined ? null : runOutcomes.word(Number(outcome)),
+    admitted: admitted === 't',
+    setAside: setAside === 't',
+    strikes: Number(strikes),
+    strikeReason: decodeNullableText(reason ?? null),
+    hasParams: hasParams === 't',
+    firesAt: instant(firesAt),
+    createdAt: Number(createdAt) as Instant,
+    createdBy: decodeText(actor ?? ''),
+    admittedAt: instant(admittedAt),
+    closingAt: instant(closingAt),
+    closedBy: decodeNullableText(closingActor ?? null),
+    endedAt: instant(endedAt),
+  };
+}
+
+function parseAttempt(row: Row): AttemptView {
+  const [taskNo, attemptNo, fence, workerId, outcome, claimedAt, startedAt, endedAt, retryAt, error] = row;
+  return {
+    taskNo: Number(taskNo) as TaskNo,
+    attemptNo: Number(attemptNo) as AttemptNo,
+    fence: Number(fence) as Fence,
+    workerId: workerId as WorkerId,
+    outcome: outcome === null || outcome === undefined ? null : attemptOutcomes.word(Number(outcome)),
+    claimedAt: Number(claimedAt) as Instant,
+    startedAt: instant(startedAt),
+    endedAt: instant(endedAt),
+    retryAt: instant(retryAt),
+    error: decodeNullableText(error ?? null),
+  };
+}
+
+function parseTask(row: Row): TaskView {
+  const [state, lostCount, returnReason, returnedAt, hasOutput] = row.slice(ATTEMPT_COUNT);
+  return {
+    ...parseAttempt(row),
+    state: taskStates.word(Number(state)),
+    lostCount: Number(lostCount),
+    returnReason: returnReason === null || returnReason === undefined ? null : returnReasons.word(Number(returnReason)),
+    returnedAt: instant(returnedAt),
+    hasOutput: hasOutput === 't',
+  };
+}
