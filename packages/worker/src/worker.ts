@@ -10,18 +10,17 @@ import {
   type Hello,
   type Kill,
   type ReportAnswer,
-  type ReportedOutcome,
   type ShardEpoch,
   type Welcome,
 } from '@signalbox/protocol/grpc';
-import { Attempt, AttemptContext, keyOf, sentenceOf } from './attempt.ts';
+import { Attempt, keyOf } from './attempt.ts';
 import { clearTextBeyondLoopback } from './gateways.ts';
 import { Holds } from './holds.ts';
 import { Link } from './link.ts';
 import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import { Pulse } from './pulse.ts';
-import { failure, type Result, resultOfReturn, resultOfThrow } from './result.ts';
+import { Runner } from './runner.ts';
 
 export interface Worker {
   /** UUID, new for each start. */
@@ -43,17 +42,15 @@ export function startWorker(options: WorkerOptions): Worker {
   return worker;
 }
 
-const UNKNOWN_HANDLERS_SHOWN = 20;
-
 class FunctionWorker implements Worker {
   readonly #config: WorkerConfig;
   readonly #holds = new Holds();
   readonly #pulse = new Pulse();
   readonly #link: Link;
   readonly #outbox: Outbox;
+  readonly #runner: Runner;
   /** The highest epoch heard of each shard (D5). */
   readonly #epochs = new Map<number, number>();
-  #waiting: Attempt[] = [];
   #ticker: NodeJS.Timeout | null = null;
   #phase: 'working' | 'draining' | 'left' = 'working';
   /** The heartbeat that told the gateway of the draining: once it is answered no assignment is on its way any more. */
@@ -85,6 +82,7 @@ class FunctionWorker implements Worker {
       beat: () => this.#pulse.beat(now()),
       onIdle: () => this.#leaveIfDone(),
     });
+    this.#runner = new Runner(config, this.#holds, (attempt) => this.#outbox.report(attempt));
   }
 
   get id(): string {
@@ -153,7 +151,7 @@ class FunctionWorker implements Worker {
     if (message.assignments.length > 0) {
       const now = this.#config.timing.now();
       for (const assignment of message.assignments) this.#takeAssignment(assignment, now);
-      this.#startWaiting();
+      this.#runner.startWaiting();
     }
     this.#leaveIfDone();
   }
@@ -179,7 +177,7 @@ class FunctionWorker implements Worker {
   #takeKill({ claim, reason, graceMs }: Kill): void {
     const attempt = this.#holds.get(keyOf(claim));
     if (attempt === undefined || !attempt.isActive) return;
-    this.#stopAttempt(attempt, reason, graceMs);
+    this.#runner.stop(attempt, reason, graceMs);
   }
 
   // ---- taking on work
@@ -202,7 +200,7 @@ class FunctionWorker implements Worker {
     this.#hearEpoch(assignment.claim.shard, assignment.epoch);
     const attempt = new Attempt(assignment, key, now);
     this.#holds.add(attempt);
-    this.#waiting.push(attempt);
+    this.#runner.add(attempt);
   }
 
   #reasonToRefuse({ claim, epoch }: Assignment): string | null {
@@ -217,81 +215,7 @@ class FunctionWorker implements Worker {
     return null;
   }
 
-  /** Begins what has arrived, in order. A handler may be busy before its first await, so this goes on in slices. */
-  #startWaiting(): void {
-    const { now, startBudgetMs } = this.#config.timing;
-    const until = now() + startBudgetMs;
-    const waiting = this.#waiting;
-    for (let i = 0; i < waiting.length; i++) {
-      const attempt = waiting[i] as Attempt;
-      if (attempt.state === 'waiting') this.#startAttempt(attempt);
-      if (now() >= until && i + 1 < waiting.length) {
-        this.#waiting = waiting.slice(i + 1);
-        setImmediate(() => this.#startWaiting());
-        return;
-      }
-    }
-    this.#waiting = [];
-  }
-
-  #startAttempt(attempt: Attempt): void {
-    const { handlers, timing, log } = this.#config;
-    const { handler: name, timeoutMs } = attempt.assignment;
-    attempt.state = 'running';
-    attempt.startedAt = timing.wallNow();
-    if (timeoutMs > 0) attempt.deadlineAt = timing.now() + timeoutMs;
-    const handler = handlers.get(name);
-    if (handler === undefined) {
-      const known = [...handlers.keys()].slice(0, UNKNOWN_HANDLERS_SHOWN).join(', ');
-      this.#settle(
-        attempt,
-        failure('permanent', `Worker ${this.#config.name} has no handler "${name}"; it has: ${known}.`),
-      );
-      return;
-    }
-    try {
-      const returned = handler(new AttemptContext(attempt, attempt.assignment, log));
-      // A plain value settles here and now: a promise for each empty task would cost more than the task.
-      if (!isThenable(returned)) return this.#settle(attempt, resultOfReturn(returned));
-      returned.then(
-        (value) => this.#settle(attempt, resultOfReturn(value)),
-        (error: unknown) => this.#settle(attempt, resultOfThrow(error)),
-      );
-    } catch (error) {
-      this.#settle(attempt, resultOfThrow(error));
-    }
-  }
-
-  // ---- ending it
-
-  #stopAttempt(attempt: Attempt, reason: 'cancelled' | 'timed_out' | 'lost', graceMs: number): void {
-    const endsBy = this.#config.timing.now() + graceMs;
-    const outcome: ReportedOutcome = reason === 'timed_out' ? 'timed_out' : 'cancelled';
-    // The first reason stays; a shorter grace counts.
-    attempt.stop =
-      attempt.stop === null
-        ? { outcome, error: sentenceOf(reason), endsBy }
-        : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
-    attempt.abort(reason);
-    if (attempt.state === 'waiting' || graceMs === 0) this.#settle(attempt, failure(outcome, ''));
-  }
-
-  /** What the handler came to, or what stopped it. What comes after the first is forgotten. */
-  #settle(attempt: Attempt, result: Result): void {
-    if (!attempt.isActive) return;
-    const { stop, startedAt, assignment } = attempt;
-    const endedAt = Math.max(startedAt, this.#config.timing.wallNow());
-    this.#holds.markReported(attempt, {
-      claim: assignment.claim,
-      token: assignment.token,
-      outcome: stop === null ? result.outcome : stop.outcome,
-      output: stop === null ? result.output : '',
-      error: stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n'),
-      startedAt: startedAt === 0 ? endedAt : startedAt,
-      endedAt,
-    });
-    this.#outbox.report(attempt);
-  }
+  // ---- time
 
   #tick(): void {
     const { now: clock, resendMs, earlyHeartbeatMs } = this.#config.timing;
@@ -303,27 +227,13 @@ class FunctionWorker implements Worker {
         if (isUp && attempt.sentAt !== null && now - attempt.sentAt >= resendMs) this.#outbox.report(attempt);
         continue;
       }
-      this.#watch(attempt, now);
+      this.#runner.watch(attempt, now);
+      // It may still finish and report: only the server knows whether it was given up.
+      if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) attempt.abort('lost');
       if (!attempt.named && now - attempt.arrivedAt >= earlyHeartbeatMs) heartbeatDue = true;
     }
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
     if (isUp && this.#pulse.isSilent(now)) this.#link.drop('the gateway answers no heartbeats');
-  }
-
-  #watch(attempt: Attempt, now: number): void {
-    if (attempt.stop !== null) {
-      if (now < attempt.stop.endsBy) return;
-      this.#config.log.warn('a handler has not settled in its grace; its slot is used again', {
-        run: attempt.assignment.run,
-        task: attempt.assignment.taskName,
-      });
-      this.#settle(attempt, failure(attempt.stop.outcome, 'The handler had not settled when its grace was over.'));
-    } else if (now >= attempt.deadlineAt) {
-      this.#stopAttempt(attempt, 'timed_out', this.#config.timing.timeoutGraceMs);
-    } else if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) {
-      // It may still finish and report: only the server knows whether it was given up.
-      attempt.abort('lost');
-    }
   }
 
   // ---- leaving
@@ -339,8 +249,4 @@ class FunctionWorker implements Worker {
     this.#phase = 'left';
     if (this.#ticker !== null) clearInterval(this.#ticker);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
