@@ -1,11 +1,10 @@
 /** Makes state of what the store hands back: on takeover, while the rest is loading, and for what a command needs to see. */
 
-import { dagNo } from './apply/apply-dag.ts';
-import { forgetRun } from './apply/apply-run.ts';
+import { birthShardOf, dagNo } from './apply/apply-dag.ts';
+import { forgetRun, forgetVersionIfUnused } from './apply/apply-run.ts';
 import { keyName } from './apply.ts';
 import { assert } from './assert.ts';
 import { Dag } from './dag/dag-table.ts';
-import { PRIORITIES } from './dag/spec.ts';
 import { Version } from './dag/version.ts';
 import type { Epoch, Instant, RunId, ShardNo } from './ids.ts';
 import { shardOfRun } from './ids.ts';
@@ -72,6 +71,11 @@ export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 
     if (!state.shards.has(shardOfRun(stored.runId))) continue;
     restoreRun(state, stored);
   }
+  // Versions of ended runs came along; nothing in memory needs them.
+  for (const { dagId, versionNo } of versions) {
+    const version = state.dags.get(dagId)?.versions.get(versionNo);
+    if (version !== undefined) forgetVersionIfUnused(version);
+  }
 }
 
 /** What the host fetched for a step. */
@@ -86,10 +90,11 @@ export function absorbSeen(recorder: Recorder, seen: Seen): void {
 }
 
 function restoreDags(state: State, dags: readonly StoredDag[], versions: readonly StoredVersion[]): void {
+  const byName = new Map(versions.map((version) => [`${version.dagId}/${version.versionNo}`, version]));
   for (const stored of dags) {
     state.tenantNames.set(stored.tenantId, stored.tenant);
     if (state.dags.get(stored.dagId) !== undefined || !state.shards.has(stored.shard)) continue;
-    const current = versions.find((v) => v.dagId === stored.dagId && v.versionNo === stored.versionNo);
+    const current = byName.get(`${stored.dagId}/${stored.versionNo}`);
     assert(current !== undefined, 'a dag comes with its current version');
     const { shard, dagId, tenantId, tenant, name, versionNo } = stored;
     const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
@@ -109,20 +114,31 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
 /** Gives shards out of the hand: another node has them, or will. */
 export function dropShards(state: State, shards: readonly ShardNo[]): void {
   const leaving = new Set(shards);
-  for (const run of [...state.runs.slots()]) {
+  for (const run of state.runs.slots()) {
     if (leaving.has(shardOfRun(state.runs.id[run] as RunId))) dropRun(state, run);
   }
-  const kept = state.lingering.filter(({ slot }) => state.runs.version[slot] !== undefined);
-  state.lingering.splice(0, state.lingering.length, ...kept);
-  for (const dag of [...state.dags.byId.values()]) if (leaving.has(dag.shard)) state.dags.remove(dag);
+  state.lingering = state.lingering.filter(({ slot }) => state.runs.version[slot] !== undefined);
+  for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
+  for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
   for (const [id, schedule] of state.schedules) if (leaving.has(schedule.shard)) state.schedules.delete(id);
   for (const [name, { stored }] of state.recentKeys) if (leaving.has(stored.shard)) state.recentKeys.delete(name);
-  for (const worker of [...state.workers.all()]) {
+  for (const worker of state.workers.all()) {
     for (const shard of shards) worker.silencedIn.delete(shard);
     state.workers.forgetIfIdle(worker);
   }
   for (const shard of shards) state.shards.delete(shard);
-  state.agenda.runs.clear();
+  state.agenda.loaded = state.agenda.loaded.filter(({ shard }) => !leaving.has(shard));
+}
+
+function dropDag(state: State, dag: Dag): void {
+  state.dags.remove(dag);
+  state.agenda.dags.delete(dag);
+  for (const lanes of dag.lanes.values()) {
+    for (const lane of lanes) {
+      lane?.clear();
+      lane?.queue.update(lane);
+    }
+  }
 }
 
 function dropRun(state: State, run: number): void {
@@ -137,5 +153,6 @@ function dropRun(state: State, run: number): void {
     version.liveRuns -= 1;
     version.dag.liveRuns -= 1;
   }
+  state.agenda.runs.delete(run);
   forgetRun(state, run);
 }

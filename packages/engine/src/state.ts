@@ -59,7 +59,7 @@ export interface Agenda {
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
-  readonly loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
+  loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
 }
 
 export class State {
@@ -91,7 +91,7 @@ export class State {
   /** First uids of submissions in flight, with their batch. */
   readonly recentUids = new Map<RunUid, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
-  readonly lingering: { readonly slot: number; readonly batchNo: number }[] = [];
+  lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
   readonly untouchable = new Set<RunId>();
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
@@ -116,7 +116,7 @@ export class State {
   withdrawOffers(worker: Worker): void {
     for (const name of worker.queues) {
       const queue = this.queues.get(name);
-      queue?.withdraw(worker);
+      queue?.offers.remove(worker);
       if (queue?.isUnused()) this.queues.delete(name);
     }
   }

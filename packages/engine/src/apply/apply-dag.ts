@@ -1,6 +1,7 @@
 import type { DagDeployed } from '../change.ts';
 import { Dag } from '../dag/dag-table.ts';
 import { Version } from '../dag/version.ts';
+import { type DagId, SHARD_COUNT, type ShardNo } from '../ids.ts';
 import { updateLanes } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 
@@ -29,5 +30,13 @@ export function applyDagDeployed(state: State, change: DagDeployed): void {
 
 /** Dags are numbered within the shard they were born in: id = number × 64 + shard. */
 export function dagNo(dagId: number): number {
-  return Math.floor(dagId / 64);
+  return Math.floor(dagId / SHARD_COUNT);
+}
+
+export function birthShardOf(dagId: number): ShardNo {
+  return (dagId % SHARD_COUNT) as ShardNo;
+}
+
+export function nextDagId(shard: ShardNo, lastDagNo: number): DagId {
+  return ((lastDagNo + 1) * SHARD_COUNT + shard) as DagId;
 }

@@ -1,6 +1,8 @@
 import { assert } from '../assert.ts';
 import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunStruck } from '../change.ts';
+import type { Dag } from '../dag/dag-table.ts';
 import { PRIORITIES } from '../dag/spec.ts';
+import type { Version } from '../dag/version.ts';
 import { shardOfRun } from '../ids.ts';
 import { unlinkAttempt } from '../lease/attempts.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
@@ -50,6 +52,7 @@ function createRun(state: State, change: RunCreated): void {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
+  if (version.taskCount === 0) state.agenda.runs.add(run);
   for (const no of version.graph.roots) moveTask(state, base + no, READY);
   const shard = state.shards.get(shardOfRun(change.runId));
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
@@ -75,6 +78,16 @@ function closeRun(state: State, run: number, change: RunClosing): void {
   runs.phase[run] = CLOSING;
   runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
   state.agenda.runs.add(run);
+  if (!runs.has(run, ADMITTED)) forgetGoneWaiters(state, runs.versionOf(run).dag);
+}
+
+/** Runs cancelled while they waited to be admitted leave their entries behind: not more than there are live runs (I73). */
+function forgetGoneWaiters({ runs }: State, dag: Dag): void {
+  if (dag.waitingRuns.size <= 2 * dag.liveRuns + 64) return;
+  dag.waitingRuns.keep((runId) => {
+    const run = runs.find(runId);
+    return run >= 0 && runs.phase[run] === OPEN;
+  });
 }
 
 function endRun(state: State, run: number): void {
@@ -129,6 +142,10 @@ export function forgetRun(state: State, run: number): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   tasks.release(runs.base[run]!, version.taskCount);
-  if (version.liveRuns === 0 && version.dag.current !== version) version.dag.versions.delete(version.no);
+  forgetVersionIfUnused(version);
   runs.remove(run);
+}
+
+export function forgetVersionIfUnused(version: Version): void {
+  if (version.liveRuns === 0 && version.dag.current !== version) version.dag.versions.delete(version.no);
 }

@@ -1,7 +1,9 @@
+import { nextDagId } from '../apply/apply-dag.ts';
 import { type Answer, type DeployDag, refuse } from '../command.ts';
-import type { DagId, VersionNo } from '../ids.ts';
+import type { VersionNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { parseCron } from '../schedule/cron.ts';
+import { zoneBetween } from '../schedule/schedule.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
 
 /** A new version when the meaning changed; the same hash again changes nothing. */
@@ -11,13 +13,19 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   if (spec.schedule !== null) {
     const parsed = parseCron(spec.schedule.cron, name);
     if (!parsed.ok) return refuse('SCHEDULE_INVALID', `${parsed.problem.message} ${parsed.problem.remedy}`);
+    if (zoneBetween(state, spec.schedule.zone, state.now, state.now) === null) {
+      return refuse(
+        'SCHEDULE_INVALID',
+        `There is no time zone ${spec.schedule.zone}. Give a name such as Europe/Berlin.`,
+      );
+    }
   }
   state.tenantNames.set(tenantId, command.tenant);
   const known = state.dags.named(tenantId, name);
   if (known !== undefined && known.current.hash === hash) {
     return { ok: true, kind: 'deployed', dagId: known.id, versionNo: known.current.no, changed: false };
   }
-  const dagId = known?.id ?? ((((state.shards.get(shard)?.lastDagNo ?? 0) + 1) * 64 + shard) as DagId);
+  const dagId = known?.id ?? nextDagId(shard, state.shards.get(shard)?.lastDagNo ?? 0);
   const versionNo = ((known?.current.no ?? 0) + 1) as VersionNo;
   const at = state.now;
   recorder.record({ kind: 'DagDeployed', shard, tenantId, dagId, name, versionNo, hash, spec, actor, at });

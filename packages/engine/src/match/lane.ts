@@ -71,6 +71,12 @@ export class Lane {
     this.slots[at] = slot;
   }
 
+  clear(): void {
+    this.runIds.length = 0;
+    this.slots.length = 0;
+    this.ready = 0;
+  }
+
   /** Drops entries that are out of date, when they outnumber the true ones (I73). */
   compact(isReady: (runId: number, slot: number) => boolean): void {
     if (this.slots.length <= 2 * this.ready + 64) return;

@@ -27,7 +27,7 @@ function offerTo({ state }: Recorder, worker: Worker, queues: LendSlots['queues'
     state.withdrawOffers(worker);
     worker.queues = queues;
   }
-  for (const name of queues) state.queue(name).offer(worker);
+  for (const name of queues) state.queue(name).offers.add(worker);
 }
 
 export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {
@@ -37,7 +37,7 @@ export function recallSlots(recorder: Recorder, { workerId, gateway, count }: Re
 }
 
 export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void {
-  for (const worker of [...state.workers.all()]) {
+  for (const worker of state.workers.all()) {
     if (worker.gateway !== gateway) continue;
     worker.free = 0;
     worker.gateway = null;

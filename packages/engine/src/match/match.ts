@@ -11,35 +11,48 @@ import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
+import type { ReadyQueue } from './ready-queue.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   for (let priority = 0; priority < PRIORITIES.length; priority++) {
-    for (;;) {
-      const found = oldestFit(recorder, priority);
-      if (found === null) break;
-      if (recorder.isFull()) return false;
-      claimTask(recorder, found.lane.headSlot(), found.worker);
-      dropStaleHeads(recorder, found.lane);
-    }
+    if (!matchPriority(recorder, priority)) return false;
   }
   return true;
 }
 
-/** Over all queues with a ready task of this priority and a free slot: the one whose head is oldest. */
-function oldestFit(recorder: Recorder, priority: number): { lane: Lane; worker: Worker } | null {
-  let best: { lane: Lane; worker: Worker } | null = null;
-  for (const queue of recorder.state.queues.values()) {
-    const lane = freshTop(recorder, queue.top.bind(queue), priority);
-    if (lane === undefined || (best !== null && lane.headRunId() >= best.lane.headRunId())) continue;
-    const worker = queue.nextOffer();
-    if (worker !== undefined) best = { lane, worker };
+function matchPriority(recorder: Recorder, priority: number): boolean {
+  // A queue that has run out of tasks or of slots has nothing to match until the next step.
+  const queues = [...recorder.state.queues.values()].filter((queue) => queue.top(priority) !== undefined);
+  for (;;) {
+    const queue = oldestFit(recorder, queues, priority);
+    if (queue === null) return true;
+    if (recorder.isFull()) return false;
+    const lane = queue.top(priority)!;
+    claimTask(recorder, lane.headSlot(), queue.offers.peek()!);
+    queue.offers.passTurn();
+    dropStaleHeads(recorder, lane);
+  }
+}
+
+/** Of the queues with a ready task of this priority and a free slot: the one whose head is oldest. Drops the others. */
+function oldestFit(recorder: Recorder, queues: ReadyQueue[], priority: number): ReadyQueue | null {
+  let best: ReadyQueue | null = null;
+  let oldest = Number.POSITIVE_INFINITY;
+  for (let i = queues.length - 1; i >= 0; i--) {
+    const queue = queues[i]!;
+    const lane = freshTop(recorder, queue, priority);
+    if (lane === undefined || queue.offers.peek() === undefined) queues.splice(i, 1);
+    else if (lane.headRunId() < oldest) {
+      best = queue;
+      oldest = lane.headRunId();
+    }
   }
   return best;
 }
 
-function freshTop(recorder: Recorder, top: (priority: number) => Lane | undefined, priority: number): Lane | undefined {
-  for (let lane = top(priority); lane !== undefined; lane = top(priority)) {
+function freshTop(recorder: Recorder, queue: ReadyQueue, priority: number): Lane | undefined {
+  for (let lane = queue.top(priority); lane !== undefined; lane = queue.top(priority)) {
     if (isReady(recorder.state, lane.headRunId(), lane.headSlot())) return lane;
     dropStaleHeads(recorder, lane);
   }

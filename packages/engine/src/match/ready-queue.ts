@@ -4,20 +4,20 @@
  */
 import { PRIORITIES } from '../dag/spec.ts';
 import type { QueueName } from '../ids.ts';
-import type { Worker } from '../lease/worker-table.ts';
 import type { Lane } from './lane.ts';
+import { Offers } from './offers.ts';
 
 export class ReadyQueue {
   readonly name: QueueName;
   private readonly lanes: Lane[][] = PRIORITIES.map(() => []);
-  /** Workers that may have free slots, each in its turn; those without are dropped when they come up. */
-  private readonly offers = new Set<Worker>();
+  readonly offers: Offers;
 
   /** A lane of some dag leads here. */
   isAskedFor = false;
 
   constructor(name: QueueName) {
     this.name = name;
+    this.offers = new Offers(name);
   }
 
   top(priority: number): Lane | undefined {
@@ -28,28 +28,9 @@ export class ReadyQueue {
     return this.lanes[priority]!;
   }
 
-  offer(worker: Worker): void {
-    this.offers.add(worker);
-  }
-
-  withdraw(worker: Worker): void {
-    this.offers.delete(worker);
-  }
-
   /** Nobody offers it, and no dag has ever asked for it. */
   isUnused(): boolean {
     return this.offers.size === 0 && !this.isAskedFor;
-  }
-
-  /** A worker with a free slot; it goes to the end of the row. */
-  nextOffer(): Worker | undefined {
-    for (const worker of this.offers) {
-      this.offers.delete(worker);
-      if (worker.free === 0 || !worker.queues.includes(this.name)) continue;
-      this.offers.add(worker);
-      return worker;
-    }
-    return undefined;
   }
 
   /** Puts the lane where its head belongs, or takes it out when it is empty or its dag may start no more. */

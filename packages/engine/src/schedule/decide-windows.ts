@@ -3,73 +3,101 @@
  * late, because no server was there or the clock leapt, go by the schedule's `missed`; how many there were is bounded,
  * not how long the pause was (I8).
  */
+import { assert } from '../assert.ts';
 import type { SkipReason } from '../change.ts';
 import type { Instant } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
 import { removedWindows } from './cron.ts';
-import { type Schedule, watchSchedule, windowAfter } from './schedule.ts';
+import { type Schedule, watchSchedule, windowAfter, zoneBetween } from './schedule.ts';
 
 /** Skipped windows are counted one by one up to here; beyond, the row says "many". */
-const COUNTED = 10_000;
+const COUNTED = 1_000;
+/** Removed wall times are recorded one by one up to here; a change that removes more is told by its first ones. */
+const GAPS_RECORDED = 100;
 const DAY_MS = 86_400_000;
 
 /** Decides what is due. Answers false when the step is full and more is left; what was done stays done. */
 export function decideDueWindows(recorder: Recorder, schedule: Schedule): boolean {
+  const isDone = decideWhile(recorder, schedule, () => !recorder.isFull());
+  if (isDone) watchSchedule(recorder.state, schedule);
+  return isDone;
+}
+
+/** Before a schedule is altered: all that is due by its old version, also in a step that is full (I2, I6). */
+export function decideAllDue(recorder: Recorder, schedule: Schedule): void {
+  decideWhile(recorder, schedule, () => true);
+}
+
+function decideWhile(recorder: Recorder, schedule: Schedule, hasRoom: () => boolean): boolean {
   const { state } = recorder;
   const lateUntil = (state.now - state.settings.missedAfterMs) as Instant;
-  if (schedule.decidedUntil < lateUntil && !decideLate(recorder, schedule, lateUntil)) return false;
+  if (schedule.decidedUntil < lateUntil && !decideLate(recorder, schedule, lateUntil, hasRoom)) return false;
   for (;;) {
     const next = windowAfter(state, schedule, schedule.decidedUntil);
-    if (next === null || next > state.now) break;
-    if (recorder.isFull()) return false;
+    if (next === null || next > state.now) return true;
+    if (!hasRoom()) return false;
     recordGaps(recorder, schedule, next);
     fire(recorder, schedule, next);
   }
-  watchSchedule(state, schedule);
-  return true;
 }
 
 /** On pause and resume: windows of the time in between are recorded as skipped. */
 export function skipUntil(recorder: Recorder, schedule: Schedule, until: Instant, reason: SkipReason): void {
-  const first = windowAfter(recorder.state, schedule, schedule.decidedUntil);
-  if (first === null || first > until) return;
-  let [last, count] = [first, 1];
-  for (; count < COUNTED; count++) {
-    const next = windowAfter(recorder.state, schedule, last);
-    if (next === null || next > until) break;
-    last = next;
-  }
-  const isMany = count === COUNTED;
-  recordSkip(recorder, schedule, first, isMany ? until : last, isMany ? 0 : count, reason);
+  const skipped = windowsBetween(recorder, schedule, schedule.decidedUntil, until, COUNTED);
+  if (skipped.length === 0) return;
+  const isMany = skipped.length === COUNTED;
+  recordSkip(recorder, schedule, skipped[0]!, isMany ? until : skipped.at(-1)!, isMany ? 0 : skipped.length, reason);
 }
 
-function decideLate(recorder: Recorder, schedule: Schedule, lateUntil: Instant): boolean {
+function decideLate(recorder: Recorder, schedule: Schedule, lateUntil: Instant, hasRoom: () => boolean): boolean {
   const { missed, missedLimit } = schedule.spec;
   const wanted = missed === 'skip' ? 0 : missed === 'latest' ? 1 : missedLimit;
   const newest = newestWindows(recorder, schedule, lateUntil, wanted);
   const skipTo = newest.length === 0 ? lateUntil : ((newest[0]! - 1) as Instant);
   skipUntil(recorder, schedule, skipTo, 'missed');
   for (const at of newest) {
-    if (recorder.isFull()) return false;
+    if (!hasRoom()) return false;
     fire(recorder, schedule, at);
   }
   return true;
 }
 
-/** The last `wanted` windows in (decidedUntil, until]. Looks back over growing spans, so that a year off costs no more than a day. */
+/**
+ * The last `wanted` windows in (decidedUntil, until]. Looks back over growing spans, and halfway again where one holds far
+ * too many: so a year off costs no more than a day, and an expression that fires each second, or only in January, too.
+ */
 function newestWindows(recorder: Recorder, schedule: Schedule, until: Instant, wanted: number): Instant[] {
   if (wanted === 0) return [];
-  for (let spanMs = 3_600_000; ; spanMs *= 4) {
+  const most = 4 * wanted + 100;
+  // Of the spans tried: the longest that held too few, the shortest that held too many.
+  let [tooShort, tooLong] = [0, Number.POSITIVE_INFINITY];
+  for (let spanMs = 60_000; ; spanMs = nextSpan(tooShort, tooLong)) {
     const from = Math.max(schedule.decidedUntil, until - spanMs) as Instant;
-    const found: Instant[] = [];
-    for (let at = windowAfter(recorder.state, schedule, from); at !== null && at <= until; ) {
-      found.push(at);
-      if (found.length > 2 * wanted) found.splice(0, wanted);
-      at = windowAfter(recorder.state, schedule, at);
-    }
-    if (found.length >= wanted || from === schedule.decidedUntil) return found.slice(-wanted);
+    const found = windowsBetween(recorder, schedule, from, until, most);
+    if (found.length === most) tooLong = spanMs;
+    else if (found.length >= wanted || from === schedule.decidedUntil) return found.slice(-wanted);
+    else tooShort = spanMs;
+    assert(tooShort < tooLong - 1, 'windows lie a second apart or more');
   }
+}
+
+function nextSpan(tooShort: number, tooLong: number): number {
+  return tooLong === Number.POSITIVE_INFINITY ? tooShort * 4 : Math.floor((tooShort + tooLong) / 2);
+}
+
+/** The windows in (from, until], the first `most` of them. */
+function windowsBetween(
+  { state }: Recorder,
+  schedule: Schedule,
+  from: Instant,
+  until: Instant,
+  most: number,
+): readonly Instant[] {
+  const found: Instant[] = [];
+  let at = windowAfter(state, schedule, from);
+  for (; at !== null && at <= until && found.length < most; at = windowAfter(state, schedule, at)) found.push(at);
+  return found;
 }
 
 function fire(recorder: Recorder, schedule: Schedule, firesAt: Instant): void {
@@ -115,8 +143,10 @@ function recordSkip(
 function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void {
   const { state } = recorder;
   if (schedule.spec.gap !== 'skip') return;
-  const zone = state.settings.zoneData(schedule.spec.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
-  for (const { wallTime, gapAtMs } of removedWindows(schedule.cron, zone, schedule.decidedUntil, next)) {
+  const zone = zoneBetween(state, schedule.spec.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
+  if (zone === null) return;
+  const removed = removedWindows(schedule.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
+  for (const { wallTime, gapAtMs } of removed) {
     recorder.record({
       kind: 'WindowDecided',
       shard: schedule.shard,
@@ -126,7 +156,8 @@ function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void
       runId: null,
       skipped: 'gap',
       count: 1,
-      untilAt: gapAtMs as Instant,
+      // A window may fire at the very instant of the change: it is not decided by this.
+      untilAt: (gapAtMs - 1) as Instant,
       at: state.now,
     });
   }

@@ -4,6 +4,7 @@ import type { ScheduleSpec } from '../dag/spec.ts';
 import type { DagId, Instant, ShardNo } from '../ids.ts';
 import type { State } from '../state.ts';
 import { type Cron, nextWindow, parseCron } from './cron.ts';
+import type { ZoneData } from './zone.ts';
 
 export interface Schedule {
   readonly shard: ShardNo;
@@ -32,10 +33,21 @@ export function makeSchedule(stored: Omit<Schedule, 'cron'>): Schedule {
 export function windowAfter(state: State, schedule: Schedule, after: Instant): Instant | null {
   for (let days = FIRST_SPAN_DAYS; ; days *= 4) {
     const until = (after + Math.min(days, LAST_SPAN_DAYS) * DAY_MS) as Instant;
-    const zone = state.settings.zoneData(schedule.spec.zone, after, until);
+    const zone = zoneBetween(state, schedule.spec.zone, after, until);
+    // Zone data may lose a name on upgrade. That schedule then has no windows; all others go on (I57).
+    if (zone === null) return null;
     const next = nextWindow(schedule.cron, zone, after, schedule.spec.gap);
     if (next.kind === 'fires') return next.atMs as Instant;
     if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
+  }
+}
+
+/** Null for a zone that nobody knows. */
+export function zoneBetween(state: State, name: string, from: Instant, until: Instant): ZoneData | null {
+  try {
+    return state.settings.zoneData(name, from, until);
+  } catch {
+    return null;
   }
 }
 

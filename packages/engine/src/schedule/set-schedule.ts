@@ -1,9 +1,9 @@
 /** Create, edit, pause, resume and remove: once answered, no window of the old version fires, and none fires twice (I6). */
 import { type Answer, DONE, refuse, type SetSchedulePaused } from '../command.ts';
 import type { ScheduleSpec } from '../dag/spec.ts';
-import type { Actor, DagId, Instant, ShardNo } from '../ids.ts';
+import { type Actor, type DagId, type Instant, instantOfRun, type RunId, type ShardNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { decideDueWindows, skipUntil } from './decide-windows.ts';
+import { decideAllDue, skipUntil } from './decide-windows.ts';
 import type { Schedule } from './schedule.ts';
 
 interface SetSchedule {
@@ -23,7 +23,10 @@ export function setSchedule(recorder: Recorder, { shard, dagId, spec, actor }: S
     recorder.record({ kind: 'ScheduleRemoved', shard, dagId, actor, at: state.now });
     return;
   }
-  const decidedUntil = Math.max(state.now, known?.decidedUntil ?? 0) as Instant;
+  // One that was removed before left runs behind, each created no earlier than its window: with a clock that went back
+  // since, none of those windows may come again (I6).
+  const lastRunAt = instantOfRun(state.shards.get(shard)?.lastRunId ?? (0 as RunId));
+  const decidedUntil = Math.max(state.now, known?.decidedUntil ?? lastRunAt) as Instant;
   const [revision, paused] = [(known?.revision ?? 0) + 1, known?.paused ?? false];
   recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
 }
@@ -47,7 +50,7 @@ export function setSchedulePaused(recorder: Recorder, command: SetSchedulePaused
 /** Windows that are due by the old version are decided by it, or recorded as skipped while it was paused. */
 function settleOld(recorder: Recorder, known: Schedule): void {
   if (known.paused) skipUntil(recorder, known, recorder.state.now, 'paused');
-  else decideDueWindows(recorder, known);
+  else decideAllDue(recorder, known);
 }
 
 function isSame(a: ScheduleSpec, b: ScheduleSpec): boolean {

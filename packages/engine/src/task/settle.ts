@@ -5,7 +5,6 @@ import type { State } from '../state.ts';
 import {
   BLOCKED,
   CANCELLED,
-  FAILED,
   READY,
   RETRYING,
   SUCCEEDED,
@@ -64,8 +63,4 @@ export function cancelUnbegun(state: State, run: number): void {
     const at = tasks.state[slot]!;
     if (at === BLOCKED || at === READY || at === RETRYING) moveTask(state, slot, CANCELLED);
   }
-}
-
-export function isEndedState(code: number): boolean {
-  return code === SUCCEEDED || code === FAILED || code === UPSTREAM_FAILED || code === CANCELLED;
 }

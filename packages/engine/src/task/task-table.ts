@@ -72,7 +72,8 @@ export class TaskTable {
   retryAt = new Float64Array(0);
 
   allocate(length: number, run: number): number {
-    const base = this.free.get(length)?.pop() ?? this.extend(length);
+    const room = roomFor(length);
+    const base = this.free.get(room)?.pop() ?? this.extend(room);
     const end = base + length;
     this.run.fill(run, base, end);
     this.state.fill(BLOCKED, base, end);
@@ -91,8 +92,9 @@ export class TaskTable {
 
   release(base: number, length: number): void {
     this.run.fill(NONE, base, base + length);
-    const blocks = this.free.get(length);
-    if (blocks === undefined) this.free.set(length, [base]);
+    const room = roomFor(length);
+    const blocks = this.free.get(room);
+    if (blocks === undefined) this.free.set(room, [base]);
     else blocks.push(base);
   }
 
@@ -118,4 +120,14 @@ export class TaskTable {
     }
     return base;
   }
+}
+
+/**
+ * Blocks come in sizes a quarter of a power of two apart, so that a block left by one dag is of use to many others: with a
+ * size for each count of tasks, memory would grow with each new count and never be used again (I73).
+ */
+export function roomFor(length: number): number {
+  if (length <= 8) return length;
+  const quarter = 2 ** (29 - Math.clz32(length - 1));
+  return Math.ceil(length / quarter) * quarter;
 }

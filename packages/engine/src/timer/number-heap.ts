@@ -1,6 +1,6 @@
 /** A smallest-first heap of numbers. */
 export class NumberHeap<T extends number> {
-  private readonly items: T[] = [];
+  private items: T[] = [];
 
   get size(): number {
     return this.items.length;
@@ -21,6 +21,11 @@ export class NumberHeap<T extends number> {
       at = parent;
     }
     items[at] = value;
+  }
+
+  /** Drops all others. A sorted row is a heap. */
+  keep(isWanted: (value: T) => boolean): void {
+    this.items = this.items.filter(isWanted).sort((a, b) => a - b);
   }
 
   pop(): T | undefined {

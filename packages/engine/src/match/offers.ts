@@ -1,0 +1,50 @@
+/** The workers that lend slots to one queue, each in its turn. */
+import type { QueueName } from '../ids.ts';
+import type { Worker } from '../lease/worker-table.ts';
+
+export class Offers {
+  private readonly queue: QueueName;
+  private readonly workers: Worker[] = [];
+  private readonly places = new Map<Worker, number>();
+  private turn = 0;
+
+  constructor(queue: QueueName) {
+    this.queue = queue;
+  }
+
+  get size(): number {
+    return this.workers.length;
+  }
+
+  add(worker: Worker): void {
+    if (this.places.has(worker)) return;
+    this.places.set(worker, this.workers.length);
+    this.workers.push(worker);
+  }
+
+  remove(worker: Worker): void {
+    const place = this.places.get(worker);
+    if (place === undefined) return;
+    const last = this.workers.pop()!;
+    if (last !== worker) {
+      this.workers[place] = last;
+      this.places.set(last, place);
+    }
+    this.places.delete(worker);
+  }
+
+  /** The worker whose turn it is. Those without a free slot are dropped when they come up. */
+  peek(): Worker | undefined {
+    while (this.workers.length > 0) {
+      if (this.turn >= this.workers.length) this.turn = 0;
+      const worker = this.workers[this.turn]!;
+      if (worker.free > 0 && worker.queues.includes(this.queue)) return worker;
+      this.remove(worker);
+    }
+    return undefined;
+  }
+
+  passTurn(): void {
+    this.turn += 1;
+  }
+}
