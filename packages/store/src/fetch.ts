@@ -16,7 +16,7 @@ import {
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import type { Ask, Database } from './database.ts';
-import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun } from './leaf.ts';
+import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from './leaf.ts';
 import { readWholeRuns } from './load.ts';
 import { type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
@@ -168,7 +168,7 @@ const selectPayloads = leafStatement(
   'select_payloads',
   (leaf) => `
   select p.run_id, p.task_no, p.body from unnest($1::smallint[], $2::bigint[], $3::integer[]) as u (shard, run_id, task_no)
-    join payload_${leaf} p on p.shard = u.shard and p.run_id = u.run_id and p.task_no = u.task_no`,
+    join ${readable('payload', leaf)} p on p.shard = u.shard and p.run_id = u.run_id and p.task_no = u.task_no`,
 );
 
 export async function fetchPayloads(

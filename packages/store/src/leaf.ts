@@ -32,6 +32,14 @@ function leafOfDay(known: ReadonlySet<number>, day: number): Leaf {
   return known.has(day) ? `d${day}` : 'default';
 }
 
+/**
+ * Where to read what belongs to a leaf. A day without a known partition may have got one since, from a node whose clock
+ * leapt ahead: reading `default` alone would miss its rows without a word, so all partitions are asked.
+ */
+export function readable(table: 'run' | 'task' | 'attempt' | 'payload', leaf: Leaf): string {
+  return leaf === 'default' ? table : `${table}_${leaf}`;
+}
+
 /** The bounds of a day's partition in the tables of runs: from the first id to before the second. */
 export function runBounds(day: number): readonly [RunId, RunId] {
   return [firstRunIdAt((day * DAY_MS) as Instant), firstRunIdAt(((day + 1) * DAY_MS) as Instant)];

@@ -84,13 +84,17 @@ export const takeoverChecks: readonly Check[] = [
     name: 'of two nodes that saw the same epoch one takes the shard (I14)',
     run: async (subject) => {
       const nodes = await Promise.all([1, 2, 3].map(() => TestNode.start(subject)));
-      const takes = await Promise.all(nodes.map((node) => node.take([5, 9])));
+      const seen = (await (nodes[0] as TestNode).store.observe()).shards.filter(({ shard }) => [5, 9].includes(shard));
+      const shards = seen.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
+      const takes = await Promise.all(
+        nodes.map(({ store, nodeId }) => store.takeShards({ nodeId, shards, lockTimeoutMs: 5_000 })),
+      );
       const owners = [5, 9].map((shard) => takes.filter((taken) => taken.some((one) => one.shard === shard)).length);
       expect(owners).toEqual([1, 1]);
-      const { shards } = await (nodes[0] as TestNode).store.observe();
+      const after = await (nodes[0] as TestNode).store.observe();
       for (const shard of [5, 9]) {
         const winner = nodes[takes.findIndex((taken) => taken.some((one) => one.shard === shard))];
-        expect(shards.find((one) => one.shard === shard)?.owner).toBe(winner?.nodeId);
+        expect(after.shards.find((one) => one.shard === shard)?.owner).toBe(winner?.nodeId);
       }
     },
   },

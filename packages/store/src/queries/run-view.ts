@@ -27,7 +27,7 @@ import type { Row } from '../batch.ts';
 import { attemptOutcomes, causes, phases, priorities, returnReasons, runOutcomes, taskStates } from '../codes.ts';
 import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
-import { type KnownDays, leafOfRun } from '../leaf.ts';
+import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { expectResults } from '../load.ts';
 import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
@@ -99,7 +99,7 @@ const selectRun = leafStatement(
   'view_run',
   (leaf) => `
   select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text
-    from run_${leaf} r
+    from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
    where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
@@ -113,30 +113,31 @@ const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
   select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null
-    from task_${leaf} a
-    left join payload_${leaf} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
+    from ${readable('task', leaf)} a
+    left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
 );
 
 const selectAttempts = leafStatement(
   'view_attempts',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS} from attempt_${leaf} a
-    join task_${leaf} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
+  select ${ATTEMPT_COLUMNS} from ${readable('attempt', leaf)} a
+    join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint and a.attempt_no < t.attempt_no
    order by a.task_no, a.attempt_no`,
 );
 
 const selectOwner = leafStatement(
   'view_run_owner',
-  (leaf) => `select 1 from run_${leaf} where shard = $1::smallint and run_id = $2::bigint and tenant_id = $3::integer`,
+  (leaf) =>
+    `select 1 from ${readable('run', leaf)} where shard = $1::smallint and run_id = $2::bigint and tenant_id = $3::integer`,
 );
 
 const selectPayload = leafStatement(
   'view_payload',
   (leaf) => `
-  select p.body from run_${leaf} r
-    join payload_${leaf} p on p.shard = r.shard and p.run_id = r.run_id and p.task_no = $4::integer
+  select p.body from ${readable('run', leaf)} r
+    join ${readable('payload', leaf)} p on p.shard = r.shard and p.run_id = r.run_id and p.task_no = $4::integer
    where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
 );
 

@@ -18,7 +18,7 @@ import type {
 } from '@signalbox/engine';
 import type { CallResult } from '../batch.ts';
 import { attemptOutcomes, phases, priorities, runOutcomes, taskStates } from '../codes.ts';
-import type { Leaf } from '../leaf.ts';
+import { type Leaf, readable } from '../leaf.ts';
 import { type Call, call, leafStatement } from '../statement.ts';
 import { parseIntegers, parseUuids } from '../text.ts';
 import { keyColumns } from './run.ts';
@@ -34,7 +34,7 @@ const selectRuns = leafStatement(
   (leaf) => `
   select ${RUN_COLUMNS}
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
-    join run_${leaf} r on r.shard = u.shard and r.run_id = u.run_id`,
+    join ${readable('run', leaf)} r on r.shard = u.shard and r.run_id = u.run_id`,
 );
 
 /** −1 stands for null: no column here is ever negative. */
@@ -46,7 +46,7 @@ const selectTasks = leafStatement(
       array_agg(coalesce(t.retry_at, -1))::text, array_agg(coalesce(t.ended_at, -1))::text,
       array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
-    join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id`,
+    join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
 
 export function readRuns(leaf: Leaf, ids: readonly RunId[]): Call {
