@@ -1,1 +1,3 @@
-export {};
+export { Cluster } from './cluster.ts';
+export { undergo } from './ordeal.ts';
+export { ORDEALS } from './scenarios.ts';

@@ -1,0 +1,93 @@
+/** What is done to a cluster under load, and how long it takes until work goes on. */
+import type { Cluster, ServerProcess } from './cluster.ts';
+import type { Load } from './load.ts';
+import { pause, until } from './processes.ts';
+import { firstBeganAfter } from './witness.ts';
+
+export interface Ordeal {
+  readonly name: string;
+  /** Does it, and answers how long no task of the hit shards began; and which workers were lost on the way. */
+  readonly inflict: (cluster: Cluster, load: Load) => Promise<{ dispatchMs: number; lostWorkers: readonly string[] }>;
+}
+
+const NONE: readonly string[] = [];
+
+/** Until a task of this dag begins again. */
+async function nextDispatch(cluster: Cluster, dag: string, since: number, timeoutMs: number): Promise<number> {
+  const { rows } = await cluster.sql.query<{ shard: number }>('select shard from dag where name = $1', [dag]);
+  const suffix = Number(rows[0]?.shard).toString(16).padStart(2, '0');
+  let found: number | null = null;
+  await until(`a task of ${dag} begins`, timeoutMs, () => {
+    const ofShard = cluster.sightings().filter((sighting) => sighting.run.endsWith(suffix));
+    found = firstBeganAfter(ofShard, since)?.at ?? null;
+    return found !== null;
+  });
+  return (found ?? Number.NaN) - since;
+}
+
+export const killOwner: Ordeal = {
+  name: 'owner killed (kill -9)',
+  inflict: async (cluster, load) => {
+    const victim = cluster.runningServers()[0] as ServerProcess;
+    const dag = await load.dagOwnedBy(victim);
+    const at = Date.now();
+    victim.signal('SIGKILL');
+    const dispatchMs = await nextDispatch(cluster, dag, at + 50, 30_000);
+    await cluster.addServer();
+    return { dispatchMs, lostWorkers: NONE };
+  },
+};
+
+export const freezeOwner: Ordeal = {
+  name: 'owner frozen for 8 s (SIGSTOP), then woken',
+  inflict: async (cluster, load) => {
+    const victim = cluster.runningServers()[0] as ServerProcess;
+    const dag = await load.dagOwnedBy(victim);
+    const at = Date.now();
+    victim.signal('SIGSTOP');
+    const dispatchMs = await nextDispatch(cluster, dag, at + 50, 30_000);
+    await pause(Math.max(0, 8_000 - (Date.now() - at)));
+    victim.signal('SIGCONT');
+    return { dispatchMs, lostWorkers: NONE };
+  },
+};
+
+export const stopDatabase: Ordeal = {
+  name: 'database stopped for 20 s',
+  inflict: async (cluster, load) => {
+    const [dag] = load.dagNames();
+    await cluster.postgres.killHard();
+    await pause(20_000);
+    await cluster.postgres.restart();
+    const back = Date.now();
+    return { dispatchMs: await nextDispatch(cluster, dag as string, back, 60_000), lostWorkers: NONE };
+  },
+};
+
+export const killWorker: Ordeal = {
+  name: 'worker killed (kill -9)',
+  inflict: async (cluster, load) => {
+    const [victim] = cluster.workers.filter((worker) => worker.isRunning());
+    const [dag] = load.dagNames();
+    const at = Date.now();
+    victim?.signal('SIGKILL');
+    await cluster.addWorker(600);
+    return { dispatchMs: await nextDispatch(cluster, dag as string, at, 30_000), lostWorkers: [victim?.name ?? ''] };
+  },
+};
+
+export const freezeWorker: Ordeal = {
+  name: 'worker frozen for 20 s (SIGSTOP), then woken',
+  inflict: async (cluster, load) => {
+    const [victim] = cluster.workers.filter((worker) => worker.isRunning());
+    const [dag] = load.dagNames();
+    const at = Date.now();
+    victim?.signal('SIGSTOP');
+    const dispatchMs = await nextDispatch(cluster, dag as string, at, 30_000);
+    await pause(Math.max(0, 20_000 - (Date.now() - at)));
+    victim?.signal('SIGCONT');
+    return { dispatchMs, lostWorkers: [victim?.name ?? ''] };
+  },
+};
+
+export const ORDEALS: readonly Ordeal[] = [killOwner, freezeOwner, stopDatabase, killWorker, freezeWorker];
