@@ -1,0 +1,273 @@
+/**
+ * Sentences about the engine, for tests:
+ *
+ *   const box = scenario({ dag: chain('extract', 'load'), workers: ['w1'] });
+ *   const attempt = box.claim('extract');
+ *   box.killOwner().advance('6s');
+ *   expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+ *   expect(box.task('load').state).toBe('ready');
+ */
+import type { Change } from './change.ts';
+import { type Answer, type ClaimRef, type Command, RECORDED, type ReportAttempt } from './command.ts';
+import type { DagSpec, Priority } from './dag/spec.ts';
+import type { Effect, SendAssignment } from './effect.ts';
+import { type Actor, type DagId, type Instant, makeRunUid, type RunId, type RunUid, type TenantId } from './ids.ts';
+import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
+import { ADMITTED } from './run/run-table.ts';
+import type { ReportedOutcome, TaskState } from './task/outcome.ts';
+import { TASK_STATE_NAMES } from './task/task-table.ts';
+import { type NodeOptions, TestNode } from './testing/node.ts';
+import { ScriptedWorker } from './testing/scripted-worker.ts';
+import { type Span, spanMs } from './testing/specs.ts';
+
+export const accepted: Answer = RECORDED;
+export const TENANT = 1 as TenantId;
+const ACTOR = 'test' as Actor;
+
+export interface ScenarioOptions extends NodeOptions {
+  readonly dag?: DagSpec;
+  /** Their names, or their names with the queues they listen to. */
+  readonly workers?: readonly string[] | Readonly<Record<string, readonly string[]>>;
+  /** How many runs of the dag there are at the start; 1 unless the dag has a schedule. */
+  readonly runs?: number;
+}
+
+export interface Attempt {
+  readonly claim: ClaimRef;
+  readonly worker: ScriptedWorker;
+  readonly task: string;
+}
+
+export function scenario(options: ScenarioOptions = {}): Scenario {
+  return new Scenario(options);
+}
+
+export class Scenario {
+  readonly node: TestNode;
+  readonly workers = new Map<string, ScriptedWorker>();
+  readonly effects: Effect[] = [];
+  /** In the order they were created. */
+  readonly runIds: RunId[] = [];
+  dagId = 0 as DagId;
+  private uidCount = 0;
+  private hashCount = 0;
+
+  constructor({ dag, workers = ['w1'], runs, ...options }: ScenarioOptions) {
+    this.node = new TestNode(options);
+    this.node.onEffect = (effect) => this.deliver(effect);
+    this.node.onDecided = ({ changes }) => {
+      for (const change of changes) if (change.kind === 'RunCreated') this.runIds.push(change.runId);
+    };
+    const named = Array.isArray(workers)
+      ? workers.map((name) => [name, ['default']] as const)
+      : Object.entries(workers);
+    for (const [name, queues] of named) this.workers.set(name, new ScriptedWorker(name, queues));
+    if (dag === undefined) return;
+    this.dagId = this.deploy(dag);
+    const count = runs ?? (dag.schedule === null ? 1 : 0);
+    for (let i = 0; i < count; i++) this.submit();
+  }
+
+  get state() {
+    return this.node.state;
+  }
+
+  get shard() {
+    return this.node.shards[0]!;
+  }
+
+  // What callers do.
+
+  deploy(spec: DagSpec, name = 'etl'): DagId {
+    const answer = this.tryDeploy(spec, name);
+    if (!answer.ok || answer.kind !== 'deployed') throw new Error(`The dag was refused: ${JSON.stringify(answer)}`);
+    return answer.dagId;
+  }
+
+  tryDeploy(spec: DagSpec, name = 'etl'): Answer {
+    const hash = `hash-${++this.hashCount}`;
+    const { shard } = this;
+    return this.feed({ kind: 'DeployDag', shard, tenantId: TENANT, tenant: 'acme', name, spec, hash, actor: ACTOR });
+  }
+
+  /** A new run; it comes last in `runIds`. */
+  submit(options: { dagId?: DagId; priority?: Priority; key?: string; count?: number } = {}): Answer {
+    const { key, priority = null } = options;
+    return this.feed({
+      kind: 'SubmitRuns',
+      shard: this.shard,
+      tenantId: TENANT,
+      dagId: options.dagId ?? this.dagId,
+      uid: this.newUid(),
+      items: Array.from({ length: options.count ?? 1 }, () => ({ params: null, priority })),
+      key: key === undefined ? null : { key, bodyHash: 'body' },
+      mayRepeat: false,
+      actor: ACTOR,
+    });
+  }
+
+  newUid(): RunUid {
+    return makeRunUid(this.shard, this.node.wall, ++this.uidCount, 0);
+  }
+
+  cancel(runId = this.lastRun(), tenantId = TENANT): Answer {
+    return this.feed({ kind: 'CancelRun', tenantId, runId, actor: ACTOR });
+  }
+
+  pause(paused = true): Answer {
+    const { shard, dagId } = this;
+    return this.feed({ kind: 'SetSchedulePaused', shard, tenantId: TENANT, dagId, paused, actor: ACTOR });
+  }
+
+  strike(runId = this.lastRun(), setAside = false): Answer {
+    return this.feed({ kind: 'StrikeRun', runId, reason: 'It threw.', setAside });
+  }
+
+  // What workers do.
+
+  worker(name = this.workers.keys().next().value!): ScriptedWorker {
+    return this.workers.get(name)!;
+  }
+
+  /** The worker lends a slot, and gets this task. */
+  claim(task: string, worker = this.worker()): Attempt {
+    const attempt = this.tryClaim(worker);
+    if (attempt?.task !== task) throw new Error(`The slot went to ${attempt?.task ?? 'nobody'}, not to ${task}.`);
+    return attempt;
+  }
+
+  /** The worker lends a slot for one decision; null when there is nothing to do for it. */
+  tryClaim(worker = this.worker()): Attempt | null {
+    const before = this.effects.length;
+    this.lend(worker, 1);
+    const sent = this.effects.slice(before).find((effect) => effect.kind === 'SendAssignment');
+    return sent === undefined ? null : this.attemptOf(sent);
+  }
+
+  lend(worker: ScriptedWorker, count: number, standing = false, agoMs = 0): this {
+    const { gateway, id: workerId, queues } = worker;
+    this.feed({ kind: 'LendSlots', gateway, workerId, queues, count, standing, agoMs });
+    return this;
+  }
+
+  report(attempt: Attempt, outcome: ReportedOutcome, more: Partial<ReportAttempt> = {}): Answer {
+    attempt.worker.drop(attempt.claim);
+    return this.feed(reportOf(attempt, outcome, more));
+  }
+
+  /** The claim as the worker refuses it. */
+  refuse({ claim, worker }: Attempt): Answer {
+    worker.drop(claim);
+    return this.feed({ kind: 'RefuseClaim', claim, workerId: worker.id });
+  }
+
+  /** Heard by its gateway, which tells the owner what the worker holds, and of which owner it knows. */
+  heartbeat(worker = this.worker(), { knows = true, agoMs = 0 } = {}): this {
+    const { gateway, id: workerId, holds } = worker;
+    const owners = knows ? [...this.state.shards.values()].map(({ shard, epoch }) => ({ shard, epoch })) : [];
+    this.feed({ kind: 'WorkerHeard', gateway, workerId, agoMs, holds: [...holds], knows: owners });
+    return this;
+  }
+
+  leave(worker = this.worker()): this {
+    worker.holds = [];
+    this.feed({ kind: 'WorkerLeft', gateway: worker.gateway, workerId: worker.id });
+    return this;
+  }
+
+  // What happens to the node.
+
+  feed(command: Command): Answer {
+    return this.node.feed(command);
+  }
+
+  /** Time passes, on both clocks; what comes due is done when it does. */
+  advance(span: Span, beating: readonly ScriptedWorker[] = []): this {
+    const [total, beatMs] = [spanMs(span), 3_000];
+    for (let passed = 0; passed < total; passed += beatMs) {
+      const part = beating.length === 0 ? total : Math.min(beatMs, total - passed);
+      this.node.advance(part);
+      for (const worker of beating) this.heartbeat(worker);
+      if (part === total) break;
+    }
+    return this;
+  }
+
+  /** The wall clock is set; no time passes. */
+  leap(span: Span): this {
+    this.node.wall = (this.node.wall + spanMs(span)) as Instant;
+    this.node.work();
+    return this;
+  }
+
+  /** The owner is killed, and another one has taken over. */
+  killOwner(): this {
+    this.node.kill();
+    return this;
+  }
+
+  /** From now on commits are in flight until they are let go. */
+  hold(): this {
+    this.node.isHolding = true;
+    return this;
+  }
+
+  settle(): this {
+    this.node.isHolding = false;
+    this.node.settle();
+    return this;
+  }
+
+  // What is to be seen.
+
+  task(name: string, runId = this.lastRun()) {
+    const { runs, tasks } = this.state;
+    const run = runs.find(runId);
+    const no = run < 0 ? -1 : runs.versionOf(run).spec.tasks.findIndex((task) => task.name === name);
+    if (no < 0) throw new Error(`There is no task ${name} of run ${runId} in memory.`);
+    const slot = runs.base[run]! + no;
+    return {
+      state: TASK_STATE_NAMES[tasks.state[slot]!] as TaskState,
+      attemptCount: tasks.attemptNo[slot]!,
+      lostCount: tasks.lostCount[slot]!,
+      fence: tasks.fence[slot]!,
+    };
+  }
+
+  run(runId = this.lastRun()): { phase: RunPhase; outcome: RunOutcome | null; admitted: boolean } {
+    const { runs } = this.state;
+    const run = runs.find(runId);
+    if (run >= 0) {
+      const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1] ?? null;
+      return { phase: RUN_PHASES[runs.phase[run]!]!, outcome, admitted: runs.has(run, ADMITTED) };
+    }
+    const stored = this.node.store.runsStored().find((row) => row.runId === runId)!;
+    return { phase: stored.phase, outcome: stored.outcome, admitted: stored.admitted };
+  }
+
+  changes<K extends Change['kind']>(kind: K): Extract<Change, { kind: K }>[] {
+    return this.node.journal.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind);
+  }
+
+  lastRun(): RunId {
+    return this.runIds.at(-1)!;
+  }
+
+  private attemptOf({ claim, workerId, version }: SendAssignment): Attempt {
+    return { claim, worker: this.workers.get(workerId)!, task: version.task(claim.taskNo).name };
+  }
+
+  private deliver(effect: Effect): void {
+    this.effects.push(effect);
+    const worker = this.workers.get(effect.workerId);
+    if (effect.kind === 'SendAssignment') worker?.assign(effect);
+    else if (effect.kind === 'KillAttempt') worker?.killed.push(effect);
+    else if (worker !== undefined) worker.returned += effect.count;
+  }
+}
+
+export function reportOf(attempt: Attempt, outcome: ReportedOutcome, more: Partial<ReportAttempt> = {}): ReportAttempt {
+  const { claim, worker } = attempt;
+  const base = { kind: 'ReportAttempt', claim, workerId: worker.id, outcome } as const;
+  return { ...base, output: null, error: null, startedAt: null, ...more };
+}

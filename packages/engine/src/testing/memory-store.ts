@@ -1,0 +1,219 @@
+/** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
+import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned } from '../change.ts';
+import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
+import { shardOfRun } from '../ids.ts';
+import type { Heads } from '../restore.ts';
+import type {
+  Need,
+  Seen,
+  StoredDag,
+  StoredKey,
+  StoredRun,
+  StoredSchedule,
+  StoredTask,
+  StoredVersion,
+} from '../stored.ts';
+
+interface RunRow extends Omit<StoredRun, 'tasks'> {
+  readonly taskRows: Map<TaskNo, StoredTask>;
+}
+
+interface ShardRow {
+  epoch: number;
+  commitNo: number;
+  lastRunId: RunId;
+  lastDagNo: number;
+  /** By the database's own clock. */
+  readonly silentSince: Map<WorkerId, number>;
+}
+
+export class MemoryStore {
+  readonly journal: Change[] = [];
+  readonly windows: Extract<Change, { kind: 'WindowDecided' }>[] = [];
+  private readonly shards = new Map<ShardNo, ShardRow>();
+  private readonly dags = new Map<DagId, StoredDag>();
+  private readonly versions = new Map<string, StoredVersion>();
+  private readonly schedules = new Map<DagId, StoredSchedule>();
+  private readonly runs = new Map<RunId, RunRow>();
+  private readonly uids = new Map<RunUid, RunId>();
+  private readonly keys = new Map<string, StoredKey>();
+
+  commit(changes: readonly Change[], at: number): void {
+    for (const change of changes) {
+      this.journal.push(change);
+      this.write(change, at);
+    }
+  }
+
+  /** A takeover: the epoch rises, and what is live is handed over. */
+  take(shards: readonly ShardNo[], now: number): Heads {
+    for (const shard of shards) this.shard(shard).epoch += 1;
+    return this.heads(shards, now);
+  }
+
+  heads(shards: readonly ShardNo[], now: number): Heads {
+    const taken = new Set(shards);
+    const runs = [...this.runs.values()].filter((run) => taken.has(shardOfRun(run.runId)) && isLive(run));
+    const dagIds = new Set(runs.map((run) => run.dagId));
+    const counts = new Map<DagId, number>();
+    for (const { dagId, admitted } of runs) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
+    return {
+      shards: shards.map((shard) => {
+        const { epoch, commitNo, lastRunId, lastDagNo, silentSince } = this.shard(shard);
+        const silentWorkers = [...silentSince].map(([workerId, since]) => ({ workerId, silentMs: now - since }));
+        return { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo, silentWorkers };
+      }),
+      schedules: [...this.schedules.values()].filter(({ shard }) => taken.has(shard)),
+      runs: runs.map(readRun),
+      dags: [...this.dags.values()].filter(({ dagId }) => dagIds.has(dagId)),
+      versions: [...this.versions.values()].filter(({ dagId }) => dagIds.has(dagId)),
+      admitted: [...counts].map(([dagId, admitted]) => ({ dagId, admitted })),
+    };
+  }
+
+  fetch(needs: readonly Need[]): Seen {
+    const runs = needs.flatMap((need) => {
+      const runId = need.kind === 'run' ? need.runId : need.kind === 'run_uid' ? this.uids.get(need.uid) : undefined;
+      const row = runId === undefined ? undefined : this.runs.get(runId);
+      return row === undefined ? [] : [readRun(row)];
+    });
+    const dags = [...this.dags.values()].filter(
+      (dag) => runs.some((run) => run.dagId === dag.dagId) || needs.some((need) => asksFor(need, dag)),
+    );
+    const dagIds = new Set(dags.map(({ dagId }) => dagId));
+    return {
+      runs,
+      dags,
+      versions: [...this.versions.values()].filter(({ dagId }) => dagIds.has(dagId)),
+      schedules: [],
+      keys: needs.flatMap((need) => {
+        const key = need.kind === 'key' ? this.keys.get(`${need.tenantId}/${need.target}/${need.key}`) : undefined;
+        return key === undefined ? [] : [key];
+      }),
+    };
+  }
+
+  runsStored(): readonly StoredRun[] {
+    return [...this.runs.values()].map(readRun);
+  }
+
+  silentWorkers(shard: ShardNo): readonly WorkerId[] {
+    return [...this.shard(shard).silentSince.keys()];
+  }
+
+  private shard(shard: ShardNo): ShardRow {
+    let row = this.shards.get(shard);
+    if (row === undefined) {
+      row = { epoch: 0, commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0, silentSince: new Map() };
+      this.shards.set(shard, row);
+    }
+    return row;
+  }
+
+  private write(change: Change, at: number): void {
+    switch (change.kind) {
+      case 'DagDeployed': {
+        const { shard, dagId, tenantId, name, versionNo, hash, spec } = change;
+        this.dags.set(dagId, { shard, dagId, tenantId, tenant: 'acme', name, versionNo });
+        this.versions.set(`${dagId}/${versionNo}`, { dagId, versionNo, hash, spec });
+        const row = this.shard(shard);
+        row.lastDagNo = Math.max(row.lastDagNo, Math.floor(dagId / 64));
+        return;
+      }
+      case 'ScheduleSet': {
+        const { shard, dagId, revision, spec, paused, decidedUntil } = change;
+        this.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil });
+        return;
+      }
+      case 'ScheduleRemoved':
+        this.schedules.delete(change.dagId);
+        return;
+      case 'WindowDecided': {
+        this.windows.push(change);
+        const known = this.schedules.get(change.dagId)!;
+        const decidedUntil = Math.max(known.decidedUntil, change.untilAt) as Instant;
+        this.schedules.set(change.dagId, { ...known, decidedUntil });
+        return;
+      }
+      case 'KeyStored':
+        this.keys.set(`${change.tenantId}/${change.target}/${change.key}`, change);
+        return;
+      case 'WorkerSilenced':
+        this.shard(change.shard).silentSince.set(change.workerId, at);
+        return;
+      case 'WorkerHeardAgain':
+        this.shard(change.shard).silentSince.delete(change.workerId);
+        return;
+      case 'AttemptClaimed':
+      case 'ClaimReturned':
+      case 'AttemptEnded':
+        return this.writeTask(change);
+      default:
+        return this.writeRun(change);
+    }
+  }
+
+  private writeRun(change: Extract<Change, { kind: `Run${string}` }>): void {
+    if (change.kind === 'RunCreated') {
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at } = change;
+      if (this.uids.has(uid)) throw new Error(`The uid ${uid} is stored twice.`);
+      this.uids.set(uid, runId);
+      const row = {
+        runId,
+        uid,
+        tenantId,
+        dagId,
+        versionNo,
+        priority,
+        admitted,
+        createdAt: at,
+        hasParams: params !== null,
+      };
+      const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, taskRows: new Map() } as const;
+      this.runs.set(runId, { ...row, ...fresh });
+      const shard = this.shard(shardOfRun(runId));
+      if (runId > shard.lastRunId) shard.lastRunId = runId;
+      return;
+    }
+    const row = this.runs.get(change.runId)!;
+    const { outcome } = { ...row, ...change };
+    const next = {
+      RunAdmitted: { admitted: true },
+      RunClosing: { phase: 'closing', outcome },
+      RunEnded: { phase: 'ended', outcome },
+      RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
+    } as const;
+    this.runs.set(change.runId, { ...row, ...next[change.kind] });
+  }
+
+  private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded): void {
+    const { taskRows } = this.runs.get(change.runId)!;
+    const { taskNo, fence } = change;
+    const known = taskRows.get(taskNo);
+    if (change.kind === 'AttemptClaimed') {
+      const { attemptNo, workerId, at: claimedAt } = change;
+      const cleared = { retryAt: null, endedAt: null, outcome: null, lostCount: known?.lostCount ?? 0 };
+      taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...cleared });
+    } else if (known?.state !== 'running' || known.fence !== fence) {
+      throw new Error(`${change.kind} is about attempt ${fence} of task ${taskNo}, which is not the one that runs.`);
+    } else if (change.kind === 'ClaimReturned') {
+      taskRows.set(taskNo, { ...known, state: 'returned' });
+    } else {
+      const { taskState: state, outcome, lostCount, retryAt, endedAt } = change;
+      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt });
+    }
+  }
+}
+
+function readRun({ taskRows, ...row }: RunRow): StoredRun {
+  return { ...row, tasks: [...taskRows.values()].sort((a, b) => a.taskNo - b.taskNo) };
+}
+
+function isLive(run: Pick<StoredRun, 'phase' | 'setAside'>): boolean {
+  return run.phase !== 'ended' && !run.setAside;
+}
+
+function asksFor(need: Need, dag: StoredDag): boolean {
+  if (need.kind === 'dag') return need.dagId === dag.dagId;
+  return need.kind === 'dag_name' && need.tenantId === dag.tenantId && need.name === dag.name;
+}

@@ -1,0 +1,171 @@
+/**
+ * One server around the engine, without threads: clocks that stand still until they are moved, a store in memory, commits
+ * that happen at once or are held back. What it owns it can lose, and take again with a higher epoch.
+ */
+import type { Change } from '../change.ts';
+import type { Answer, Command } from '../command.ts';
+import { describeShard } from '../describe.ts';
+import type { Effect } from '../effect.ts';
+import { type StepResult, step } from '../engine.ts';
+import type { Epoch, Instant, MonoMs, ShardNo } from '../ids.ts';
+import { needs } from '../needs.ts';
+import { adoptShards } from '../restore.ts';
+import type { ZoneData } from '../schedule/zone.ts';
+import { DEFAULT_SETTINGS, type EngineSettings, State } from '../state.ts';
+import { nextDue } from '../timer/tick.ts';
+import { MemoryStore } from './memory-store.ts';
+
+export const START = 1_767_225_600_000 as Instant; // 2026-01-01T00:00:00Z
+const DAY_MS = 86_400_000;
+
+export interface NodeOptions {
+  readonly shards?: readonly number[];
+  readonly settings?: Partial<EngineSettings>;
+  readonly seed?: number;
+  /** After each step with nothing in flight: is what a load would give the same as what is in memory (I19)? */
+  readonly audit?: boolean;
+}
+
+export class TestNode {
+  readonly store = new MemoryStore();
+  readonly shards: readonly ShardNo[];
+  readonly settings: EngineSettings;
+  state: State;
+  wall = START;
+  mono = 1_000_000;
+  /** Time that has passed, whoever was the owner: the clock of the database. */
+  passedMs = 0;
+  isHolding = false;
+  onEffect: (effect: Effect) => void = () => undefined;
+  onDecided: (result: StepResult) => void = () => undefined;
+  private settledBatchNo = 0;
+  private readonly audits: boolean;
+  private chance: number;
+  private inFlight: StepResult[] = [];
+
+  constructor(options: NodeOptions = {}) {
+    this.shards = (options.shards ?? [7]) as readonly ShardNo[];
+    this.settings = { ...DEFAULT_SETTINGS, zoneData: utcOnly, ...options.settings };
+    this.chance = options.seed ?? 1;
+    this.audits = options.audit ?? true;
+    this.state = this.takeOver();
+  }
+
+  get epoch(): Epoch {
+    return this.state.shards.get(this.shards[0]!)!.epoch;
+  }
+
+  /** One step, with what its commands need to see. */
+  decide(commands: readonly Command[]): StepResult {
+    const wanted = commands.flatMap((command) => needs(this.state, command));
+    const seen = wanted.length === 0 ? null : this.store.fetch(wanted);
+    const result = step(this.state, commands, {
+      now: this.wall,
+      mono: this.mono as MonoMs,
+      seed: this.draw(),
+      settledBatchNo: this.settledBatchNo,
+      seen,
+    });
+    this.inFlight.push(result);
+    this.onDecided(result);
+    if (!this.isHolding) this.settle();
+    return result;
+  }
+
+  feed(command: Command): Answer {
+    const result = this.decide([command]);
+    if (result.more) this.work();
+    return result.answers[0]!;
+  }
+
+  /** Ticks until nothing is due and no step is left unfinished. */
+  work(): void {
+    for (let round = 0; round < 10_000; round++) {
+      const { more } = this.decide([{ kind: 'Tick' }]);
+      if (!more && !this.isDue()) return;
+    }
+    throw new Error('There is always more to do: a step makes no progress.');
+  }
+
+  /** Commits what is in flight, and lets its effects go. */
+  settle(): void {
+    const settled = this.inFlight;
+    this.inFlight = [];
+    for (const { batchNo, changes, effects } of settled) {
+      this.store.commit(changes, this.passedMs);
+      this.settledBatchNo = batchNo;
+      for (const effect of effects) this.onEffect(effect);
+    }
+    if (this.audits) this.audit();
+  }
+
+  advance(spanMs: number): void {
+    const end = this.mono + spanMs;
+    for (;;) {
+      const due = nextDue({ state: this.state });
+      const wait = Math.min(
+        end - this.mono,
+        Math.max(0, (due.mono ?? Number.POSITIVE_INFINITY) - this.mono),
+        Math.max(0, (due.wall ?? Number.POSITIVE_INFINITY) - this.wall),
+      );
+      this.mono += wait;
+      this.passedMs += wait;
+      this.wall = (this.wall + wait) as Instant;
+      this.work();
+      if (this.mono >= end) return;
+    }
+  }
+
+  /** The owner is gone, and with it what was in flight. The next one has another clock that never jumps. */
+  kill(): void {
+    this.inFlight = [];
+    this.isHolding = false;
+    this.mono += 123_456;
+    this.state = this.takeOver();
+    this.settledBatchNo = this.state.batchNo;
+    this.work();
+  }
+
+  /** A state made of the stored rows alone. */
+  restored(): State {
+    const state = new State(this.settings);
+    adoptShards(state, this.store.heads(this.shards, this.passedMs), { wall: this.wall, mono: this.mono });
+    return state;
+  }
+
+  /** All changes since the beginning, in order. */
+  get journal(): readonly Change[] {
+    return this.store.journal;
+  }
+
+  private isDue(): boolean {
+    const due = nextDue({ state: this.state });
+    return (due.mono !== null && due.mono <= this.mono) || (due.wall !== null && due.wall <= this.wall);
+  }
+
+  private takeOver(): State {
+    const state = new State(this.settings);
+    adoptShards(state, this.store.take(this.shards, this.passedMs), { wall: this.wall, mono: this.mono });
+    return state;
+  }
+
+  private audit(): void {
+    const restored = this.restored();
+    for (const shard of this.shards) {
+      const [live, loaded] = [describeShard(this.state, shard), describeShard(restored, shard)];
+      const [a, b] = [JSON.stringify(live), JSON.stringify(loaded)];
+      if (a !== b) throw new Error(`What is loaded differs from what is live:\n${b}\n${a}`);
+    }
+  }
+
+  private draw(): number {
+    this.chance = (Math.imul(this.chance, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.chance;
+  }
+}
+
+function utcOnly(zone: string, from: Instant, until: Instant): ZoneData {
+  if (zone !== 'UTC') throw new RangeError(`There is no zone ${zone} here.`);
+  const span = { fromMs: from - 3 * DAY_MS, untilMs: until + 3 * DAY_MS };
+  return { zone, tzVersion: 'test', initialOffsetMs: 0, transitions: [], ...span };
+}

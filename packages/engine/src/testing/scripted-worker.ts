@@ -1,0 +1,33 @@
+/** A worker and its gateway as a script: it does what a test tells it, and keeps what it was told. */
+import type { ClaimRef } from '../command.ts';
+import type { KillAttempt, SendAssignment } from '../effect.ts';
+import type { NodeId, QueueName, WorkerId } from '../ids.ts';
+
+export class ScriptedWorker {
+  readonly id: WorkerId;
+  gateway = 'gateway' as NodeId;
+  queues: readonly QueueName[];
+  /** What it runs, as its heartbeats tell it. */
+  holds: ClaimRef[] = [];
+  /** Assignments go astray. */
+  isDeaf = false;
+  readonly assigned: SendAssignment[] = [];
+  readonly killed: KillAttempt[] = [];
+  /** Slots that came back unused. */
+  returned = 0;
+
+  constructor(name: string, queues: readonly string[]) {
+    this.id = name as WorkerId;
+    this.queues = queues as readonly QueueName[];
+  }
+
+  assign(effect: SendAssignment): void {
+    if (this.isDeaf) return;
+    this.assigned.push(effect);
+    this.holds.push(effect.claim);
+  }
+
+  drop(claim: ClaimRef): void {
+    this.holds = this.holds.filter((held) => held.runId !== claim.runId || held.taskNo !== claim.taskNo);
+  }
+}
