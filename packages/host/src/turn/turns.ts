@@ -6,7 +6,6 @@
 import {
   type Change,
   type Effect,
-  type Need,
   needs,
   nextDue,
   type RunId,
@@ -174,21 +173,28 @@ export class Turns {
     const envelopes = this.take();
     const batch = this.withTick(envelopes);
     const state = this.state!;
-    const wanted = batch.flatMap((envelope) => needs(state, envelope.command));
-    try {
-      const mayRepeat = batch.some(({ command }) => command.kind === 'SubmitRuns' && command.mayRepeat);
-      // What a batch in flight has done is not to be seen in the database yet.
-      if (mayRepeat) await this.outbox.whenIdle();
-      const seen = wanted.length > 0 ? await this.ports.store.fetch(wanted) : null;
-      const rest = await this.nextRest();
-      if (!this.isCurrent(generation)) return this.giveBack(envelopes);
-      if (rest !== null) this.restore(state, rest);
-      this.decide(state, batch, seen);
-    } catch (error) {
-      if (!this.isCurrent(generation)) return this.giveBack(envelopes);
-      this.chargeFor(state, envelopes, error, wanted);
-      this.ports.onFailure(`a turn failed: ${describe(error)}`);
+    const fetched = await this.fetch(state, batch).catch((error: unknown) => describe(error));
+    if (!this.isCurrent(generation)) return this.giveBack(envelopes);
+    if (typeof fetched === 'string') {
+      this.giveBack(envelopes);
+      return this.ports.onFailure(`what commands need could not be read: ${fetched}`);
     }
+    try {
+      if (fetched.rest !== null) this.restore(state, fetched.rest);
+      this.decide(state, batch, fetched.seen);
+    } catch (error) {
+      this.chargeFor(state, envelopes, error);
+      this.ports.onFailure(`a decision threw: ${describe(error)}`);
+    }
+  }
+
+  private async fetch(state: State, batch: readonly Envelope[]) {
+    const wanted = batch.flatMap((envelope) => needs(state, envelope.command));
+    const mayRepeat = batch.some(({ command }) => command.kind === 'SubmitRuns' && command.mayRepeat);
+    // What a batch in flight has done is not to be seen in the database yet.
+    if (mayRepeat) await this.outbox.whenIdle();
+    const seen = wanted.length > 0 ? await this.ports.store.fetch(wanted) : null;
+    return { seen, rest: await this.nextRest() };
   }
 
   /** What is decided next: strikes and suspects alone, everything else together. */
@@ -206,10 +212,13 @@ export class Turns {
   }
 
   private async nextRest() {
-    if (this.rest === null) return null;
-    const { shards, after } = this.rest;
+    const asked = this.rest;
+    if (asked === null) return null;
+    const { shards, after } = asked;
     const loaded = await this.ports.store.loadRest(shards, after, REST_PER_TURN);
-    if (this.rest !== null) this.rest = loaded.next === null ? null : { shards: this.rest.shards, after: loaded.next };
+    // More shards may have come meanwhile: then all begin again, and what is in memory is passed over.
+    if (this.rest === asked) this.rest = loaded.next === null ? null : { shards, after: loaded.next };
+    if (loaded.next === null) this.ports.log('info', 'All live runs are loaded.', { shards: shards.length });
     return loaded;
   }
 
@@ -257,9 +266,7 @@ export class Turns {
   }
 
   /** A batch that threw is tried again command by command; what throws alone is charged to its run (D3, I57). */
-  private chargeFor(state: State, envelopes: Envelope[], error: unknown, wanted: readonly Need[]): void {
-    const isOurFault = !isStoreError(error) || wanted.length === 0;
-    if (!isOurFault) return this.giveBack(envelopes);
+  private chargeFor(state: State, envelopes: Envelope[], error: unknown): void {
     this.ports.log('error', 'A decision threw.', { error: describe(error), touching: state.touching });
     if (envelopes.length > 1) {
       this.suspects.push(...envelopes);
@@ -322,15 +329,6 @@ function stampShards(state: State, changes: readonly Change[]): ShardStamp[] {
       const { epoch, commitNo, lastRunId, lastDagNo } = shard;
       return { shard: no, epoch, commitNo, lastRunId, lastDagNo };
     });
-}
-
-function isStoreError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    error.name !== 'BrokenInvariant' &&
-    !(error instanceof TypeError) &&
-    !(error instanceof RangeError)
-  );
 }
 
 function describe(error: unknown): string {
