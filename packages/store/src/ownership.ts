@@ -66,9 +66,13 @@ const touch = statement(
   'update shard set touching = $3::bigint where shard = $1::smallint and epoch = $2::bigint returning 1',
 );
 
+/** The same node may say so twice: when the first answer was lost. */
 const insertNode = statement(
   'insert_node',
-  'insert into node (node_id, beat, peer_address, gateway_address) values ($1::uuid, 1, $2::text, $3::text)',
+  `
+  insert into node (node_id, beat, peer_address, gateway_address) values ($1::uuid, 1, $2::text, $3::text)
+  on conflict (node_id) do update set beat = node.beat + 1, leaving = false,
+    peer_address = excluded.peer_address, gateway_address = excluded.gateway_address`,
 );
 const raiseBeat = statement('raise_beat', 'update node set beat = beat + 1 where node_id = $1::uuid returning beat');
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');

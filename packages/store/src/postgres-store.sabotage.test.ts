@@ -68,6 +68,7 @@ const CASES: readonly (readonly [string, ConformanceGroup, RegExp, () => Promise
     () => subjects.subject(WITHOUT_LOCK),
   ],
   ['without the raise', 'fencing', /epoch of before is refused/, () => subjects.subject(WITHOUT_RAISE)],
+  ['without the lock', 'chaos', /seed 1/, () => subjects.subject(WITHOUT_LOCK)],
   ['without the chain', 'chains', /voids the older one/, () => subjects.subject(WITHOUT_CHAIN)],
   [
     'that loads before the epoch is raised',
@@ -80,6 +81,10 @@ const CASES: readonly (readonly [string, ConformanceGroup, RegExp, () => Promise
 test.each(CASES)('the suite finds a store %s, by %s: %s', async (_what, group, expected, makeSubject) => {
   const found = await findings([group], makeSubject, expected);
   expect(found).toContainEqual(expect.stringMatching(expected));
+});
+
+test.each(CASES)('which otherwise works: %s', async (_what, _group, _expected, makeSubject) => {
+  expect(await findings(['fencing'], makeSubject, /commits in flight on one chain are done/)).toEqual([]);
 });
 
 test.each(CASES)('and passes the whole one there: %s, by %s: %s', async (_what, group, expected) => {

@@ -11,6 +11,8 @@ const CASES: readonly (readonly [Partial<Sabotage>, ConformanceGroup, RegExp])[]
   [{ voidOlderChains: false }, 'chains', /voids the older one/],
   [{ lock: false }, 'takeover', /late bytes change nothing/],
   [{ lock: false }, 'takeover', /a take waits for a commit/],
+  [{ lock: false }, 'chaos', /handovers/],
+  [{ epochCheck: false }, 'chaos', /handovers/],
   [{ loadBeforeTake: true }, 'takeover', /loads what it did/],
 ];
 

@@ -71,7 +71,8 @@ export class FakeStore implements Store {
   }) {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
-      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, beat: 1, leaving: false });
+      const beat = (nodes.get(nodeId)?.beat ?? 0) + 1;
+      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, beat, leaving: false });
     });
   }
 

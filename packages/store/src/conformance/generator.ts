@@ -17,6 +17,7 @@ import type {
 import { PRIORITIES } from '@signalbox/engine';
 import { ACTOR, created, deployed, keyOf, newWorkerId } from './changes.ts';
 import { Model, type ModelRun } from './model.ts';
+import { seeded } from './seeded.ts';
 
 const SCHEDULE = {
   cron: '*/5 * * * *',
@@ -212,15 +213,4 @@ export class Generator {
   #one<T>(of: readonly T[]): T {
     return of[Math.floor(this.#random() * of.length)] as T;
   }
-}
-
-/** mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

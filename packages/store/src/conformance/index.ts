@@ -4,6 +4,7 @@
  */
 import { describe, test } from 'vitest';
 import { chainChecks } from './chains.ts';
+import { chaosChecks } from './chaos.ts';
 import { fencingChecks } from './fencing.ts';
 import { loadChecks } from './loads.ts';
 import { ownershipChecks } from './ownership.ts';
@@ -20,6 +21,7 @@ export const conformanceChecks = {
   chains: chainChecks,
   'unknown outcome': unknownOutcomeChecks,
   takeover: takeoverChecks,
+  chaos: chaosChecks,
   ownership: ownershipChecks,
   snapshots: snapshotChecks,
   loads: loadChecks,

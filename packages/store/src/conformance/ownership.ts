@@ -45,6 +45,17 @@ export const ownershipChecks: readonly Check[] = [
     },
   },
   {
+    name: 'registering again, after an answer that was lost, is not refused and looks alive',
+    run: async (subject) => {
+      const store = await subject.open();
+      const nodeId = randomUUID() as NodeId;
+      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2' });
+      await store.registerNode({ nodeId, peerAddress: 'b:1', gatewayAddress: 'b:2' });
+      const seen = await nodeSeen(store, nodeId);
+      expect(seen).toEqual({ nodeId, beat: 2, peerAddress: 'b:1', gatewayAddress: 'b:2', leaving: false });
+    },
+  },
+  {
     name: 'a node that owns a shard is not forgotten',
     run: async (subject) => {
       const node = await TestNode.start(subject, [5]);
