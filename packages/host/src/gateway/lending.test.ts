@@ -1,0 +1,78 @@
+import type { Demand, NodeId, QueueName, WorkerId } from '@signalbox/engine';
+import { expect, test } from 'vitest';
+import type { WorkerDoor } from '../ports.ts';
+import { Lending } from './lending.ts';
+import { Session } from './session.ts';
+
+const [self, other, third] = ['self', 'other', 'third'] as NodeId[] as [NodeId, NodeId, NodeId];
+const queue = 'default' as QueueName;
+
+function setUp(slots: number) {
+  const lent: [NodeId, number][] = [];
+  const timers: (() => void)[] = [];
+  const recalled: number[] = [];
+  const lending = new Lending({
+    self,
+    clock: {
+      wall: () => 0 as never,
+      mono: () => 0 as never,
+      after: (_ms, run) => {
+        timers.push(run);
+        return () => undefined;
+      },
+    },
+    lendHere: (_session, count) => lent.push([self, count]),
+    recallHere: (_session, count) => recalled.push(count),
+    lendThere: (nodeId, _session, count) => {
+      lent.push([nodeId, count]);
+      return true;
+    },
+  });
+  const hello = { workerId: 'w' as WorkerId, name: 'w', queues: [queue], slots, holds: [], draining: false };
+  const session = new Session(hello, {} as WorkerDoor, 0);
+  return { lending, session, lent, recalled, timers };
+}
+
+const waits = (...counts: number[]): Demand[] => [{ queue, counts }];
+
+test('with nobody else waiting all slots stand lent to the engine of this node', () => {
+  const { lending, session, lent } = setUp(5);
+  lending.offer(session);
+  expect(lent).toEqual([[self, 5]]);
+  expect(session.free).toBe(0);
+});
+
+test('a slot is on loan to one owner at a time; the highest priority gets it first (I24)', () => {
+  const { lending, session, lent } = setUp(3);
+  lending.demand(other, waits(0, 0, 5, 0), []);
+  lending.demand(third, waits(0, 2, 0, 0), []);
+  lending.offer(session);
+  expect(Object.fromEntries(lent)).toEqual({ third: 2, other: 1 });
+  expect(session.free).toBe(0);
+});
+
+test('equals have their turn, this node too', () => {
+  const { lending, session, lent } = setUp(4);
+  lending.demand(self, waits(0, 0, 9, 0), []);
+  lending.demand(other, waits(0, 0, 9, 0), []);
+  lending.offer(session);
+  expect(Object.fromEntries(lent)).toEqual({ self: 2, other: 2 });
+});
+
+test('slots that stand lent here are recalled when another node waits for them', () => {
+  const { lending, session, recalled } = setUp(4);
+  lending.offer(session);
+  lending.demand(other, waits(0, 0, 1, 0), [session]);
+  expect(recalled).toEqual([4]);
+});
+
+test('a loan that nobody answers ends after a second, and is lent again', () => {
+  const { lending, session, lent, timers } = setUp(1);
+  lending.demand(other, waits(0, 0, 1, 0), []);
+  lending.offer(session);
+  timers.splice(0).forEach((run) => run());
+  expect(lent).toEqual([
+    [other, 1],
+    [self, 1],
+  ]);
+});
