@@ -68,6 +68,13 @@ export const ERRORS = {
     message: 'There is no task {task} in this run.',
     remedy: 'Ask for the run to see its tasks: it keeps the version of the dag that it started with.',
   },
+  SCHEDULE_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Dag {dag} has no schedule.',
+    remedy: 'Deploy the dag with a schedule first.',
+  },
   ROUTE_NOT_FOUND: {
     http: 404,
     grpc: 'UNIMPLEMENTED',
@@ -88,6 +95,13 @@ export const ERRORS = {
     retryable: false,
     message: 'Run {run} has ended.',
     remedy: 'Nothing is left to be done to it; submit a new run if it should happen again.',
+  },
+  RUN_SET_ASIDE: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Run {run} was set aside: a fault of the server keeps it from being decided on.',
+    remedy: 'Report it with the reason that the run shows; submit a new run if it must happen meanwhile.',
   },
   STALE_TOKEN: {
     http: 409,
