@@ -1,7 +1,7 @@
 import type { Instant, ShardNo } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, newWorkerId, succeeded } from './conformance/changes.ts';
-import { storeConformance } from './conformance/index.ts';
+import { findings, storeConformance } from './conformance/index.ts';
 import { PostgresSubjects } from './conformance/postgres-subject.ts';
 import { TestNode } from './conformance/test-node.ts';
 import { payloadName } from './port.ts';
@@ -12,6 +12,11 @@ const subjects = await PostgresSubjects.start();
 afterAll(() => subjects.stop());
 
 storeConformance('the PostgreSQL store', () => subjects.subject());
+
+test('without named statements, as behind a pooler, commits are fenced and come back the same', async () => {
+  const makeSubject = () => subjects.subject('', { preparedStatements: false });
+  expect(await findings(['fencing', 'round trip'], makeSubject)).toEqual([]);
+});
 
 test('a node finds what others wrote to partitions that came after its start (I17)', async () => {
   const subject = await subjects.subject();

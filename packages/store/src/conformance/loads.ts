@@ -149,7 +149,7 @@ export const loadChecks: readonly Check[] = [
           [payloadName({ runId, taskNo: 0 as TaskNo }), texts[texts.length - 1 - no] ?? ''],
         ]),
       );
-      expect(new Map([...found].sort())).toEqual(new Map([...expected].sort()));
+      expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
     },
   },
   {

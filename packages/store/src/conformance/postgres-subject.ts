@@ -6,9 +6,11 @@ import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox
 import pg from 'pg';
 import { migrate } from '../migrate.ts';
 import type { Store } from '../port.ts';
-import { openPostgresStore, type PostgresStore } from '../postgres-store.ts';
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../postgres-store.ts';
 import { PostgresProxy } from './proxy.ts';
 import type { Held, HoldPoint, StoreSubject } from './subject.ts';
+
+type OpenOptions = Pick<PostgresStoreOptions, 'now' | 'preparedStatements'>;
 
 const TEMPLATE = 'conformance_template';
 
@@ -32,12 +34,12 @@ export class PostgresSubjects {
   }
 
   /** `sql` is run in the new database before any store is opened: for databases that are broken on purpose. */
-  async subject(sql = ''): Promise<PostgresSubject> {
+  async subject(sql = '', options: OpenOptions = {}): Promise<PostgresSubject> {
     const name = `conformance_${++this.#count}`;
     await query(this.#server.url, `create database ${name} template ${TEMPLATE}`);
     const url = this.#templateUrl.replace(`/${TEMPLATE}?`, `/${name}?`);
     if (sql !== '') await query(url, sql);
-    return new PostgresSubject(this.#server, name, url);
+    return new PostgresSubject({ server: this.#server, name, url, options });
   }
 
   stop(): Promise<void> {
@@ -50,19 +52,26 @@ export class PostgresSubject implements StoreSubject {
   readonly url: string;
   readonly #server: TestPostgres;
   readonly #name: string;
+  readonly #options: OpenOptions;
   readonly #opened = new Map<Store, { store: PostgresStore; proxy: PostgresProxy }>();
 
-  constructor(server: TestPostgres, name: string, url: string) {
+  constructor({
+    server,
+    name,
+    url,
+    options,
+  }: { server: TestPostgres; name: string; url: string; options: OpenOptions }) {
     this.#server = server;
     this.#name = name;
+    this.#options = options;
     this.url = url;
   }
 
-  async open(options: { now?: () => number } = {}): Promise<Store> {
+  async open(options: OpenOptions = {}): Promise<Store> {
     const proxy = await PostgresProxy.start({ path: `${this.#server.socketDir}/.s.PGSQL.${this.#server.port}` });
     const { username } = new URL(this.url.replace('@/', '@localhost/'));
     const url = `postgresql://${username}@127.0.0.1:${proxy.port}/${this.#name}`;
-    const store = await openPostgresStore({ url, ...options });
+    const store = await openPostgresStore({ url, ...this.#options, ...options });
     this.#opened.set(store, { store, proxy });
     return store;
   }

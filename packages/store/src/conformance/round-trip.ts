@@ -1,5 +1,5 @@
 /** What was committed is what is loaded: for any row of valid changes, under any cut into batches (I10, I19, I58). */
-import type { DagId, Instant, Need, RunId, ShardNo, StoredRun } from '@signalbox/engine';
+import type { DagId, Instant, Need, ShardNo, StoredRun } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
@@ -102,7 +102,7 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
 
 async function comparePayloads(reader: Store, model: Model): Promise<void> {
   const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] =>
-    [null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId: runId as RunId, taskNo }));
+    [null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo }));
   const found = await reader.fetchPayloads(model.allRuns().flatMap(ofRun));
-  expect(new Map([...found].sort())).toEqual(new Map([...model.payloads].sort()));
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(model.payloads));
 }
