@@ -7,7 +7,7 @@ import { startTestPostgres, type TestPostgres } from '@signalbox/postgres/testin
 import { type Client, createClient } from '@signalbox/sdk';
 import pg from 'pg';
 import { freePort, type Started, startProcess, until } from './processes.ts';
-import { readSightings, type Sighting } from './witness.ts';
+import { readLines, readSightings, type Sighting } from './witness.ts';
 
 const ADMIN_TOKEN = 'e2e-admin-token-0123456789abcdef0123456789abcdef';
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,8 +35,14 @@ export class Cluster {
     this.sql.on('error', () => undefined);
   }
 
-  static async start(options: { servers: number; workers: number; slots: number }): Promise<Cluster> {
-    const postgres = await startTestPostgres({ durable: true, settings: { max_connections: '100' } });
+  static async start(options: {
+    servers: number;
+    workers: number;
+    slots: number;
+    settings?: Record<string, string>;
+  }): Promise<Cluster> {
+    const settings = { max_connections: '100', ...options.settings };
+    const postgres = await startTestPostgres({ durable: true, settings });
     const cluster = new Cluster(mkdtempSync(join(tmpdir(), 'signalbox-e2e-')), postgres);
     try {
       for (let i = 0; i < options.servers; i++) await cluster.addServer();
@@ -71,7 +77,8 @@ export class Cluster {
     return server;
   }
 
-  async addWorker(slots: number): Promise<Started> {
+  /** A worker process: the one of the kill tests, or another script that reads the same variables. */
+  async addWorker(slots: number, script: string = WORKER): Promise<Started> {
     this.count += 1;
     const name = `worker-${this.count}`;
     const witnessFile = join(this.folder, `${name}.witness`);
@@ -79,7 +86,7 @@ export class Cluster {
     // Each worker prefers another server: the first of its list.
     const gateways = this.runningServers().map(({ grpcPort }) => `127.0.0.1:${grpcPort}`);
     const turn = this.workers.length % gateways.length;
-    const worker = startProcess(name, WORKER, {
+    const worker = startProcess(name, script, {
       logFile: join(this.folder, `${name}.log`),
       env: {
         ...process.env,
@@ -121,6 +128,11 @@ export class Cluster {
 
   logs(): string {
     return [...this.servers, ...this.workers].map((each) => `── ${each.name}\n${each.log().slice(-3_000)}`).join('\n');
+  }
+
+  /** What a worker's script wrote down, one JSON value a line. */
+  witnessLines(): unknown[] {
+    return readLines(this.witnessFiles);
   }
 
   async stop(): Promise<void> {

@@ -1,3 +1,4 @@
-export { Cluster } from './cluster.ts';
+export { Cluster, type ServerProcess } from './cluster.ts';
 export { undergo } from './ordeal.ts';
+export { pause, type Started, until } from './processes.ts';
 export { ORDEALS } from './scenarios.ts';

@@ -15,12 +15,16 @@ export interface Sighting {
 }
 
 export function readSightings(files: readonly string[]): Sighting[] {
+  return (readLines(files) as Sighting[]).sort((a, b) => a.at - b.at);
+}
+
+/** One JSON value a line. A last line that a kill cut short is left out. */
+export function readLines(files: readonly string[]): unknown[] {
   return files
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
     .filter((line) => line.endsWith('}'))
-    .map((line) => JSON.parse(line) as Sighting)
-    .sort((a, b) => a.at - b.at);
+    .map((line) => JSON.parse(line) as unknown);
 }
 
 /** The first attempt that began after this time. */

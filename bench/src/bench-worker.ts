@@ -1,0 +1,32 @@
+/** A worker with handlers that do nothing, or only look at the clock. All processes of a machine share that clock. */
+import { appendFileSync } from 'node:fs';
+import type { HandlerContext } from '@signalbox/sdk';
+import { startWorker } from '@signalbox/worker';
+
+const file = process.env['WITNESS_FILE'] ?? '';
+const nowUs = () => Number(process.hrtime.bigint() / 1000n);
+
+const worker = startWorker({
+  gateways: (process.env['GATEWAYS'] ?? '').split(','),
+  token: process.env['SIGNALBOX_TOKEN'] ?? '',
+  queues: ['default'],
+  slots: Number(process.env['SLOTS'] ?? '1000'),
+  handlers: {
+    noop: () => null,
+    /** Says how long after its submission it began. */
+    stamp: ({ params }: HandlerContext) => {
+      const at = nowUs();
+      appendFileSync(file, `${JSON.stringify({ kind: 'start', us: at - (params as { sentUs: number }).sentUs })}\n`);
+      return null;
+    },
+    first: () => ({ endedUs: nowUs() }),
+    /** Says how long after the end of the task before it it began. */
+    second: ({ upstream }: HandlerContext) => {
+      const at = nowUs();
+      const before = upstream['first'] as { endedUs: number };
+      appendFileSync(file, `${JSON.stringify({ kind: 'next', us: at - before.endedUs })}\n`);
+      return null;
+    },
+  },
+});
+process.on('SIGTERM', () => void worker.stop().then(() => process.exit(0)));

@@ -1,0 +1,63 @@
+/** `npm run bench`: the figures of this machine, as a table and as JSON. `-- --only latency` runs a part of it. */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Cluster } from '@signalbox/e2e';
+import { type Figure, printTable } from './figure.ts';
+import { submitToStart, taskToTask } from './latency.ts';
+import { loadTime } from './loading.ts';
+import { rawCommits } from './raw.ts';
+import { chains, noopTasks, wideDag } from './throughput.ts';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+});
+const scale = values.quick ? 0.1 : 1;
+const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
+const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
+
+async function withCluster(
+  servers: number,
+  slots: number,
+  run: (cluster: Cluster) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings: SETTINGS });
+  try {
+    await cluster.addWorker(slots, WORKER);
+    return await run(cluster);
+  } catch (error) {
+    console.error(cluster.logs());
+    throw error;
+  } finally {
+    await cluster.stop();
+  }
+}
+
+const parts: Record<string, () => Promise<Figure[]>> = {
+  throughput: () =>
+    withCluster(1, 2_000, async (cluster) => [
+      ...(await noopTasks(cluster, 60_000 * scale)),
+      ...(await chains(cluster, 15_000 * scale)),
+      ...(await wideDag(cluster, 1_000)),
+      ...(await wideDag(cluster, 10_000)),
+    ]),
+  raw: () => rawCommits(60_000 * scale, 500),
+  latency: () =>
+    withCluster(1, 10, async (cluster) => [
+      ...(await submitToStart(cluster, '1 server', 300, '< 5; final 3')),
+      ...(await taskToTask(cluster, 300)),
+    ]),
+  five: () => withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, 'final < 8')),
+  load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
+};
+
+const figures: Figure[] = [];
+for (const [name, run] of Object.entries(parts)) {
+  if (values.only !== undefined && values.only !== name) continue;
+  console.error(`measuring ${name} …`);
+  figures.push(...(await run()));
+}
+printTable(figures);
+const json = JSON.stringify(figures, null, 2);
+if (values.json !== undefined) writeFileSync(values.json, `${json}\n`);
+else console.log(`\n${json}`);

@@ -1,0 +1,115 @@
+/** No-op tasks from submit to done: single tasks, chains of three, and one wide dag. */
+
+import { type Cluster, until } from '@signalbox/e2e';
+import type { DagDefinition } from '@signalbox/sdk';
+import { cpuSince, readCpu } from './cpu.ts';
+import type { Figure } from './figure.ts';
+
+const BATCH = 1_000;
+const SUBMITTERS = 4;
+
+export async function noopTasks(cluster: Cluster, runs: number): Promise<Figure[]> {
+  await cluster.client().deployDag({ name: 'noop', tasks: [{ name: 'only', handler: 'noop' }] });
+  await flow(cluster, 'noop', 5_000); // warm
+  const { ms, submitMs, cpu } = await flow(cluster, 'noop', runs);
+  const perTask = (cpuMs: number) => (cpuMs * 1_000) / runs;
+  return [
+    {
+      what: 'no-op tasks, submit to done, in-process handlers',
+      value: (runs / ms) * 1_000,
+      unit: 'tasks/s',
+      bar: '≥ 8,000; final 20,000',
+      details: {
+        'server µs/task': perTask(cpu.serversMs),
+        'worker µs/task': perTask(cpu.workersMs),
+        'PostgreSQL µs/task': perTask(cpu.postgresMs),
+        'client µs/task': perTask(cpu.benchMs),
+      },
+    },
+    { what: 'bulk submit during that', value: (runs / submitMs) * 1_000, unit: 'runs/s', bar: 'final 40,000' },
+  ];
+}
+
+export async function chains(cluster: Cluster, runs: number): Promise<Figure[]> {
+  await cluster.client().deployDag({
+    name: 'chain',
+    tasks: [
+      { name: 'a', handler: 'noop' },
+      { name: 'b', handler: 'noop', needs: ['a'] },
+      { name: 'c', handler: 'noop', needs: ['b'] },
+    ],
+  });
+  await flow(cluster, 'chain', 1_000);
+  const { ms } = await flow(cluster, 'chain', runs);
+  return [{ what: 'chains of three tasks', value: (runs / ms) * 1_000, unit: 'chains/s', bar: 'final 6,000' }];
+}
+
+/** One root, n − 2 tasks beside each other, one that waits for all. */
+export async function wideDag(cluster: Cluster, tasks: number): Promise<Figure[]> {
+  const middle = Array.from({ length: tasks - 2 }, (_, i) => `m${i}`);
+  const definition: DagDefinition = {
+    name: `wide-${tasks}`,
+    tasks: [
+      { name: 'root', handler: 'noop' },
+      ...middle.map((name) => ({ name, handler: 'noop', needs: ['root'] })),
+      { name: 'last', handler: 'noop', needs: middle },
+    ],
+  };
+  const client = cluster.client();
+  await client.deployDag(definition);
+  const times: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const began = performance.now();
+    const { id } = await client.submit(definition.name);
+    await ended(cluster, id, 60_000);
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  return [
+    {
+      what: `DAG of ${tasks.toLocaleString('en')} tasks, fan-out and fan-in`,
+      value: (times[1] ?? 0) / 1_000,
+      unit: 's',
+      bar: '< 2; final 0.9',
+    },
+  ];
+}
+
+/** Submits as fast as it goes, and waits until the last one has ended. */
+async function flow(cluster: Cluster, dag: string, runs: number) {
+  const client = cluster.client();
+  const before = readCpu(cluster);
+  const began = performance.now();
+  let [left, last] = [runs, ''];
+  const submitter = async () => {
+    while (left > 0) {
+      const count = Math.min(BATCH, left);
+      left -= count;
+      const { ids } = await client.submitMany(
+        dag,
+        Array.from({ length: count }, () => ({})),
+      );
+      last = ids.at(-1) ?? last;
+    }
+  };
+  await Promise.all(Array.from({ length: SUBMITTERS }, submitter));
+  const submitMs = performance.now() - began;
+  await ended(cluster, last, 120_000);
+  await until('all runs have ended', 60_000, async () => (await liveRuns(cluster)) === 0);
+  return { ms: performance.now() - began, submitMs, cpu: cpuSince(cluster, before) };
+}
+
+async function ended(cluster: Cluster, id: string, timeoutMs: number): Promise<void> {
+  await until(`run ${id} has ended`, timeoutMs, async () => {
+    const { rows } = await cluster.sql.query(
+      'select 1 from run where uid = $1 and shard = $2 and ended_at is not null',
+      [id, Number.parseInt(id.slice(34), 16)],
+    );
+    return rows.length > 0;
+  });
+}
+
+export async function liveRuns(cluster: Cluster): Promise<number> {
+  const { rows } = await cluster.sql.query<{ count: string }>('select count(*) from live_run');
+  return Number(rows[0]?.count);
+}
