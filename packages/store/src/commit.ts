@@ -2,7 +2,7 @@
 import { type NodeId, type RunId, shardOfRun } from '@signalbox/engine';
 import { transaction } from './database.ts';
 import { encodeChanges, JOURNAL_FORMAT } from './journal.ts';
-import { byLeaf, type KnownDays, leafAt, leafOfRun } from './leaf.ts';
+import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from './leaf.ts';
 import type { CommitBatch, ShardStamp } from './port.ts';
 import { type FoldedRows, foldRows, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
@@ -42,7 +42,7 @@ export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitP
     transaction.begin,
     fenceCall(stamps, place),
     ...rowCalls(foldRows(changes), place.days),
-    ...writeJournal(leafAt(place.days, at), journal),
+    ...writeJournal(leafOfJournal(place.days, at), journal),
     transaction.commit,
   ];
 }
@@ -66,7 +66,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const ofRun = ({ runId }: { runId: RunId }) => leafOfRun(days, runId);
   if (rows.deploys.length > 0) calls.push(...deployDags(rows.deploys));
   if (rows.schedules.size > 0) calls.push(...changeSchedules([...rows.schedules.values()]));
-  for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafAt(days, window.firesAt))) {
+  for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafOfWindow(days, window.firesAt))) {
     calls.push(decideWindows(leaf, windows));
   }
   for (const [leaf, runs] of byLeaf(rows.runs.values(), ofRun)) {

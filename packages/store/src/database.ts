@@ -38,6 +38,25 @@ const askWritable = statement(
   `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`,
 );
 
+/**
+ * Sent before statements that join arrays of unknown length to large tables: without it the planner may read the whole
+ * partition, above all while a table is fresh and nothing is known of it.
+ */
+export const holdToIndexes = call(
+  statement(
+    'hold_to_indexes',
+    `
+  select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
+  ),
+);
+
+export interface SnapshotOptions {
+  readonly timeoutMs?: number;
+  /** False for a read that begins with a pass over a whole table, and sends `holdToIndexes` itself. */
+  readonly held?: boolean;
+}
+
 /** Reads within one snapshot. With `last` the snapshot ends with this batch, in the same round trip. */
 export type Ask = (calls: readonly Call[], options?: { last: boolean }) => Promise<readonly CallResult[]>;
 
@@ -78,13 +97,14 @@ export class Database {
   }
 
   /** Several reads of the same instant. */
-  async snapshot<T>(read: (ask: Ask) => Promise<T>, timeoutMs?: number): Promise<T> {
+  async snapshot<T>(read: (ask: Ask) => Promise<T>, options: SnapshotOptions = {}): Promise<T> {
     return this.#withClient(async (client) => {
       let state: 'before' | 'open' | 'ended' = 'before';
       const ask: Ask = async (calls, { last } = { last: false }) => {
-        const opening = state === 'before' ? this.#opening() : [];
+        const opening = state === 'before' ? this.#opening(options.held ?? true) : [];
         state = last ? 'ended' : 'open';
-        const results = await this.#answer(client, [...opening, ...calls, ...(last ? [call(commit)] : [])], timeoutMs);
+        const all = [...opening, ...calls, ...(last ? [call(commit)] : [])];
+        const results = await this.#answer(client, all, options.timeoutMs);
         return results.slice(opening.length, last ? -1 : undefined);
       };
       const answer = await read(ask);
@@ -112,10 +132,12 @@ export class Database {
     await this.#pool.end();
   }
 
-  #opening(): Call[] {
+  #opening(held: boolean): Call[] {
     const { statementTimeoutMs } = this.options;
-    if (statementTimeoutMs === undefined) return [call(beginSnapshot)];
-    return [call(beginSnapshot), call(setStatementTimeout, `${statementTimeoutMs}ms`)];
+    const calls = [call(beginSnapshot)];
+    if (statementTimeoutMs !== undefined) calls.push(call(setStatementTimeout, `${statementTimeoutMs}ms`));
+    if (held) calls.push(holdToIndexes);
+    return calls;
   }
 
   async #withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -181,7 +181,7 @@ export async function fetchPayloads(
   const calls = [...byLeaf(keys, (key) => leafOfRun(days, key.runId))].map(([leaf, list]) =>
     call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map((key) => key.taskNo ?? PARAMS_TASK_NO))),
   );
-  for (const { rows } of await database.run(calls)) {
+  for (const { rows } of await database.snapshot((ask) => ask(calls, { last: true }))) {
     for (const [id, number, body] of rows) {
       const taskNo = Number(number) === PARAMS_TASK_NO ? null : (Number(number) as PayloadKey['taskNo']);
       payloads.set(payloadName({ runId: Number(id) as RunId, taskNo }), decodeText(body ?? ''));

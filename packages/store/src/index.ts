@@ -1,5 +1,6 @@
 export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
+export type { JournalEntry } from './journal-read.ts';
 export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
@@ -8,3 +9,4 @@ export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';
 export type { AttemptView, RunDetails, RunView, TaskView } from './queries/run-view.ts';
 export * from './queries.ts';
+export type { Dropped, Expiry } from './retention.ts';

@@ -6,10 +6,11 @@ export const DAY_MS = 86_400_000;
 /** The suffix of a partition: `d20412`, by days since 1970, or `default`. */
 export type Leaf = `d${number}` | 'default';
 
-/** Which days have partitions. Tables of runs are cut at run ids, the others at instants. */
+/** Which days have partitions. The tables of runs are cut at run ids, the others at instants. */
 export interface KnownDays {
   readonly run: ReadonlySet<number>;
-  readonly time: ReadonlySet<number>;
+  readonly journal: ReadonlySet<number>;
+  readonly window: ReadonlySet<number>;
 }
 
 export function dayOf(at: number): number {
@@ -24,8 +25,12 @@ export function leafOfRun(days: KnownDays, id: RunId): Leaf {
   return leafOfDay(days.run, dayOfRun(id));
 }
 
-export function leafAt(days: KnownDays, at: Instant): Leaf {
-  return leafOfDay(days.time, dayOf(at));
+export function leafOfJournal(days: KnownDays, at: Instant): Leaf {
+  return leafOfDay(days.journal, dayOf(at));
+}
+
+export function leafOfWindow(days: KnownDays, firesAt: Instant): Leaf {
+  return leafOfDay(days.window, dayOf(firesAt));
 }
 
 function leafOfDay(known: ReadonlySet<number>, day: number): Leaf {

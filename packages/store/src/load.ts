@@ -17,10 +17,10 @@ import {
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import { priorities } from './codes.ts';
-import type { Ask, Database } from './database.ts';
+import { type Ask, type Database, holdToIndexes } from './database.ts';
 import { byLeaf, type KnownDays, leafOfRun } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
-import { type Call, call, statement } from './statement.ts';
+import { type Call, call, rowsOf, statement } from './statement.ts';
 import {
   type DagKey,
   parseDags,
@@ -52,8 +52,8 @@ const selectSilent = statement(
 const countLive = statement(
   'count_live_runs',
   `
-  select dag_id, count(*) filter (where admitted), count(*) filter (where not claimed)
-    from live_run where shard = any ($1::smallint[]) group by dag_id`,
+  select dag_id, shard, priority, count(*) filter (where admitted), count(*) filter (where not claimed)
+    from live_run where shard = any ($1::smallint[]) group by dag_id, shard, priority`,
 );
 
 const selectClaimed = statement(
@@ -61,39 +61,35 @@ const selectClaimed = statement(
   'select array_agg(run_id)::text from live_run where shard = any ($1::smallint[]) and claimed',
 );
 
-/** Leans on the primary key (shard, priority, run_id): each priority of each shard is one short walk. */
+/**
+ * Leans on the primary key (shard, run_id): one walk per shard and priority that has runs to show, and only until it has
+ * shown as many as there are.
+ */
 const selectHeads = statement(
   'select_head_runs',
   `
   select array_agg(h.run_id)::text
-    from unnest($1::smallint[]) as s (shard), unnest($2::smallint[]) as p (priority), lateral (
+    from (${rowsOf('shard smallint', 'priority smallint', 'wanted integer')}) s, lateral (
       select l.run_id from live_run l
-       where l.shard = s.shard and l.priority = p.priority and not l.claimed
-       order by l.run_id limit $3::integer) h`,
+       where l.shard = s.shard and l.priority = s.priority and not l.claimed
+       order by l.run_id limit s.wanted) h`,
 );
 
-/** The same index, shard after shard in order; a shard is only begun when those before it did not fill the page. */
+/**
+ * The same walks in the order of pages, each from where the last page stopped: over all pages a shard is walked once per
+ * priority. A walk is only begun when those before it did not fill the page.
+ */
 const selectRest = statement(
   'select_rest_runs',
   `
   select array_agg(r.priority)::text, array_agg(r.run_id)::text
     from (
-      select s.position, l.priority, l.run_id
-        from unnest($1::smallint[]) with ordinality as s (shard, position), lateral (
-          select l.priority, l.run_id from live_run l
-           where l.shard = s.shard and not l.claimed
-             and (l.priority, l.run_id) > (case when s.shard = $2::smallint then $3::smallint else -1::smallint end,
-                                           case when s.shard = $2::smallint then $4::bigint else -1 end)
-           order by l.priority, l.run_id limit $5::integer) l
-       order by s.position, l.priority, l.run_id limit $5::integer) r`,
-);
-
-/** Arrays of unknown length joined to large tables: without this the planner may read the whole partition. */
-const holdToIndexes = statement(
-  'hold_to_indexes',
-  `
-  select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-    set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
+      select s.position, s.priority, l.run_id
+        from unnest($1::smallint[], $2::smallint[], $3::bigint[]) with ordinality as s (shard, priority, after, position), lateral (
+          select l.run_id from live_run l
+           where l.shard = s.shard and l.priority = s.priority and not l.claimed and l.run_id > s.after
+           order by l.run_id limit $4::integer) l
+       order by s.position, l.run_id limit $4::integer) r`,
 );
 
 export async function loadHeads(
@@ -103,33 +99,35 @@ export async function loadHeads(
   headsPerPriority: number,
 ): Promise<LoadedHeads> {
   const numbers = plainArray(shards);
-  const everyPriority = plainArray(priorities.words.map((_, code) => code));
-  return database.snapshot(async (ask) => {
-    const [shardRows, silentRows, scheduleRows, counts, claimed, heads] = expectResults(
-      await ask([
-        call(selectShards, numbers),
-        call(selectSilent, numbers),
-        call(selectSchedulesOfShards, numbers),
-        call(countLive, numbers),
-        call(selectClaimed, numbers),
-        call(selectHeads, numbers, everyPriority, headsPerPriority),
-      ]),
-      6,
-    );
-    const claimedIds = parseIntegers(claimed.rows[0]?.[0]) as RunId[];
-    const headIds = parseIntegers(heads.rows[0]?.[0]) as RunId[];
-    const schedules = parseSchedules(scheduleRows);
-    const runs = await readWholeRuns(ask, days, { withTasks: claimedIds, withoutTasks: headIds });
-    const unclaimed = counts.rows.reduce((sum, [, , count]) => sum + Number(count), 0);
-    return {
-      shards: parseShards(shardRows, silentRows),
-      schedules,
-      runs: runs.sort((a, b) => a.runId - b.runId),
-      ...(await readDagsOf(ask, runs, schedules)),
-      admitted: parseAdmitted(counts),
-      complete: unclaimed === headIds.length,
-    };
-  }, LOAD_TIMEOUT_MS);
+  return database.snapshot(
+    async (ask) => {
+      const [shardRows, silentRows, scheduleRows, counts, claimed] = expectResults(
+        await ask([
+          call(selectShards, numbers),
+          call(selectSilent, numbers),
+          call(selectSchedulesOfShards, numbers),
+          call(countLive, numbers),
+          call(selectClaimed, numbers),
+        ]),
+        5,
+      );
+      const waiting = parseCounts(counts);
+      const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
+      const claimedIds = parseIntegers(claimed.rows[0]?.[0]) as RunId[];
+      const headIds = parseIntegers(heads.rows[0]?.[0]) as RunId[];
+      const schedules = parseSchedules(scheduleRows);
+      const runs = await readWholeRuns(ask, days, { withTasks: claimedIds, withoutTasks: headIds });
+      return {
+        shards: parseShards(shardRows, silentRows),
+        schedules,
+        runs: runs.sort((a, b) => a.runId - b.runId),
+        ...(await readDagsOf(ask, runs, schedules)),
+        admitted: sumAdmitted(waiting),
+        complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
+      };
+    },
+    { timeoutMs: LOAD_TIMEOUT_MS, held: false },
+  );
 }
 
 export async function loadRest(
@@ -139,24 +137,84 @@ export async function loadRest(
   after: RestCursor | null,
   limit: number,
 ): Promise<LoadedRest> {
-  const pending = shards.filter((shard) => after === null || shard >= after.shard).sort((a, b) => a - b);
-  return database.snapshot(async (ask) => {
-    const cursor =
-      after === null ? [-1, -1, -1] : [after.shard, priorities.code(after.priority), after.afterRunId as number];
-    const [page] = expectResults(await ask([call(selectRest, plainArray(pending), ...cursor, limit)]), 1);
-    const pagePriorities = parseIntegers(page.rows[0]?.[0]);
-    const ids = parseIntegers(page.rows[0]?.[1]) as RunId[];
-    const found = new Map<RunId, StoredRun>();
-    for (const run of await readWholeRuns(ask, days, { withTasks: [], withoutTasks: ids })) found.set(run.runId, run);
-    const runs = ids.map((id) => found.get(id) ?? lost(id));
-    const lastId = ids.at(-1);
-    const lastPriority = pagePriorities.at(-1);
-    const next: RestCursor | null =
-      ids.length < limit || lastId === undefined || lastPriority === undefined
-        ? null
-        : { shard: shardOfRun(lastId), priority: priorities.word(lastPriority), afterRunId: lastId };
-    return { runs, ...(await readDagsOf(ask, runs, [])), next };
-  }, LOAD_TIMEOUT_MS);
+  return database.snapshot(
+    async (ask) => {
+      const walks = walksAfter(shards, after);
+      const [page] = expectResults(
+        await ask([
+          call(
+            selectRest,
+            plainArray(walks.map((walk) => walk.shard)),
+            plainArray(walks.map((walk) => walk.priority)),
+            plainArray(walks.map((walk) => walk.after)),
+            limit,
+          ),
+        ]),
+        1,
+      );
+      const pagePriorities = parseIntegers(page.rows[0]?.[0]);
+      const ids = parseIntegers(page.rows[0]?.[1]) as RunId[];
+      const found = new Map<RunId, StoredRun>();
+      for (const run of await readWholeRuns(ask, days, { withTasks: [], withoutTasks: ids })) found.set(run.runId, run);
+      const runs = ids.map((id) => found.get(id) ?? lost(id));
+      const lastId = ids.at(-1);
+      const lastPriority = pagePriorities.at(-1);
+      const next: RestCursor | null =
+        ids.length < limit || lastId === undefined || lastPriority === undefined
+          ? null
+          : { shard: shardOfRun(lastId), priority: priorities.word(lastPriority), afterRunId: lastId };
+      return { runs, ...(await readDagsOf(ask, runs, [])), next };
+    },
+    { timeoutMs: LOAD_TIMEOUT_MS },
+  );
+}
+
+/** What is left to walk after the cursor, in order of shard and priority. */
+function walksAfter(shards: readonly ShardNo[], cursor: RestCursor | null) {
+  const from = cursor === null ? -1 : cursor.shard * priorities.words.length + priorities.code(cursor.priority);
+  return shards
+    .toSorted((a, b) => a - b)
+    .flatMap((shard) => priorities.words.map((_, priority) => ({ shard, priority })))
+    .map(({ shard, priority }) => ({ shard, priority, place: shard * priorities.words.length + priority }))
+    .filter(({ place }) => place >= from)
+    .map(({ shard, priority, place }) => ({
+      shard,
+      priority,
+      after: place === from ? (cursor?.afterRunId ?? -1) : -1,
+    }));
+}
+
+interface LiveCount {
+  readonly dagId: DagId;
+  readonly shard: ShardNo;
+  readonly priority: number;
+  readonly admitted: number;
+  readonly unclaimed: number;
+}
+
+function parseCounts({ rows }: CallResult): LiveCount[] {
+  return rows.map(([dagId, shard, priority, admitted, unclaimed]) => ({
+    dagId: Number(dagId) as DagId,
+    shard: Number(shard) as ShardNo,
+    priority: Number(priority),
+    admitted: Number(admitted),
+    unclaimed: Number(unclaimed),
+  }));
+}
+
+function headsCall(counts: readonly LiveCount[], headsPerPriority: number): Call {
+  const walks = new Map<number, { shard: ShardNo; priority: number; unclaimed: number }>();
+  for (const { shard, priority, unclaimed } of counts) {
+    const place = shard * priorities.words.length + priority;
+    walks.set(place, { shard, priority, unclaimed: (walks.get(place)?.unclaimed ?? 0) + unclaimed });
+  }
+  const list = [...walks.values()].filter(({ unclaimed }) => unclaimed > 0);
+  return call(
+    selectHeads,
+    plainArray(list.map((walk) => walk.shard)),
+    plainArray(list.map((walk) => walk.priority)),
+    plainArray(list.map((walk) => Math.min(walk.unclaimed, headsPerPriority))),
+  );
 }
 
 function lost(id: RunId): never {
@@ -175,7 +233,7 @@ export async function readWholeRuns(
     readRuns(leaf, ids),
   );
   const taskCalls: Call[] = [...byLeaf(withTasks, leafOf)].map(([leaf, ids]) => readTasks(leaf, ids));
-  const results = (await ask([call(holdToIndexes), ...taskCalls, ...runCalls])).slice(1);
+  const results = await ask([...taskCalls, ...runCalls]);
   const tasks: TasksByRun = new Map();
   for (const result of results.slice(0, taskCalls.length)) parseTasks(result, tasks);
   sortTasks(tasks);
@@ -228,8 +286,10 @@ function parseShards(shards: CallResult, silent: CallResult): StoredShard[] {
   }));
 }
 
-function parseAdmitted(counts: CallResult): AdmittedCount[] {
-  return counts.rows
-    .map(([dagId, admitted]) => ({ dagId: Number(dagId) as DagId, admitted: Number(admitted) }))
-    .filter(({ admitted }) => admitted > 0);
+function sumAdmitted(counts: readonly LiveCount[]): AdmittedCount[] {
+  const sums = new Map<DagId, number>();
+  for (const { dagId, admitted } of counts) {
+    if (admitted > 0) sums.set(dagId, (sums.get(dagId) ?? 0) + admitted);
+  }
+  return [...sums].map(([dagId, admitted]) => ({ dagId, admitted }));
 }

@@ -8,20 +8,26 @@ import type { Database } from './database.ts';
 import { DAY_MS, dayOf, type KnownDays, runBounds } from './leaf.ts';
 import { type Call, call, statement } from './statement.ts';
 
-export const RUN_TABLES = ['run', 'task', 'attempt', 'payload'] as const;
-export const TIME_TABLES = ['journal', 'journal_member', 'window_decision'] as const;
 type Group = keyof KnownDays;
+/** Tables that are cut together; the first one of each tells which days there are. */
+const TABLES = {
+  run: ['run', 'task', 'attempt', 'payload'],
+  journal: ['journal', 'journal_member'],
+  window: ['window_decision'],
+} as const satisfies Record<Group, readonly string[]>;
+const GROUPS = Object.keys(TABLES) as readonly Group[];
 
 /** Held while partitions come and go: two nodes that do it at once wait for each other. */
 export const PARTITION_LOCK = 7_331_002;
 const LOCK_TIMEOUT_MS = 2_000;
 const DAYS_BEHIND = 1;
+const DAYS_AHEAD = 3;
 
 const selectLeaves = statement(
   'select_leaves',
   `
   select p.relname, c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
-   where i.inhparent in ('run'::regclass, 'journal'::regclass)`,
+   where i.inhparent in ('run'::regclass, 'journal'::regclass, 'window_decision'::regclass)`,
 );
 const setLockTimeout = statement('set_lock_timeout', `select set_config('lock_timeout', $1::text, true)`);
 const takePartitionLock = statement('take_partition_lock', 'select pg_advisory_xact_lock($1::bigint)');
@@ -37,7 +43,7 @@ export function partitionLock(): Call[] {
 
 export class Partitions {
   readonly #database: Database;
-  #days: KnownDays = { run: new Set(), time: new Set() };
+  #days: KnownDays = { run: new Set(), journal: new Set(), window: new Set() };
 
   constructor(database: Database) {
     this.#database = database;
@@ -49,21 +55,19 @@ export class Partitions {
 
   async refresh(): Promise<void> {
     const { rows } = await this.#database.one(call(selectLeaves));
-    const run = new Set<number>();
-    const time = new Set<number>();
-    for (const [parent, leaf] of rows) {
-      const day = /_d(\d+)$/.exec(leaf ?? '')?.[1];
-      if (day !== undefined) (parent === 'run' ? run : time).add(Number(day));
-    }
-    this.#days = { run, time };
+    const daysOf = (table: string) => {
+      const names = rows.filter(([parent]) => parent === table).map(([, leaf]) => /_d(\d+)$/.exec(leaf ?? '')?.[1]);
+      return new Set(names.filter((day) => day !== undefined).map(Number));
+    };
+    this.#days = { run: daysOf('run'), journal: daysOf('journal'), window: daysOf('window_decision') };
   }
 
   /** Makes what is missing from the day before `now` to some days after it. A day that can't be made now is left for later. */
-  async ensureAhead(now: number, daysAhead: number): Promise<void> {
+  async ensureAhead(now: number): Promise<void> {
     await this.refresh();
     let made = false;
-    for (let day = dayOf(now) - DAYS_BEHIND; day <= dayOf(now) + daysAhead; day++) {
-      for (const group of ['run', 'time'] as const) {
+    for (let day = dayOf(now) - DAYS_BEHIND; day <= dayOf(now) + DAYS_AHEAD; day++) {
+      for (const group of GROUPS) {
         if (!this.#days[group].has(day)) made = (await this.#ensureDay(group, day)) || made;
       }
     }
@@ -71,10 +75,9 @@ export class Partitions {
   }
 
   async #ensureDay(group: Group, day: number): Promise<boolean> {
-    const [tables, [from, to]] =
-      group === 'run' ? [RUN_TABLES, runBounds(day)] : [TIME_TABLES, [day * DAY_MS, (day + 1) * DAY_MS]];
+    const [from, to] = group === 'run' ? runBounds(day) : [day * DAY_MS, (day + 1) * DAY_MS];
     try {
-      const calls = tables.map((table) => call(ensurePartition, table, day, from, to));
+      const calls = TABLES[group].map((table) => call(ensurePartition, table, day, from, to));
       await this.#database.write([...partitionLock(), ...calls]);
       return true;
     } catch (error) {

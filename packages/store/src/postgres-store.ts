@@ -3,10 +3,12 @@ import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
 import { fetchPayloads, fetchSeen } from './fetch.ts';
+import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface PostgresStoreOptions {
@@ -21,7 +23,6 @@ export interface PostgresStoreOptions {
   readonly now?: () => number;
 }
 
-const DAYS_AHEAD = 3;
 const UNDEFINED_TABLE = '42P01';
 
 export class PostgresStore implements Store {
@@ -83,6 +84,16 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** The commits of a shard after the given one, in order: for replay, incidents and the event stream. */
+  readJournal(shard: ShardNo, afterCommitNo: number, limit: number): Promise<JournalEntry[]> {
+    return readJournal(this.database, shard, afterCommitNo, limit);
+  }
+
+  /** One round of upkeep: partitions for the days to come, and what is older than it need be goes (I62). */
+  dropExpired(expiry: Expiry): Promise<Dropped> {
+    return dropExpired(this.database, this.partitions, expiry);
+  }
+
   async close(): Promise<void> {
     await this.database.close();
   }
@@ -114,7 +125,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   );
   try {
     await refuseOtherSchema(store.database);
-    await store.partitions.ensureAhead((options.now ?? Date.now)(), DAYS_AHEAD);
+    await store.partitions.ensureAhead((options.now ?? Date.now)());
     return store;
   } catch (error) {
     await store.close();

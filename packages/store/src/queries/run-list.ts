@@ -9,7 +9,7 @@
  */
 import type { DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
-import { phases, priorities, runOutcomes } from '../codes.ts';
+import { phases, runOutcomes } from '../codes.ts';
 import type { Ask, Database } from '../database.ts';
 import { byLeaf, type KnownDays, type Leaf, leafOfRun, runBounds } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
@@ -79,14 +79,13 @@ const walkShards = leafStatement('walk_shards', (leaf) =>
          order by r.run_id desc limit $7::integer) r`),
 );
 
-/** Leans on (shard, priority, run_id) of `live_run`: here a stream is a priority of a shard. Then on (shard, run_id) of `run`. */
+/** Leans on (shard, run_id) of `live_run`, and again of `run`. */
 const walkLive = leafStatement('walk_live', (leaf) =>
   pick(`
     select s.stream, l.run_id, r.tenant_id, r.phase, r.outcome
-      from (select row_number() over () as stream, s.shard, p.priority
-              from unnest($1::smallint[]) as s (shard), unnest($10::smallint[]) as p (priority)) s, lateral (
+      from unnest($1::smallint[]) with ordinality as s (shard, stream), lateral (
         select l.run_id, l.dag_id from live_run l
-         where l.shard = s.shard and l.priority = s.priority and l.run_id < $5::bigint and l.run_id >= $6::bigint
+         where l.shard = s.shard and l.run_id < $5::bigint and l.run_id >= $6::bigint
          order by l.run_id desc limit $7::integer) l
       left join run_${leaf} r on r.shard = s.shard and r.run_id = l.run_id
         and ($2::bigint[] is null or l.dag_id = any ($2::bigint[]))`),
@@ -143,8 +142,7 @@ async function chooseWalk(
   const few = dagIds.length <= MAX_DAG_STREAMS;
   const touched = few ? [...new Set(shards)] : allShards();
   if (state === 'open' || state === 'closing') {
-    const streamCount = touched.length * priorities.words.length;
-    return { kind: 'live', shards: touched, dagIds: few ? dagIds : null, streamCount };
+    return { kind: 'live', shards: touched, dagIds: few ? dagIds : null, streamCount: touched.length };
   }
   if (few) return { kind: 'dags', shards, dagIds, streamCount: shards.length };
   return { kind: 'shards', shards: touched, dagIds: touched.map(() => 0 as DagId), streamCount: touched.length };
@@ -173,8 +171,7 @@ async function walkDown(
     const dagIds = walk.dagIds === null ? null : plainArray(walk.dagIds);
     const common = [plainArray(walk.shards), dagIds, tenantId, phase, segment.to, segment.from, perStream, outcome];
     const walks = { dags: walkDags, shards: walkShards, live: walkLive }[walk.kind](segment.leaf);
-    const everyPriority = walk.kind === 'live' ? [plainArray(priorities.words.map((_, code) => code))] : [];
-    const [found] = await ask([call(walks, ...common, limit - ids.length, ...everyPriority)]);
+    const [found] = await ask([call(walks, ...common, limit - ids.length)]);
     const [horizon, cut, hits] = found?.rows[0] ?? [];
     const page = parseIntegers(hits?.replace('{NULL}', '{}')) as RunId[];
     ids.push(...page);

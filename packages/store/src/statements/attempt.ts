@@ -3,7 +3,7 @@ import type { AttemptEnded } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { PayloadRow } from '../rows.ts';
-import { type Call, call, leafStatement } from '../statement.ts';
+import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';
 
@@ -12,8 +12,20 @@ const insertAttemptRows = leafStatement(
   (leaf) => `
   insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
     retry_at, error)
-  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[], $5::bigint[], $6::uuid[], $7::smallint[],
-    $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[])`,
+  ${rowsOf(
+    'shard smallint',
+    'run_id bigint',
+    'task_no integer',
+    'attempt_no integer',
+    'fence bigint',
+    'worker_id uuid',
+    'outcome smallint',
+    'claimed_at bigint',
+    'started_at bigint',
+    'ended_at bigint',
+    'retry_at bigint',
+    'error text',
+  )}`,
 );
 
 export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): Call {
@@ -40,7 +52,7 @@ const insertPayloadRows = leafStatement(
   'insert_payloads',
   (leaf) => `
   insert into payload_${leaf} (shard, run_id, task_no, body)
-  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[])`,
+  ${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'body text')}`,
 );
 
 export function insertPayloads(leaf: Leaf, payloads: readonly PayloadRow[]): Call {

@@ -5,7 +5,7 @@ import { type RunId, shardOfRun } from '@signalbox/engine';
 import { causes, phases, priorities, runOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { RunFold } from '../rows.ts';
-import { type Call, call, leafStatement } from '../statement.ts';
+import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 
 const OPEN = phases.code('open');
@@ -14,15 +14,30 @@ const ENDED = phases.code('ended');
 
 type Created = RunFold & { created: NonNullable<RunFold['created']> };
 
+const CREATED_COLUMNS = [
+  'shard smallint',
+  'run_id bigint',
+  'uid uuid',
+  'tenant_id integer',
+  'dag_id bigint',
+  'version_no integer',
+  'priority smallint',
+  'cause smallint',
+  'fires_at bigint',
+  'admitted boolean',
+  'admitted_at bigint',
+  'has_params boolean',
+  'actor text',
+  'created_at bigint',
+] as const;
+const CREATED_NAMES = CREATED_COLUMNS.map((column) => column.split(' ')[0]).join(', ');
+
 /** Runs that were only created, and perhaps admitted: all that a batch of submissions writes. */
 const insertRuns = leafStatement(
   'insert_runs',
   (leaf) => `
-  insert into run_${leaf} (shard, run_id, uid, tenant_id, dag_id, version_no, priority, cause, fires_at, admitted, admitted_at,
-    has_params, actor, created_at, phase, strikes, set_aside)
-  select u.*, ${OPEN}, 0, false
-    from unnest($1::smallint[], $2::bigint[], $3::uuid[], $4::integer[], $5::bigint[], $6::integer[], $7::smallint[],
-      $8::smallint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::boolean[], $13::text[], $14::bigint[]) as u`,
+  insert into run_${leaf} (${CREATED_NAMES}, phase, strikes, set_aside)
+  ${rowsOf(...CREATED_COLUMNS)}, ${OPEN}, 0, false`,
 );
 
 export function insertNewRuns(leaf: Leaf, runs: readonly Created[]): Call {
@@ -33,13 +48,20 @@ export function insertNewRuns(leaf: Leaf, runs: readonly Created[]): Call {
 const insertWholeRuns = leafStatement(
   'insert_whole_runs',
   (leaf) => `
-  insert into run_${leaf} (shard, run_id, uid, tenant_id, dag_id, version_no, priority, cause, fires_at, admitted, admitted_at,
-    has_params, actor, created_at, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside, strike_reason,
-    struck_at)
-  select u.*
-    from unnest($1::smallint[], $2::bigint[], $3::uuid[], $4::integer[], $5::bigint[], $6::integer[], $7::smallint[],
-      $8::smallint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::boolean[], $13::text[], $14::bigint[], $15::smallint[],
-      $16::smallint[], $17::bigint[], $18::text[], $19::bigint[], $20::smallint[], $21::boolean[], $22::text[], $23::bigint[]) as u`,
+  insert into run_${leaf} (${CREATED_NAMES}, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside,
+    strike_reason, struck_at)
+  ${rowsOf(
+    ...CREATED_COLUMNS,
+    'phase smallint',
+    'outcome smallint',
+    'closing_at bigint',
+    'closing_actor text',
+    'ended_at bigint',
+    'strikes smallint',
+    'set_aside boolean',
+    'strike_reason text',
+    'struck_at bigint',
+  )}`,
 );
 
 export function insertChangedRuns(leaf: Leaf, runs: readonly Created[]): Call {
@@ -64,7 +86,7 @@ const endRuns = leafStatement(
   (leaf) => `
   with hit as (
     update run_${leaf} r set phase = ${ENDED}, outcome = u.outcome, ended_at = u.ended_at
-      from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[]) as u (shard, run_id, outcome, ended_at)
+      from (${rowsOf('shard smallint', 'run_id bigint', 'outcome smallint', 'ended_at bigint')}) u
      where r.shard = u.shard and r.run_id = u.run_id
     returning 1)
   select expect_rows('end_runs', count(*), $5::integer) from hit`,
@@ -92,10 +114,20 @@ const changeRuns = leafStatement(
         ended_at = coalesce(u.ended_at, r.ended_at),
         strikes = coalesce(u.strikes, r.strikes), set_aside = coalesce(u.set_aside, r.set_aside),
         strike_reason = coalesce(u.strike_reason, r.strike_reason), struck_at = coalesce(u.struck_at, r.struck_at)
-      from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[],
-          $8::bigint[], $9::smallint[], $10::boolean[], $11::text[], $12::bigint[])
-        as u (shard, run_id, phase, outcome, admitted_at, closing_at, closing_actor, ended_at, strikes, set_aside,
-          strike_reason, struck_at)
+      from (${rowsOf(
+        'shard smallint',
+        'run_id bigint',
+        'phase smallint',
+        'outcome smallint',
+        'admitted_at bigint',
+        'closing_at bigint',
+        'closing_actor text',
+        'ended_at bigint',
+        'strikes smallint',
+        'set_aside boolean',
+        'strike_reason text',
+        'struck_at bigint',
+      )}) u
      where r.shard = u.shard and r.run_id = u.run_id
     returning 1)
   select expect_rows('change_runs', count(*), $13::integer) from hit`,

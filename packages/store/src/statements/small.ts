@@ -3,15 +3,24 @@ import type { KeyStored, WindowDecided } from '@signalbox/engine';
 import { skipReasons } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { SilenceFold } from '../rows.ts';
-import { type Call, call, leafStatement, statement } from '../statement.ts';
+import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 
 const insertWindows = leafStatement(
   'insert_windows',
   (leaf) => `
   insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at)
-  select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::smallint[], $7::integer[],
-    $8::bigint[], $9::bigint[])`,
+  ${rowsOf(
+    'shard smallint',
+    'dag_id bigint',
+    'fires_at bigint',
+    'wall_time text',
+    'run_id bigint',
+    'skipped smallint',
+    'count integer',
+    'until_at bigint',
+    'at bigint',
+  )}`,
 );
 
 export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Call {
@@ -33,8 +42,17 @@ const insertKeys = statement(
   'insert_keys',
   `
   insert into idempotency_key (shard, tenant_id, operation, target, key, body_hash, run_id, uid, at)
-  select * from unnest($1::smallint[], $2::integer[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
-    $8::uuid[], $9::bigint[])`,
+  ${rowsOf(
+    'shard smallint',
+    'tenant_id integer',
+    'operation text',
+    'target bigint',
+    'key text',
+    'body_hash text',
+    'run_id bigint',
+    'uid uuid',
+    'at bigint',
+  )}`,
 );
 
 export function storeKeys(keys: readonly KeyStored[]): Call {

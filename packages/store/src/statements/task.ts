@@ -3,12 +3,31 @@ import type { AttemptEnded } from '@signalbox/engine';
 import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { TaskFold } from '../rows.ts';
-import { type Call, call, leafStatement } from '../statement.ts';
+import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';
 
 const RUNNING = taskStates.code('running');
 const RETURNED = taskStates.code('returned');
+
+const CLAIM_COLUMNS = [
+  'shard smallint',
+  'run_id bigint',
+  'task_no integer',
+  'attempt_no integer',
+  'fence bigint',
+  'worker_id uuid',
+  'claimed_at bigint',
+] as const;
+const CLAIM_NAMES = CLAIM_COLUMNS.map((column) => column.split(' ')[0]).join(', ');
+const END_COLUMNS = [
+  'started_at bigint',
+  'ended_at bigint',
+  'retry_at bigint',
+  'outcome smallint',
+  'error text',
+] as const;
+const RETURN_COLUMNS = ['return_reason smallint', 'returned_at bigint'] as const;
 
 export type Claimed = TaskFold & { claim: NonNullable<TaskFold['claim']> };
 export type Ended = TaskFold & { last: AttemptEnded };
@@ -17,9 +36,8 @@ export type Ended = TaskFold & { last: AttemptEnded };
 const insertClaimedTasks = leafStatement(
   'insert_claimed_tasks',
   (leaf) => `
-  insert into task_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, claimed_at, state, lost_count)
-  select u.*, ${RUNNING}, 0
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[], $5::bigint[], $6::uuid[], $7::bigint[]) as u`,
+  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count)
+  ${rowsOf(...CLAIM_COLUMNS)}, ${RUNNING}, 0`,
 );
 
 export function insertRunningTasks(leaf: Leaf, tasks: readonly Claimed[]): Call {
@@ -35,12 +53,9 @@ export function insertRunningTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
 const insertWholeTasks = leafStatement(
   'insert_whole_tasks',
   (leaf) => `
-  insert into task_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, claimed_at, state, lost_count, started_at,
-    ended_at, retry_at, outcome, error, return_reason, returned_at)
-  select *
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[], $5::bigint[], $6::uuid[], $7::bigint[],
-      $8::smallint[], $9::integer[], $10::bigint[], $11::bigint[], $12::bigint[], $13::smallint[], $14::text[], $15::smallint[],
-      $16::bigint[])`,
+  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count, started_at, ended_at, retry_at, outcome, error, return_reason,
+    returned_at)
+  ${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}`,
 );
 
 export function insertChangedTasks(leaf: Leaf, tasks: readonly Claimed[]): Call {
@@ -63,9 +78,15 @@ const endTasks = leafStatement(
   with hit as (
     update task_${leaf} t set state = u.state, lost_count = u.lost_count, started_at = u.started_at, ended_at = u.ended_at,
         retry_at = u.retry_at, outcome = u.outcome, error = u.error
-      from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::bigint[], $5::smallint[], $6::integer[], $7::bigint[],
-          $8::bigint[], $9::bigint[], $10::smallint[], $11::text[])
-        as u (shard, run_id, task_no, fence, state, lost_count, started_at, ended_at, retry_at, outcome, error)
+      from (${rowsOf(
+        'shard smallint',
+        'run_id bigint',
+        'task_no integer',
+        'fence bigint',
+        'state smallint',
+        'lost_count integer',
+        ...END_COLUMNS,
+      )}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence
     returning 1)
   select expect_rows('end_tasks', count(*), $12::integer) from hit`,
@@ -95,11 +116,7 @@ const changeTasks = leafStatement(
         state = u.state, lost_count = coalesce(u.lost_count, t.lost_count), started_at = u.started_at,
         ended_at = u.ended_at, retry_at = u.retry_at, outcome = u.outcome, error = u.error,
         return_reason = u.return_reason, returned_at = u.returned_at
-      from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[], $5::bigint[], $6::uuid[], $7::bigint[],
-          $8::smallint[], $9::integer[], $10::bigint[], $11::bigint[], $12::bigint[], $13::smallint[], $14::text[],
-          $15::smallint[], $16::bigint[])
-        as u (shard, run_id, task_no, attempt_no, fence, worker_id, claimed_at, state, lost_count, started_at, ended_at,
-          retry_at, outcome, error, return_reason, returned_at)
+      from (${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
     returning 1)
   select expect_rows('change_tasks', count(*), $17::integer) from hit`,

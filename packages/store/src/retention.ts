@@ -1,0 +1,204 @@
+/**
+ * What is older than it need be goes, in bounded steps (I62). A day of runs goes as a whole once every one of them ended
+ * long enough ago and no idempotency key points at it. A day that something still needs is gone through run by run instead,
+ * and so is `default`. A call does a bounded amount of work and says whether there is more.
+ */
+import { firstRunIdAt, type Instant, type RunId, type ShardNo } from '@signalbox/engine';
+import { type Database, holdToIndexes } from './database.ts';
+import { dayOf, type Leaf, runBounds } from './leaf.ts';
+import { type Partitions, partitionLock } from './partitions.ts';
+import { call, leafStatement, statement } from './statement.ts';
+
+export interface Expiry {
+  readonly now: Instant;
+  /** Runs that ended before it, and windows before it, go. */
+  readonly olderThan: Instant;
+  readonly journalOlderThan: Instant;
+  /** Idempotency keys stored before it go. Without it: with the runs. */
+  readonly keysOlderThan?: Instant;
+  /** How many steps of at most a thousand rows each a call may take. */
+  readonly maxSteps?: number;
+}
+
+export interface Dropped {
+  readonly partitions: number;
+  readonly runs: number;
+  readonly keys: number;
+  /** False when the call ran out of steps: call again. */
+  readonly complete: boolean;
+}
+
+const DEFAULT_MAX_STEPS = 200;
+const ROWS_PER_STEP = 1_000;
+/** Looking through a day of ten million runs once takes seconds. */
+const DROP_TIMEOUT_MS = 120_000;
+
+/**
+ * Leans on the index (run_id): a key's run is not younger than the key but for keys of later requests about old runs, which
+ * `at` keeps.
+ */
+const deleteKeys = statement(
+  'delete_expired_keys',
+  `
+  with gone as (
+    delete from idempotency_key where ctid = any (array (
+      select ctid from idempotency_key where run_id < $1::bigint and at < $2::bigint limit ${ROWS_PER_STEP}))
+    returning 1)
+  select count(*) from gone`,
+);
+
+const dropRunDay = statement('drop_run_day', 'select drop_run_day($1::integer, $2::bigint, $3::bigint, $4::bigint)');
+const dropLeaf = (table: string) => leafStatement(`drop_${table}`, (leaf) => `drop table if exists ${table}_${leaf}`);
+const dropJournal = [dropLeaf('journal'), dropLeaf('journal_member')];
+const dropWindows = [dropLeaf('window_decision')];
+
+/**
+ * One step through a partition in the order of its primary key (shard, run_id). Answers with where it stopped, how many rows
+ * it looked at and how many runs it removed, with all that belongs to them.
+ */
+const sweepRuns = leafStatement(
+  'sweep_runs',
+  (leaf) => `
+  with looked as materialized (
+    select shard, run_id, phase = 2 and ended_at < $4::bigint as expired from run_${leaf}
+     where (shard, run_id) > ($1::smallint, $2::bigint) and run_id < $3::bigint
+     order by shard, run_id limit ${ROWS_PER_STEP}),
+  expired as materialized (
+    select shard, run_id from looked l
+     where expired and not exists (select from idempotency_key k where k.run_id = l.run_id)),
+  payloads as (delete from payload_${leaf} p using expired e where p.shard = e.shard and p.run_id = e.run_id),
+  attempts as (delete from attempt_${leaf} a using expired e where a.shard = e.shard and a.run_id = e.run_id),
+  tasks as (delete from task_${leaf} t using expired e where t.shard = e.shard and t.run_id = e.run_id),
+  runs as (delete from run_${leaf} r using expired e where r.shard = e.shard and r.run_id = e.run_id returning 1)
+  select count(*), (select count(*) from runs),
+      (select shard from looked order by shard desc, run_id desc limit 1),
+      (select run_id from looked order by shard desc, run_id desc limit 1)
+    from looked`,
+);
+
+const sweepDefault = (table: string, column: string) =>
+  statement(
+    `sweep_${table}_default`,
+    `
+  with gone as (
+    delete from ${table}_default where ctid = any (array (
+      select ctid from ${table}_default where ${column} < $1::bigint limit ${ROWS_PER_STEP}))
+    returning 1)
+  select count(*) from gone`,
+  );
+const sweepJournal = sweepDefault('journal', 'at');
+const sweepMembers = sweepDefault('journal_member', 'at');
+const sweepWindows = sweepDefault('window_decision', 'fires_at');
+
+/** A worker that was silent for a day will not be waited for any more: its attempts were given up within seconds. */
+const forgetSilent = statement(
+  'forget_silent_workers',
+  `delete from silent_worker where since < clock_timestamp() - interval '1 day'`,
+);
+
+export async function dropExpired(database: Database, partitions: Partitions, expiry: Expiry): Promise<Dropped> {
+  const round = new Round(database, partitions, expiry);
+  await partitions.ensureAhead(expiry.now);
+  await database.one(call(forgetSilent));
+  await round.dropKeys();
+  await round.dropTimes();
+  await round.dropRuns();
+  await partitions.refresh();
+  return round.dropped;
+}
+
+class Round {
+  readonly #database: Database;
+  readonly #partitions: Partitions;
+  readonly #expiry: Expiry;
+  #stepsLeft: number;
+  #counts = { partitions: 0, runs: 0, keys: 0 };
+
+  constructor(database: Database, partitions: Partitions, expiry: Expiry) {
+    this.#database = database;
+    this.#partitions = partitions;
+    this.#expiry = expiry;
+    this.#stepsLeft = expiry.maxSteps ?? DEFAULT_MAX_STEPS;
+  }
+
+  get dropped(): Dropped {
+    return { ...this.#counts, complete: this.#stepsLeft > 0 };
+  }
+
+  async dropKeys(): Promise<void> {
+    const olderThan = this.#expiry.keysOlderThan ?? this.#expiry.olderThan;
+    this.#counts.keys += await this.#repeat(call(deleteKeys, firstRunIdAt(olderThan), olderThan));
+  }
+
+  async dropTimes(): Promise<void> {
+    const { journalOlderThan, olderThan } = this.#expiry;
+    const { journal, window } = this.#partitions.days;
+    for (const day of daysBefore(journal, journalOlderThan)) await this.#dropLeaves(dropJournal, `d${day}`);
+    for (const day of daysBefore(window, olderThan)) await this.#dropLeaves(dropWindows, `d${day}`);
+    await this.#repeat(call(sweepJournal, journalOlderThan));
+    await this.#repeat(call(sweepMembers, journalOlderThan));
+    await this.#repeat(call(sweepWindows, olderThan));
+  }
+
+  async dropRuns(): Promise<void> {
+    const { olderThan } = this.#expiry;
+    for (const day of daysBefore(this.#partitions.days.run, olderThan)) {
+      if (this.#stepsLeft <= 0) return;
+      if (await this.#dropRunDay(day)) this.#counts.partitions += 1;
+      else await this.#sweep(`d${day}`);
+    }
+    await this.#sweep('default');
+  }
+
+  async #dropRunDay(day: number): Promise<boolean> {
+    this.#stepsLeft -= 1;
+    const [from, to] = runBounds(day);
+    const drop = call(dropRunDay, day, from, to, this.#expiry.olderThan);
+    const [result] = (await this.#tryWrite([drop])) ?? [];
+    return result?.rows[0]?.[0] === 't';
+  }
+
+  async #dropLeaves(drops: readonly ReturnType<typeof dropLeaf>[], leaf: Leaf): Promise<void> {
+    if (this.#stepsLeft-- <= 0) return;
+    if ((await this.#tryWrite(drops.map((drop) => call(drop(leaf))))) !== null) this.#counts.partitions += 1;
+  }
+
+  /** A lock that is not to be had soon is left for the next call: commits would queue behind the wish for it. */
+  async #tryWrite(calls: Parameters<Database['write']>[0]) {
+    try {
+      return (await this.#database.write([...partitionLock(), ...calls], DROP_TIMEOUT_MS)).slice(-calls.length);
+    } catch (error) {
+      this.#database.options.log('warn', 'a partition could not be dropped', { error: String(error) });
+      return null;
+    }
+  }
+
+  /** Once through the whole partition. */
+  async #sweep(leaf: Leaf): Promise<void> {
+    let [shard, runId] = [-1 as ShardNo, -1 as RunId];
+    while (this.#stepsLeft-- > 0) {
+      const before = firstRunIdAt(this.#expiry.olderThan);
+      const sweep = call(sweepRuns(leaf), shard, runId, before, this.#expiry.olderThan);
+      const [, swept] = await this.#database.write([holdToIndexes, sweep]);
+      const [looked, removed, lastShard, lastRunId] = (swept?.rows[0] ?? []).map(Number);
+      this.#counts.runs += removed ?? 0;
+      if ((looked ?? 0) < ROWS_PER_STEP) return;
+      [shard, runId] = [lastShard as ShardNo, lastRunId as RunId];
+    }
+  }
+
+  async #repeat(deletion: ReturnType<typeof call>): Promise<number> {
+    let total = 0;
+    while (this.#stepsLeft-- > 0) {
+      const count = Number((await this.#database.one(deletion)).rows[0]?.[0]);
+      total += count;
+      if (count < ROWS_PER_STEP) break;
+    }
+    return total;
+  }
+}
+
+/** Days that lie wholly before the instant, oldest first. */
+function daysBefore(days: ReadonlySet<number>, before: Instant): number[] {
+  return [...days].filter((day) => day < dayOf(before)).sort((a, b) => a - b);
+}
