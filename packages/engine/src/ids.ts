@@ -75,7 +75,7 @@ export function uidOfItem(first: RunUid, index: number): RunUid {
   return (first.slice(0, 30) + index.toString(16).padStart(4, '0') + first.slice(34)) as RunUid;
 }
 
-/** A uid from 74 bits of chance, given as 48 + 26: the engine draws none of its own. */
+/** A uid from 50 bits of chance, the upper 24 of `chance48` and all of `chance26`: the engine draws none of its own. */
 export function makeRunUid(shard: ShardNo, at: Instant, chance48: number, chance26: number): RunUid {
   const time = Math.floor(Math.max(0, at)).toString(16).padStart(12, '0').slice(-12);
   const a = Math.floor(chance48).toString(16).padStart(12, '0').slice(-12);

@@ -107,7 +107,7 @@ export class Scenario {
   }
 
   newUid(): RunUid {
-    return makeRunUid(this.shard, this.node.wall, ++this.uidCount, 0);
+    return makeRunUid(this.shard, this.node.wall, 0, ++this.uidCount);
   }
 
   cancel(runId = this.lastRun(), tenantId = TENANT): Answer {

@@ -21,7 +21,7 @@ import { TimerHeap } from './timer/timer-heap.ts';
 export interface EngineSettings {
   /** A worker not heard for this long loses its attempts. */
   readonly leaseMs: number;
-  /** A claim not shown by its worker this long after it was sent goes back. */
+  /** A claim that its worker does not show this long after it was sent has not arrived, and goes back. */
   readonly undeliveredMs: number;
   /** Between the signal to stop and force. */
   readonly graceMs: number;

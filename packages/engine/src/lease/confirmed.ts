@@ -6,5 +6,7 @@ export const UNCONFIRMED = 0;
 export const CONFIRMED = 1;
 /** In the set of the heartbeat at hand. */
 export const SEEN = 2;
+/** Sent a while ago: what the worker shows next tells whether it has arrived (I26). */
+export const OVERDUE = 4;
 /** Loaded from the database: this engine did not send it. */
 export const LOADED = 3;

@@ -7,7 +7,8 @@ import { CLOSING } from '../run/run-table.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
-import { CONFIRMED, LOADED, SEEN } from './confirmed.ts';
+import { CONFIRMED, LOADED, OVERDUE, SEEN } from './confirmed.ts';
+import { killAttempt } from './kill.ts';
 import { clearSilence, endLease, renewLease, watchLease } from './lease.ts';
 import type { Worker } from './worker-table.ts';
 
@@ -24,7 +25,8 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   clearSilence(recorder, worker);
   confirmHeld(recorder, command, worker);
   // A heartbeat that was overtaken by a later one proves nothing by what it lacks.
-  if (heardAt >= worker.heardAt) settleMissing(recorder, command, worker);
+  if (heardAt >= worker.heardAt) settleMissing(recorder, command, worker, heardAt);
+  if (worker.owesSince !== null && heardAt >= worker.owesSince) worker.owesSince = null;
   worker.heardAt = Math.max(worker.heardAt, heardAt) as MonoMs;
   for (const slot of attemptsOf(state, worker)) {
     if (state.tasks.confirmed[slot] === SEEN) state.tasks.confirmed[slot] = CONFIRMED;
@@ -60,17 +62,20 @@ function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker): 
 }
 
 /** What the worker should hold, and does not. When the step is full the next heartbeat tells the same again. */
-function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worker): void {
+function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worker, heardAt: MonoMs): void {
   const { state } = recorder;
+  const showsAll = worker.owesSince !== null && heardAt >= worker.owesSince;
   for (const slot of attemptsOf(state, worker)) {
     if (recorder.isFull()) return;
     const runId = state.runIdOfTask(slot);
-    if (state.tasks.confirmed[slot] === CONFIRMED) {
+    const confirmed = state.tasks.confirmed[slot]!;
+    if (confirmed === CONFIRMED) {
       // It had the attempt and has it no more, and no report came: the worker lost it.
       state.touching = runId;
       endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker no longer has this attempt.' });
-    } else if (state.tasks.confirmed[slot] === LOADED && knowsOwner(recorder, knows, runId)) {
+    } else if (confirmed === OVERDUE ? showsAll : confirmed === LOADED && knowsOwner(recorder, knows, runId)) {
       state.touching = runId;
+      killAttempt(recorder, slot, 'lost'); // Should it still arrive, it must not be run.
       returnClaim(recorder, slot, 'undelivered');
     }
   }

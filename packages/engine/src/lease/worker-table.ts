@@ -21,6 +21,8 @@ export class Worker {
   heard = false;
   /** When the newest heartbeat so far was heard. */
   heardAt = Number.NEGATIVE_INFINITY as MonoMs;
+  /** Since when it owes a sign of claims that were sent to it; null when it owes none. */
+  owesSince: MonoMs | null = null;
   /** It said that it goes; what is left of its attempts is being given up. */
   hasLeft = false;
   /** Shards for which its silence is stored. */

@@ -12,6 +12,7 @@ import { needs } from '../needs.ts';
 import { adoptShards } from '../restore.ts';
 import type { ZoneData } from '../schedule/zone.ts';
 import { DEFAULT_SETTINGS, type EngineSettings, State } from '../state.ts';
+import type { Seen } from '../stored.ts';
 import { nextDue } from '../timer/tick.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -55,10 +56,13 @@ export class TestNode {
     return this.state.shards.get(this.shards[0]!)!.epoch;
   }
 
-  /** One step, with what its commands need to see. */
-  decide(commands: readonly Command[]): StepResult {
+  /** What the store shows of what these commands need to see. */
+  fetch(commands: readonly Command[]): Seen | null {
     const wanted = commands.flatMap((command) => needs(this.state, command));
-    const seen = wanted.length === 0 ? null : this.store.fetch(wanted);
+    return wanted.length === 0 ? null : this.store.fetch(wanted);
+  }
+
+  decide(commands: readonly Command[], seen = this.fetch(commands)): StepResult {
     const result = step(this.state, commands, {
       now: this.wall,
       mono: this.mono as MonoMs,

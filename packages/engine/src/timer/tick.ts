@@ -1,7 +1,7 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
-import { UNCONFIRMED } from '../lease/confirmed.ts';
+import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
 import { killAttempt } from '../lease/kill.ts';
 import { endLease, watchLease } from '../lease/lease.ts';
 import { giveBack } from '../match/loan.ts';
@@ -9,14 +9,14 @@ import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { endAttempt } from '../task/end-attempt.ts';
-import { findTask, isHeld, returnClaim } from '../task/report.ts';
+import { findTask, isHeld } from '../task/report.ts';
 import { moveTask } from '../task/settle.ts';
 import { READY, RETRYING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
 export function tick(recorder: Recorder): void {
-  returnUndelivered(recorder);
+  askForSign(recorder);
   const { state } = recorder;
   for (let timer = state.timers.peek(); timer !== undefined && timer.at <= state.mono; timer = state.timers.peek()) {
     if (recorder.isFull()) return;
@@ -96,18 +96,19 @@ function ringLease(recorder: Recorder, timer: Timer): void {
   watchLease(state, worker);
 }
 
-/** Sent, and not shown by its worker in time: it never arrived (I26). */
-function returnUndelivered(recorder: Recorder): void {
-  const { state } = recorder;
-  while (!recorder.isFull()) {
+/**
+ * Sent, and not shown by its worker in time: the next heartbeat decides. Not the clock alone: a worker that is not heard
+ * either may have died of this very task, and that counts (I26, I28).
+ */
+function askForSign({ state }: Recorder): void {
+  for (;;) {
     const claims = state.sent.takeDue(state.mono, state.settings.undeliveredMs);
     if (claims === null) return;
     for (const claim of claims) {
       const slot = findTask(state, claim);
       if (slot === null || !isHeld(state, slot, claim) || state.tasks.confirmed[slot] !== UNCONFIRMED) continue;
-      state.touching = claim.runId;
-      killAttempt(recorder, slot, 'lost');
-      returnClaim(recorder, slot, 'undelivered');
+      state.tasks.confirmed[slot] = OVERDUE;
+      state.workers.at(state.tasks.worker[slot]!)!.owesSince ??= state.mono;
     }
   }
 }

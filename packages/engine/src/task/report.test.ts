@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { ClaimRef } from '../command.ts';
+import { accepted, reportOf, type Scenario, scenario } from '../scenario.ts';
+import { chain, job } from '../testing/specs.ts';
+
+const stale = { ok: false, code: 'STALE_TOKEN' };
+
+describe('a report with any token but the valid one changes nothing and is told so (I21)', () => {
+  test.each([
+    ['a lower fence', { fence: 0 }],
+    ['a higher fence', { fence: 2 }],
+    ['another attempt', { attemptNo: 2 }],
+    ['another task', { taskNo: 1 }],
+    ['a task that the dag does not have', { taskNo: 99 }],
+    ['a run that never was', { runId: 5_000_000_000_000_000 - (5_000_000_000_000_000 % 4_194_304) + 7 * 65_536 }],
+  ])('%s', (_, wrong) => {
+    const box = scenario({ dag: chain('a', 'b') });
+    const attempt = box.claim('a');
+    const forged = { ...attempt, claim: { ...attempt.claim, ...wrong } as ClaimRef };
+    const before = box.node.journal.length;
+    expect(box.report(forged, 'succeeded')).toMatchObject(stale);
+    expect(box.node.journal).toHaveLength(before);
+    expect(box.task('a').state).toBe('running');
+    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+  });
+
+  test('one for a shard of another node is passed on', () => {
+    const box = scenario({ dag: job() });
+    const attempt = box.claim('job');
+    const elsewhere = { ...attempt, claim: { ...attempt.claim, runId: attempt.claim.runId + 65_536 } as ClaimRef };
+    expect(box.report(elsewhere, 'succeeded')).toMatchObject({ ok: false, code: 'NOT_OWNER' });
+  });
+});
+
+describe('a report repeated with its token has the effect of one and gets the same answer (I22)', () => {
+  test.each<[string, (box: Scenario) => unknown]>([
+    ['the run goes on', () => undefined],
+    ['the next task runs', (box) => box.claim('b')],
+    ['after a handover', (box) => box.killOwner()],
+    ['the run was cancelled meanwhile', (box) => box.cancel()],
+    ['the run has ended and is history', (box) => box.report(box.claim('b'), 'succeeded')],
+  ])('%s', (_, meanwhile) => {
+    const box = scenario({ dag: chain('a', 'b') });
+    const attempt = box.claim('a');
+    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+    meanwhile(box);
+    const before = box.node.journal.length;
+    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+    expect(box.node.journal).toHaveLength(before);
+  });
+
+  test.each(['succeeded', 'failed', 'permanent', 'cancelled'] as const)('%s, its commit still in flight', (outcome) => {
+    const box = scenario({ dag: job() });
+    const attempt = box.claim('job');
+    box.hold().report(attempt, outcome);
+    expect(box.report(attempt, outcome)).toEqual(accepted);
+    box.settle();
+    expect(box.changes('AttemptEnded')).toHaveLength(1);
+  });
+
+  test('the run is forgotten between the needs of the repeat and its step', () => {
+    const box = scenario({ dag: job() });
+    const attempt = box.claim('job');
+    box.hold().report(attempt, 'succeeded');
+    const repeat = reportOf(attempt, 'succeeded');
+    const seen = box.node.fetch([repeat]);
+    box.settle();
+    expect(box.node.decide([repeat], seen).answers).toEqual([accepted]);
+  });
+
+  test('the next attempt runs already', () => {
+    const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }) });
+    const first = box.claim('job');
+    box.report(first, 'failed');
+    const second = box.claim('job');
+    expect(box.report(first, 'failed')).toEqual(accepted);
+    expect(box.task('job')).toMatchObject({ state: 'running', attemptCount: 2 });
+    expect(box.report(second, 'succeeded')).toEqual(accepted);
+  });
+
+  test('another outcome than the one recorded is no repeat (I21)', () => {
+    const box = scenario({ dag: chain('a', 'b') });
+    const attempt = box.claim('a');
+    box.report(attempt, 'failed');
+    expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
+  });
+
+  test('what the server ended itself is not confirmed to the worker (I21)', () => {
+    const box = scenario({ dag: job() });
+    const attempt = box.claim('job');
+    box.advance('16s');
+    expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
+  });
+
+  test('any report of a cancelled run is recorded as cancelled, and its repeat too (I42)', () => {
+    const box = scenario({ dag: job() });
+    const attempt = box.claim('job');
+    box.cancel();
+    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+    expect(box.run().outcome).toBe('cancelled');
+  });
+});
+
+test('the output of an attempt that succeeded is kept, of no other (I36)', () => {
+  const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }) });
+  box.report(box.claim('job'), 'failed', { output: 'half', error: 'boom' });
+  box.report(box.claim('job'), 'succeeded', { output: 'whole' });
+  expect(box.changes('AttemptEnded').map(({ output, error }) => [output, error])).toEqual([
+    [null, 'boom'],
+    ['whole', null],
+  ]);
+});

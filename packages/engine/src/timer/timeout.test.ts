@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { accepted, scenario } from '../scenario.ts';
+import { job } from '../testing/specs.ts';
+
+const timeoutMs = 10_000;
+
+describe('a timeout is enforced by the server (I41)', () => {
+  test('with a worker that heartbeats and never ends', () => {
+    const box = scenario({ dag: job({ timeoutMs }) });
+    const attempt = box.claim('job');
+    box.advance('9.9s', [attempt.worker]);
+    expect(box.task('job').state).toBe('running');
+    box.advance('0.1s', [attempt.worker]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out', taskState: 'failed' }]);
+    expect(attempt.worker.killed[0]).toMatchObject({ claim: attempt.claim, reason: 'timed_out' });
+    expect(box.report(attempt, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
+  });
+
+  test('counts as a failure, and is tried again within the budget (I39)', () => {
+    const box = scenario({ dag: job({ timeoutMs, retry: { maxAttempts: 2, baseMs: 0 } }) });
+    box.claim('job');
+    box.advance('10s');
+    expect(box.claim('job').claim.attemptNo).toBe(2);
+    box.advance('10s');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('of an attempt that ended in time does not strike the next one', () => {
+    const box = scenario({ dag: job({ timeoutMs, retry: { maxAttempts: 2, baseMs: 0 } }) });
+    box.report(box.claim('job'), 'failed');
+    box.advance('5s');
+    const second = box.claim('job');
+    box.advance('6s', [second.worker]);
+    expect(box.report(second, 'succeeded')).toEqual(accepted);
+  });
+
+  test('survives handovers without starting over', () => {
+    const box = scenario({ dag: job({ timeoutMs }) });
+    const { worker } = box.claim('job');
+    for (let i = 0; i < 3; i++) box.advance('3s', [worker]).killOwner().heartbeat(worker);
+    expect(box.task('job').state).toBe('running');
+    box.advance('1s', [worker]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+  });
+
+  test('that ran out while there was no owner is enforced at once', () => {
+    const box = scenario({ dag: job({ timeoutMs }) });
+    const { worker } = box.claim('job');
+    box.node.wall = (box.node.wall + 60_000) as typeof box.node.wall;
+    box.killOwner().heartbeat(worker);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+  });
+
+  test.each(['1h', '-24h', '365d'] as const)('a wall clock that leaps by %s does not matter', (leap) => {
+    const box = scenario({ dag: job({ timeoutMs }) });
+    const { worker } = box.claim('job');
+    box.leap(leap).advance('9.9s', [worker]);
+    expect(box.task('job').state).toBe('running');
+    box.advance('0.1s', [worker]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+  });
+});
