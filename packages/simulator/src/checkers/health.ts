@@ -1,0 +1,61 @@
+/**
+ * How well the world is: since when all is in order (for promises that hold within a time when nothing is in the way), and
+ * for how long each shard had an owner that could work (for promises whose time stands still without one).
+ */
+import type { NodeId, ShardNo } from '@signalbox/engine';
+import type { World } from '../world/world.ts';
+import type { Ledger } from './ledger.ts';
+
+/** How often it is looked at. */
+export const LOOK_MS = 250;
+
+export class Health {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  /** Time in which a shard had an owner that could work, looked at every so often. */
+  readonly #served = new Float64Array(64);
+  #wellSince: number | null = null;
+  #isSick: () => boolean = () => false;
+
+  constructor(world: World, ledger: Ledger) {
+    this.#world = world;
+    this.#ledger = ledger;
+  }
+
+  /** Some fault is on. */
+  whenSick(isSick: () => boolean): void {
+    this.#isSick = isSick;
+  }
+
+  look(): void {
+    const { now } = this.#world;
+    const isWell = !this.#isSick() && this.#world.nodes.every((node) => node.isUp && !node.process.isPaused);
+    if (!isWell) this.#wellSince = null;
+    else this.#wellSince ??= now;
+    if (this.isDatabaseSick()) return;
+    for (const [shard, { owner }] of this.#ledger.shards) {
+      if (owner !== null && this.isAble(owner, shard)) this.#served[shard]! += LOOK_MS;
+    }
+  }
+
+  /** How long no fault has been on. */
+  wellForMs(): number {
+    return this.#wellSince === null ? 0 : this.#world.now - this.#wellSince;
+  }
+
+  servedMs(shard: ShardNo): number {
+    return this.#served[shard]!;
+  }
+
+  isDatabaseSick(): boolean {
+    const { database } = this.#world;
+    return database.outage !== null || database.readOnly || database.slowness > 1;
+  }
+
+  /** The node runs and has the shard in memory. */
+  isAble(nodeId: NodeId, shard: ShardNo): boolean {
+    const node = this.#world.nodes.find((one) => one.nodeId === nodeId && one.isUp);
+    if (node === undefined || node.process.isPaused) return false;
+    return node.host?.inspect()?.shards.get(shard)?.epoch === this.#ledger.shard(shard).epoch;
+  }
+}

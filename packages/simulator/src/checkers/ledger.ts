@@ -1,0 +1,234 @@
+/**
+ * The books of the checkers: what is committed, built up from the journal alone, change by change, in the plainest way. It
+ * shares no code with engine or store, so that the two can be held against each other.
+ */
+import type {
+  AttemptEnded,
+  Change,
+  DagId,
+  DagSpec,
+  Epoch,
+  NodeId,
+  RunCreated,
+  RunId,
+  RunOutcome,
+  ScheduleSet,
+  ShardNo,
+  TaskNo,
+  WorkerId,
+} from '@signalbox/engine';
+import { shardOfRun } from '@signalbox/engine';
+import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
+
+export interface TaskBook {
+  readonly taskNo: TaskNo;
+  state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+  fence: number;
+  /** Attempts that have ended, and the running one. */
+  attemptNo: number;
+  workerId: WorkerId;
+  claimedAt: number;
+  /** Owner's epoch when it was claimed. */
+  claimEpoch: number;
+  failures: number;
+  lost: number;
+  /** Each attempt that has ended, by its fence. */
+  readonly ended: Map<number, AttemptEnded>;
+  endedAt: number;
+  endEpoch: number;
+  output: string | null;
+}
+
+export interface RunBook {
+  readonly created: RunCreated;
+  readonly createdAt: number;
+  readonly shard: ShardNo;
+  readonly spec: DagSpec;
+  phase: 'open' | 'closing' | 'ended';
+  outcome: RunOutcome | null;
+  isAdmitted: boolean;
+  isSetAside: boolean;
+  closedAt: number;
+  readonly tasks: Map<TaskNo, TaskBook>;
+}
+
+export interface DagBook {
+  readonly dagId: DagId;
+  readonly name: string;
+  spec: DagSpec;
+  versionNo: number;
+  readonly versions: Map<number, DagSpec>;
+  deployedAt: number;
+}
+
+export interface ShardBook {
+  epoch: Epoch;
+  owner: NodeId | null;
+  ownedSince: number;
+  commitNo: number;
+  takeCount: number;
+}
+
+export class Ledger {
+  readonly runs = new Map<RunId, RunBook>();
+  readonly live = new Set<RunBook>();
+  readonly byUid = new Map<string, RunBook>();
+  readonly dags = new Map<DagId, DagBook>();
+  readonly schedules = new Map<DagId, ScheduleSet & { decidedUntil: number }>();
+  readonly shards = new Map<ShardNo, ShardBook>();
+  /** Simulated time of the commit at hand. */
+  at = 0;
+
+  shard(shard: ShardNo): ShardBook {
+    let book = this.shards.get(shard);
+    if (book === undefined) {
+      book = { epoch: 0 as Epoch, owner: null, ownedSince: 0, commitNo: 0, takeCount: 0 };
+      this.shards.set(shard, book);
+    }
+    return book;
+  }
+
+  take(entry: Exclude<JournalEntry, JournaledCommit>): void {
+    for (const { shard, epoch } of entry.taken) {
+      const book = this.shard(shard);
+      book.epoch = epoch;
+      book.owner = entry.kind === 'take' ? entry.nodeId : null;
+      book.ownedSince = entry.committedAt;
+      if (entry.kind === 'take') book.takeCount += 1;
+    }
+  }
+
+  /** One change of a commit; what is impossible is for the checkers to say, before this is called. */
+  apply(change: Change): void {
+    switch (change.kind) {
+      case 'DagDeployed': {
+        const { dagId, name, spec, versionNo } = change;
+        const known = this.dags.get(dagId);
+        if (known === undefined) {
+          const versions = new Map<number, DagSpec>([[versionNo, spec]]);
+          this.dags.set(dagId, { dagId, name, spec, versionNo, versions, deployedAt: this.at });
+          return;
+        }
+        known.versions.set(versionNo, spec);
+        Object.assign(known, { spec, versionNo, deployedAt: this.at });
+        return;
+      }
+      case 'ScheduleSet':
+        this.schedules.set(change.dagId, { ...change });
+        return;
+      case 'ScheduleRemoved':
+        this.schedules.delete(change.dagId);
+        return;
+      case 'WindowDecided': {
+        const schedule = this.schedules.get(change.dagId);
+        if (schedule !== undefined)
+          schedule.decidedUntil = Math.max(schedule.decidedUntil, change.untilAt) as typeof schedule.decidedUntil;
+        return;
+      }
+      case 'RunCreated':
+        return this.#create(change);
+      case 'RunAdmitted':
+        this.run(change.runId).isAdmitted = true;
+        return;
+      case 'AttemptClaimed': {
+        const run = this.run(change.runId);
+        const before = run.tasks.get(change.taskNo);
+        run.tasks.set(change.taskNo, {
+          taskNo: change.taskNo,
+          state: 'running',
+          fence: change.fence,
+          attemptNo: change.attemptNo,
+          workerId: change.workerId,
+          claimedAt: this.at,
+          claimEpoch: this.shard(run.shard).epoch,
+          failures: before?.failures ?? 0,
+          lost: before?.lost ?? 0,
+          ended: before?.ended ?? new Map(),
+          endedAt: before?.endedAt ?? 0,
+          endEpoch: before?.endEpoch ?? 0,
+          output: null,
+        });
+        return;
+      }
+      case 'ClaimReturned': {
+        const run = this.run(change.runId);
+        const task = this.task(change);
+        task.state = run.phase === 'open' ? 'returned' : 'cancelled';
+        task.attemptNo -= 1;
+        return;
+      }
+      case 'AttemptEnded': {
+        const task = this.task(change);
+        task.state = change.taskState;
+        task.ended.set(change.fence, change);
+        task.endedAt = this.at;
+        task.endEpoch = this.shard(shardOfRun(change.runId)).epoch;
+        if (change.outcome === 'lost') task.lost += 1;
+        else if (change.outcome !== 'succeeded') task.failures += 1;
+        if (change.taskState === 'succeeded') task.output = change.output;
+        return;
+      }
+      case 'RunClosing':
+        Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome, closedAt: this.at });
+        return;
+      case 'RunEnded': {
+        const run = this.run(change.runId);
+        run.phase = 'ended';
+        this.live.delete(run);
+        return;
+      }
+      case 'RunStruck':
+        this.run(change.runId).isSetAside = change.setAside;
+        return;
+      case 'KeyStored':
+      case 'WorkerSilenced':
+      case 'WorkerHeardAgain':
+        return;
+    }
+  }
+
+  run(runId: RunId): RunBook {
+    const run = this.runs.get(runId);
+    if (run === undefined) throw new Error(`the journal speaks of run ${runId}, which was never created`);
+    return run;
+  }
+
+  task({ runId, taskNo }: { readonly runId: RunId; readonly taskNo: TaskNo }): TaskBook {
+    const task = this.run(runId).tasks.get(taskNo);
+    if (task === undefined) throw new Error(`the journal speaks of task ${runId}/${taskNo}, which was never claimed`);
+    return task;
+  }
+
+  /** What a task is, rows or not. */
+  stateOf(run: RunBook, taskNo: number): TaskBook['state'] | 'ready' | 'blocked' | 'upstream_failed' {
+    const row = run.tasks.get(taskNo as TaskNo);
+    if (row !== undefined && row.state !== 'returned') {
+      return row.state === 'retrying' && run.outcome === 'cancelled' ? 'cancelled' : row.state;
+    }
+    const needs = run.spec.tasks[taskNo]?.needs ?? [];
+    const above = needs.map((no) => this.stateOf(run, no));
+    if (above.some((state) => state === 'failed' || state === 'upstream_failed')) return 'upstream_failed';
+    if (run.outcome === 'cancelled') return 'cancelled';
+    return above.every((state) => state === 'succeeded') ? 'ready' : 'blocked';
+  }
+
+  #create(change: RunCreated): void {
+    const spec = this.dags.get(change.dagId)?.versions.get(change.versionNo);
+    if (spec === undefined) throw new Error(`run ${change.runId} has a version that was never deployed`);
+    const run: RunBook = {
+      created: change,
+      createdAt: this.at,
+      shard: shardOfRun(change.runId),
+      spec,
+      phase: 'open',
+      outcome: null,
+      isAdmitted: change.admitted,
+      isSetAside: false,
+      closedAt: 0,
+      tasks: new Map(),
+    };
+    this.runs.set(change.runId, run);
+    this.byUid.set(change.uid, run);
+    this.live.add(run);
+  }
+}

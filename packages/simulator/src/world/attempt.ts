@@ -1,0 +1,90 @@
+/** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
+import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
+import type { Assignment, WorkerReport } from '@signalbox/host';
+import { type Behaviour, behave, outcomeOf, outputOf } from './user-code.ts';
+import type { WorkerLife } from './worker-life.ts';
+
+export function keyOf({ runId, taskNo, fence }: ClaimRef): string {
+  return `${runId}/${taskNo}/${fence}`;
+}
+
+export class Attempt {
+  readonly assignment: Assignment;
+  readonly key: string;
+  readonly arrivedAt: number;
+  report: WorkerReport | null = null;
+  /** The server has been told that this worker has it. */
+  isNamed = false;
+  /** How often its report was sent. */
+  sendCount = 0;
+  readonly #life: WorkerLife;
+  readonly #behaviour: Behaviour;
+  readonly #startedAt: WorkerReport['startedAt'];
+  #isGone = false;
+  #stopping: ReportedOutcome | null = null;
+
+  constructor(life: WorkerLife, assignment: Assignment) {
+    this.#life = life;
+    this.assignment = assignment;
+    this.key = keyOf(assignment.claim);
+    this.arrivedAt = life.process.mono();
+    this.#startedAt = life.process.wall();
+    this.#behaviour = behave(life.chance, assignment);
+  }
+
+  get claim(): ClaimRef {
+    return this.assignment.claim;
+  }
+
+  /** It fills a slot. */
+  get isActive(): boolean {
+    return this.report === null && !this.#isGone;
+  }
+
+  start(): void {
+    const { process } = this.#life;
+    const { durationMs, end } = this.#behaviour;
+    if (end !== 'hangs') process.after(durationMs, () => this.#end());
+    const { timeoutMs } = this.assignment;
+    if (timeoutMs > 0) process.after(timeoutMs, () => this.stop('timed_out', 250));
+  }
+
+  stop(outcome: ReportedOutcome, graceMs: number): void {
+    if (!this.isActive) return;
+    this.#stopping ??= outcome;
+    const { stopsInMs } = this.#behaviour;
+    this.#life.process.after(Math.min(stopsInMs ?? graceMs, graceMs), () => this.#finish(this.#stopping ?? outcome));
+  }
+
+  /** The lease may be over: the function is told, and may end for it. */
+  abort(): void {
+    if (!this.isActive || this.#stopping !== null || this.#behaviour.stopsInMs === null) return;
+    this.#life.tell({ what: 'aborted', claim: this.claim });
+    this.stop('cancelled', 10_000);
+  }
+
+  /** The server has the last word: nothing of it matters any more. */
+  drop(): void {
+    this.#isGone = true;
+  }
+
+  #end(): void {
+    if (!this.isActive) return;
+    if (this.#behaviour.end === 'kills its worker') return this.#life.killedByUser();
+    this.#finish(this.#stopping ?? outcomeOf(this.#behaviour.end));
+  }
+
+  #finish(outcome: ReportedOutcome): void {
+    if (!this.isActive) return;
+    const { claim, token } = this.assignment;
+    this.report = {
+      claim,
+      token: new Uint8Array(Buffer.from(token, 'base64')),
+      outcome,
+      output: outcome === 'succeeded' ? outputOf(this.assignment) : null,
+      error: outcome === 'succeeded' ? null : 'it went wrong',
+      startedAt: this.#startedAt,
+    };
+    this.#life.finished(this);
+  }
+}

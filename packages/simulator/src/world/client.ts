@@ -1,0 +1,218 @@
+/**
+ * Those who use the cluster: they deploy, submit (one run or several, with a key or without, the same key again), cancel,
+ * pause and resume. They reach any node; a node that dies leaves them without an answer, and with a key they ask again.
+ */
+import {
+  type Actor,
+  type Command,
+  type DagId,
+  makeRunUid,
+  type Priority,
+  type RunUid,
+  type SubmitRuns,
+  type TenantId,
+} from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import type { Chance } from './chance.ts';
+import type { SimNode } from './node.ts';
+import { type PlannedDag, planPriority } from './workload.ts';
+import type { World } from './world.ts';
+
+const TENANT = 1 as TenantId;
+const ACTOR = 'token:sim' as Actor;
+
+interface Submission {
+  readonly dag: PlannedDag;
+  readonly key: string | null;
+  readonly body: { readonly items: SubmitRuns['items']; readonly hash: string };
+}
+
+export class SimClients {
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #dags: readonly PlannedDag[];
+  readonly #dagIds = new Map<string, DagId>();
+  readonly #uids: RunUid[] = [];
+  readonly #submissions: Submission[] = [];
+  #askCount = 0;
+  #keyCount = 0;
+  /** Asked and neither answered nor given up. */
+  openCount = 0;
+  isStopped = false;
+
+  constructor(world: World, dags: readonly PlannedDag[]) {
+    this.#world = world;
+    this.#chance = world.chance.fork('clients');
+    this.#dags = dags;
+  }
+
+  /** Deploys everything, then keeps things coming, until told to stop. */
+  start(meanMs: number): void {
+    for (const dag of this.#dags) this.#in(this.#chance.between(0, 2_000), () => this.#deploy(dag, 0));
+    const next = () => {
+      if (this.isStopped) return;
+      this.#doSomething();
+      this.#in(this.#chance.wait(meanMs), next);
+    };
+    this.#in(2_500, next);
+  }
+
+  /** Schedules would go on for ever. Deploys what has none instead. */
+  stopSchedules(): void {
+    this.isStopped = true;
+    for (const dag of this.#dags) this.#pause(dag, true, 200);
+  }
+
+  #doSomething(): void {
+    const chance = this.#chance;
+    const draw = chance.next();
+    const dag = chance.pick(this.#dags);
+    if (draw < 0.72) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
+    if (draw < 0.84) return this.#cancel();
+    if (draw < 0.92) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
+    return this.#pause(dag, chance.happens(0.5), 0);
+  }
+
+  #planSubmission(dag: PlannedDag): Submission {
+    const chance = this.#chance;
+    const earlier = this.#submissions.filter((one) => one.dag === dag);
+    if (earlier.length > 0 && chance.happens(0.25)) {
+      const again = chance.pick(earlier);
+      // The same key again, mostly with the same body.
+      return chance.happens(0.85) ? again : { ...again, body: this.#planBody() };
+    }
+    const key = chance.happens(0.5) ? `key${this.#keyCount++}` : null;
+    const submission = { dag, key, body: this.#planBody() };
+    if (key !== null) this.#submissions.push(submission);
+    return submission;
+  }
+
+  #planBody(): Submission['body'] {
+    const chance = this.#chance;
+    const count = chance.happens(0.8) ? 1 : chance.int(2, 4);
+    const items = Array.from({ length: count }, () => ({
+      params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 999) }) : null,
+      priority: chance.happens(0.3) ? planPriority(chance) : (null as Priority | null),
+    }));
+    return { items, hash: JSON.stringify(items) };
+  }
+
+  #submit(submission: Submission, triesLeft: number): void {
+    const { dag, key, body } = submission;
+    const dagId = this.#dagIds.get(dag.name);
+    if (dagId === undefined) return;
+    const node = this.#anyNode();
+    if (node === null) return;
+    const chance = this.#chance;
+    const [a, b] = [Math.floor(chance.next() * 2 ** 48), Math.floor(chance.next() * 2 ** 26)];
+    const uid = makeRunUid(dag.shard, node.process.wall(), a, b);
+    const command: SubmitRuns = {
+      kind: 'SubmitRuns',
+      shard: dag.shard,
+      tenantId: TENANT,
+      dagId,
+      uid,
+      items: body.items,
+      key: key === null ? null : { key, bodyHash: body.hash },
+      mayRepeat: false,
+      actor: ACTOR,
+    };
+    this.#uids.push(uid);
+    this.#ask(node, command, (result) => {
+      const isSure = result !== null && result.status !== 'unknown';
+      if (!isSure && key !== null && triesLeft > 0) this.#in(300, () => this.#submit(submission, triesLeft - 1));
+    });
+  }
+
+  #cancel(): void {
+    if (this.#uids.length === 0) return;
+    const uid = this.#uids[this.#uids.length - 1 - Math.min(this.#chance.int(0, 5), this.#uids.length - 1)]!;
+    const runId = this.#world.database.tables.runUids.get(uid);
+    const node = this.#anyNode();
+    if (runId === undefined || node === null) return;
+    this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR }, () => undefined);
+  }
+
+  #deploy(dag: PlannedDag, index: number): void {
+    const spec = dag.versions[index] ?? dag.versions[0]!;
+    const node = this.#anyNode();
+    const again = () => {
+      if (!this.#dagIds.has(dag.name)) this.#in(500, () => this.#deploy(dag, index));
+    };
+    if (node === null) return again();
+    const [{ shard, name }, hash] = [dag, `${dag.name} version ${index}`];
+    const command: Command = {
+      kind: 'DeployDag',
+      shard,
+      tenantId: TENANT,
+      tenant: 'default',
+      name,
+      spec,
+      hash,
+      actor: ACTOR,
+    };
+    this.#ask(node, command, (result) => {
+      const isDone = result?.status === 'answered' && result.answer.ok && result.answer.kind === 'deployed';
+      if (isDone && result.answer.kind === 'deployed') this.#dagIds.set(name, result.answer.dagId);
+      else again();
+    });
+  }
+
+  #pause(dag: PlannedDag, paused: boolean, triesLeft: number): void {
+    const dagId = this.#dagIds.get(dag.name);
+    const node = this.#anyNode();
+    const again = () => {
+      if (triesLeft > 0) this.#in(500, () => this.#pause(dag, paused, triesLeft - 1));
+    };
+    if (dagId === undefined || node === null) return again();
+    const { shard } = dag;
+    this.#ask(node, { kind: 'SetSchedulePaused', shard, tenantId: TENANT, dagId, paused, actor: ACTOR }, (result) => {
+      if (result?.status !== 'answered') again();
+    });
+  }
+
+  /** Null when the node dies before it answers. */
+  #ask(node: SimNode, command: Command, done: (result: Routed | null) => void): void {
+    const { events, history, network } = this.#world;
+    this.#askCount += 1;
+    const deadlineMs = this.#chance.pick([2_000, 5_000, 10_000]);
+    const ask = {
+      no: this.#askCount,
+      client: 'client',
+      node: node.machine,
+      command,
+      deadlineMs,
+      at: events.now(),
+    };
+    const { process, host } = node;
+    let isOver = false;
+    const finish = (result: Routed | null) => {
+      if (isOver) return;
+      isOver = true;
+      this.openCount -= 1;
+      done(result);
+    };
+    this.openCount += 1;
+    history.add({ kind: 'asked', ask });
+    events.in(network.delayMs(), () =>
+      process.deliver(() => {
+        void host?.ask(command, deadlineMs).then((result) => {
+          if (!process.isAlive) return;
+          history.add({ kind: 'told', ask, result });
+          events.in(network.delayMs(), () => finish(result));
+        });
+      }),
+    );
+    // Whoever hears nothing for long enough gives up, and can't know.
+    this.#in(deadlineMs + this.#chance.between(1_000, 4_000), () => finish(null));
+  }
+
+  #anyNode(): SimNode | null {
+    const up = this.#world.nodes.filter((node) => node.isUp && node.host !== null);
+    return up.length === 0 ? null : this.#chance.pick(up);
+  }
+
+  #in(ms: number, run: () => void): void {
+    this.#world.events.in(ms, run);
+  }
+}

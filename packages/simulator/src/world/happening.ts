@@ -1,0 +1,113 @@
+/** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
+import type { ClaimRef, Command, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
+import type { Assignment, ReportAnswer, Routed } from '@signalbox/host';
+import type { JournalEntry } from '../fake-store/index.ts';
+
+/** A client's request, as the edge of one node has it. */
+export interface Ask {
+  readonly no: number;
+  readonly client: string;
+  readonly node: string;
+  readonly command: Command;
+  readonly deadlineMs: number;
+  readonly at: number;
+}
+
+export type Happening =
+  | { readonly kind: 'journal'; readonly entry: JournalEntry }
+  | { readonly kind: 'asked'; readonly ask: Ask }
+  /** The answer leaves the node. */
+  | { readonly kind: 'told'; readonly ask: Ask; readonly result: Routed }
+  /** An assignment leaves a node: for the worker, or for the node that is its gateway. */
+  | {
+      readonly kind: 'assigned';
+      readonly node: string;
+      readonly to: 'gateway' | 'worker';
+      readonly workerId: WorkerId;
+      readonly assignment: Assignment;
+    }
+  /** The verdict on a report leaves the gateway. */
+  | { readonly kind: 'verdict'; readonly node: string; readonly workerId: WorkerId; readonly answer: ReportAnswer }
+  /** What a worker holds reaches a node that may own some of it. */
+  | {
+      readonly kind: 'heard';
+      readonly node: string;
+      readonly nodeId: NodeId;
+      readonly workerId: WorkerId;
+      readonly agoMs: number;
+      readonly holds: readonly ClaimRef[];
+    }
+  | WorkerHappening
+  | { readonly kind: 'machine'; readonly machine: string; readonly what: string; readonly id: string | null }
+  | { readonly kind: 'fault'; readonly what: string };
+
+export type WorkerHappening = {
+  readonly kind: 'worker';
+  readonly worker: string;
+  readonly workerId: WorkerId;
+  readonly claim: ClaimRef | null;
+} & (
+  | { readonly what: 'began'; readonly slots: number; readonly queues: readonly string[] }
+  | { readonly what: 'got' | 'started'; readonly assignment: Assignment }
+  | { readonly what: 'refused'; readonly reason: string }
+  | { readonly what: 'finished'; readonly outcome: ReportedOutcome; readonly output: string | null }
+  | { readonly what: 'verdict'; readonly verdict: ReportAnswer['verdict'] }
+  | { readonly what: 'connected' | 'lost the line' | 'drains' | 'left' | 'died' | 'aborted' }
+);
+
+/** One line for people. */
+export function describe(happening: Happening): string {
+  switch (happening.kind) {
+    case 'journal':
+      return describeEntry(happening.entry);
+    case 'asked': {
+      const { no, client, node, command } = happening.ask;
+      return `${client} asks ${node} (#${no}) ${brief(command)}`;
+    }
+    case 'told':
+      return `${happening.ask.node} tells ${happening.ask.client} (#${happening.ask.no}) ${brief(happening.result)}`;
+    case 'assigned':
+      return `${happening.node} sends ${name(happening.assignment.claim)} at epoch ${happening.assignment.epoch} to the ${happening.to} of ${happening.workerId}`;
+    case 'verdict':
+      return `${happening.node} answers ${happening.workerId}: ${name(happening.answer.claim)} ${happening.answer.verdict}`;
+    case 'heard':
+      return `${happening.node} hears ${happening.workerId} (${Math.round(happening.agoMs)} ms ago) hold [${happening.holds.map(name).join(' ')}]`;
+    case 'worker': {
+      const more =
+        'reason' in happening
+          ? happening.reason
+          : 'outcome' in happening
+            ? happening.outcome
+            : 'verdict' in happening
+              ? happening.verdict
+              : '';
+      return `${happening.workerId} ${happening.what} ${happening.claim === null ? '' : name(happening.claim)} ${more}`.trimEnd();
+    }
+    case 'machine':
+      return `${happening.machine} ${happening.what}${happening.id === null ? '' : ` as ${happening.id}`}`;
+    case 'fault':
+      return `FAULT ${happening.what}`;
+  }
+}
+
+export function name({ runId, taskNo, attemptNo, fence }: ClaimRef): string {
+  return `${runId}/${taskNo} attempt ${attemptNo} fence ${fence}`;
+}
+
+function describeEntry(entry: JournalEntry): string {
+  if (entry.kind !== 'commit') {
+    const shards =
+      entry.taken.length > 8
+        ? `${entry.taken.length} shards`
+        : entry.taken.map(({ shard, epoch }) => `${shard}@${epoch}`).join(' ');
+    return `DB ${entry.kind} by ${entry.nodeId}: ${shards}`;
+  }
+  const stamps = entry.shards.map(({ shard, epoch, commitNo }) => `${shard}@${epoch}#${commitNo}`).join(' ');
+  return `DB commit by ${entry.nodeId} ${stamps}: ${entry.changes.map(brief).join('; ')}`;
+}
+
+function brief(value: { readonly kind?: string } | object): string {
+  return JSON.stringify(value, (key, inner: unknown) =>
+    key === 'spec' || key === 'actor' || inner === null ? undefined : inner,
+  ).replaceAll('"', '');
+}

@@ -1,0 +1,196 @@
+/** The streams of one node: to and from other nodes, and from workers. What passes is seen by those who watch. */
+import type { ClaimRef, NodeId, WorkerId } from '@signalbox/engine';
+import type {
+  Host,
+  PeerCaller,
+  PeerHandlers,
+  PeerLink,
+  PeerMessage,
+  PeerNetwork,
+  WorkerDoor,
+  WorkerHello,
+  WorkerSays,
+} from '@signalbox/host';
+import type { Line, LineEnd } from './line.ts';
+import type { Process } from './process.ts';
+import type { GatewayFrame, WorkerFrame } from './worker-frames.ts';
+import type { World } from './world.ts';
+
+/** The first frame of a stream says who opens it. */
+export type Opening =
+  | { readonly opens: 'peer'; readonly caller: PeerCaller }
+  | { readonly opens: 'worker'; readonly hello: WorkerHello };
+
+/** What a process listens with. */
+export interface Door {
+  readonly process: Process;
+  readonly accept: (opening: Opening, line: Line) => LineEnd;
+}
+
+/** Opens a stream to whatever runs on that machine when the opening arrives there. */
+export function openLine(world: World, machine: string, opening: Opening, from: LineEnd): Line {
+  let far: LineEnd | null = null;
+  const line: Line = world.network.open(from, {
+    at: machine,
+    onFrame: (frame) => {
+      if (far !== null) return far.onFrame(frame);
+      const door = world.doors.get(machine);
+      if (door === undefined || !door.process.isAlive) return line.close(1);
+      far = door.accept(frame as Opening, line);
+    },
+    onClose: () => far?.onClose(),
+  });
+  line.send(0, opening);
+  return line;
+}
+
+export class NodeLines implements PeerNetwork {
+  readonly #world: World;
+  readonly #machine: string;
+  readonly #process: Process;
+  readonly #nodeId: NodeId;
+  #onLink: ((caller: PeerCaller, link: PeerLink) => PeerHandlers) | null = null;
+  #host: Host | null = null;
+
+  constructor(world: World, machine: string, process: Process, nodeId: NodeId) {
+    this.#world = world;
+    this.#machine = machine;
+    this.#process = process;
+    this.#nodeId = nodeId;
+  }
+
+  serve(host: Host): void {
+    this.#host = host;
+    const accept: Door['accept'] = (opening, line) =>
+      opening.opens === 'peer' ? this.#acceptPeer(opening.caller, line) : this.#acceptWorker(opening.hello, line);
+    this.#world.doors.set(this.#machine, { process: this.#process, accept });
+  }
+
+  open(address: string, self: PeerCaller, handlers: PeerHandlers): PeerLink {
+    if (!this.#process.isAlive) return { send: () => undefined, close: () => undefined };
+    const line = openLine(
+      this.#world,
+      address,
+      { opens: 'peer', caller: self },
+      this.#end({
+        onFrame: (frame) => handlers.onMessage(frame),
+        onClose: () => handlers.onClose(),
+      }),
+    );
+    return this.#link(line, 0);
+  }
+
+  listen(onLink: (caller: PeerCaller, link: PeerLink) => PeerHandlers): void {
+    this.#onLink = onLink;
+  }
+
+  #acceptPeer(caller: PeerCaller, line: Line): LineEnd {
+    let handlers: PeerHandlers | null = null;
+    this.#process.deliver(() => {
+      handlers = this.#onLink?.(caller, this.#link(line, 1)) ?? null;
+    });
+    return this.#end({
+      onFrame: (frame) => {
+        this.#notice(frame as PeerMessage);
+        handlers?.onMessage(frame);
+      },
+      onClose: () => handlers?.onClose(),
+    });
+  }
+
+  #link(line: Line, side: 0 | 1): PeerLink {
+    return {
+      send: (message) => {
+        if (!this.#process.isAlive) return;
+        const sent = message as PeerMessage;
+        if (sent.kind === 'assigned') {
+          const { workerId } = sent;
+          for (const assignment of sent.assignments) {
+            this.#world.history.add({ kind: 'assigned', node: this.#machine, to: 'gateway', workerId, assignment });
+          }
+        }
+        // As text, like on a real wire: nothing is shared.
+        line.send(side, JSON.parse(JSON.stringify(message)));
+      },
+      close: () => {
+        if (this.#process.isAlive) line.close(side);
+      },
+    };
+  }
+
+  #notice(message: PeerMessage): void {
+    if (message.kind !== 'heard') return;
+    const { workerId, agoMs, holds } = message;
+    this.#heard(workerId, agoMs, holds);
+  }
+
+  #heard(workerId: WorkerId, agoMs: number, holds: readonly ClaimRef[]): void {
+    this.#world.history.add({ kind: 'heard', node: this.#machine, nodeId: this.#nodeId, workerId, agoMs, holds });
+  }
+
+  #acceptWorker(hello: WorkerHello, line: Line): LineEnd {
+    const send = (frame: GatewayFrame) => {
+      if (this.#process.isAlive) line.send(1, frame);
+    };
+    const { history } = this.#world;
+    const [node, { workerId }] = [this.#machine, hello];
+    const door: WorkerDoor = {
+      assign: (assignments) => {
+        if (!this.#process.isAlive) return;
+        for (const assignment of assignments)
+          history.add({ kind: 'assigned', node, to: 'worker', workerId, assignment });
+        send({ kind: 'assign', assignments });
+      },
+      kill: (kills) => send({ kind: 'kill', kills }),
+      answer: (answers) => {
+        if (!this.#process.isAlive) return;
+        for (const answer of answers) history.add({ kind: 'verdict', node, workerId, answer });
+        send({ kind: 'answer', answers });
+      },
+      epochs: (epochs) => send({ kind: 'epochs', epochs }),
+      heartbeatAnswered: (no) => send({ kind: 'heartbeatAnswered', no }),
+      drain: () => send({ kind: 'drain' }),
+      close: () => {
+        if (this.#process.isAlive) line.close(1);
+      },
+    };
+    let says: WorkerSays | null = null;
+    this.#process.deliver(() => {
+      send({ kind: 'welcome', machines: this.#world.nodes.map(({ machine }) => machine) });
+      this.#heard(workerId, 0, hello.holds);
+      says = this.#host?.gateway.attach(hello, door) ?? null;
+    });
+    return this.#end({
+      onFrame: (raw) => {
+        const frame = raw as WorkerFrame;
+        if (frame.kind === 'heartbeat') this.#heard(workerId, 0, frame.holds);
+        this.#hear(says, frame);
+      },
+      onClose: () => says?.closed(),
+    });
+  }
+
+  #hear(says: WorkerSays | null, frame: WorkerFrame): void {
+    switch (frame.kind) {
+      case 'heartbeat':
+        return says?.heartbeat(frame.no, frame.holds);
+      case 'reports':
+        return says?.reports(frame.reports);
+      case 'refusals':
+        return says?.refusals(frame.refusals);
+      case 'holdings':
+        return says?.holdings(frame.epochs, frame.holds);
+      case 'draining':
+        return says?.draining();
+    }
+  }
+
+  /** What arrives waits while the process is paused. */
+  #end(handlers: { onFrame(frame: unknown): void; onClose(): void }): LineEnd {
+    return {
+      at: this.#machine,
+      onFrame: (frame) => this.#process.deliver(() => handlers.onFrame(frame)),
+      onClose: () => this.#process.deliver(() => handlers.onClose()),
+    };
+  }
+}

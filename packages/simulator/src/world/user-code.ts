@@ -1,0 +1,52 @@
+/** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
+import type { ReportedOutcome } from '@signalbox/engine';
+import type { Assignment } from '@signalbox/host';
+import type { Chance } from './chance.ts';
+
+export interface Behaviour {
+  readonly durationMs: number;
+  readonly end: 'returns' | 'throws' | 'throws for good' | 'hangs' | 'kills its worker';
+  /** How long it takes to stop when told; null when it does not listen. */
+  readonly stopsInMs: number | null;
+}
+
+interface Profile {
+  readonly meanMs: number;
+  readonly fails: number;
+  readonly permanent: number;
+  readonly hangs: number;
+  readonly kills: number;
+}
+
+/** By the name of the handler. */
+const PROFILES: Readonly<Record<string, Profile>> = {
+  quick: { meanMs: 20, fails: 0, permanent: 0, hangs: 0, kills: 0 },
+  steady: { meanMs: 800, fails: 0.05, permanent: 0, hangs: 0, kills: 0 },
+  long: { meanMs: 7_000, fails: 0.05, permanent: 0, hangs: 0, kills: 0 },
+  flaky: { meanMs: 300, fails: 0.5, permanent: 0.05, hangs: 0.05, kills: 0 },
+  deadly: { meanMs: 200, fails: 0.1, permanent: 0, hangs: 0, kills: 0.6 },
+};
+
+export const HANDLERS = Object.keys(PROFILES);
+
+export function behave(chance: Chance, { handler }: Assignment): Behaviour {
+  const { meanMs, fails, permanent, hangs, kills } = PROFILES[handler] ?? PROFILES['quick']!;
+  const draw = chance.next();
+  const stopsInMs = chance.happens(0.8) ? chance.between(1, 300) : null;
+  const durationMs = chance.wait(meanMs);
+  let sum = fails;
+  if (draw < sum) return { durationMs, end: 'throws', stopsInMs };
+  if (draw < (sum += permanent)) return { durationMs, end: 'throws for good', stopsInMs };
+  if (draw < (sum += hangs)) return { durationMs, end: 'hangs', stopsInMs };
+  if (draw < sum + kills) return { durationMs, end: 'kills its worker', stopsInMs };
+  return { durationMs, end: 'returns', stopsInMs };
+}
+
+export function outcomeOf(end: Behaviour['end']): ReportedOutcome {
+  return end === 'returns' ? 'succeeded' : end === 'throws for good' ? 'permanent' : 'failed';
+}
+
+/** What a task leaves behind names the attempt that made it. */
+export function outputOf({ claim, run }: Assignment): string {
+  return `${run} task ${claim.taskNo} attempt ${claim.attemptNo} fence ${claim.fence}`;
+}

@@ -1,0 +1,205 @@
+/** One worker process, from its start to its end. */
+import type { ClaimRef, WorkerId } from '@signalbox/engine';
+import type { Assignment, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
+import { Attempt, keyOf } from './attempt.ts';
+import type { Chance } from './chance.ts';
+import type { WorkerHappening } from './happening.ts';
+import type { Process } from './process.ts';
+import type { SimWorker } from './worker.ts';
+import { WorkerLine } from './worker-line.ts';
+import type { World } from './world.ts';
+
+const RESEND_MS = 5_000;
+const EARLY_HEARTBEAT_MS = 500;
+
+export class WorkerLife {
+  readonly workerId: WorkerId;
+  readonly world: World;
+  readonly process: Process;
+  readonly chance: Chance;
+  readonly shape: SimWorker['shape'];
+  phase: 'working' | 'draining' | 'left' = 'working';
+  readonly #worker: SimWorker;
+  readonly #line: WorkerLine;
+  readonly #holds = new Map<string, Attempt>();
+  readonly #over = new Set<string>();
+  readonly #epochs = new Map<number, number>();
+
+  constructor(world: World, worker: SimWorker, workerId: WorkerId, process: Process, chance: Chance) {
+    this.world = world;
+    this.#worker = worker;
+    this.workerId = workerId;
+    this.process = process;
+    this.chance = chance;
+    this.shape = worker.shape;
+    this.#line = new WorkerLine(this, worker.machine);
+  }
+
+  begin(): void {
+    this.tell({ what: 'began', claim: null, ...this.shape });
+    this.#line.open();
+  }
+
+  tell(happening: DistributiveOmit<WorkerHappening, 'kind' | 'worker' | 'workerId'>): void {
+    const { machine: worker } = this.#worker;
+    this.world.history.add({ kind: 'worker', worker, workerId: this.workerId, ...happening });
+  }
+
+  died(): void {
+    this.tell({ what: this.phase === 'left' ? 'left' : 'died', claim: null });
+  }
+
+  holds(shards?: ReadonlySet<number>): ClaimRef[] {
+    const claims: ClaimRef[] = [];
+    for (const attempt of this.#holds.values()) {
+      if (shards !== undefined && !shards.has(attempt.assignment.shard)) continue;
+      attempt.isNamed = true;
+      claims.push(attempt.claim);
+    }
+    return claims;
+  }
+
+  get active(): Attempt[] {
+    return [...this.#holds.values()].filter((attempt) => attempt.isActive);
+  }
+
+  get heldCount(): number {
+    return this.#holds.size;
+  }
+
+  get isConnected(): boolean {
+    return this.#line.isUp;
+  }
+
+  /** The line is up: what was not answered is said again. */
+  cameUp(): void {
+    this.tell({ what: 'connected', claim: null });
+    for (const attempt of this.#holds.values()) if (attempt.report !== null) this.#report(attempt);
+    if (this.phase === 'draining') this.#line.sayDraining();
+  }
+
+  wentDown(): void {
+    this.tell({ what: 'lost the line', claim: null });
+    this.leaveIfDone();
+  }
+
+  assign(assignments: readonly Assignment[]): void {
+    for (const assignment of assignments) this.#take(assignment);
+  }
+
+  kill(kills: readonly Kill[]): void {
+    for (const { claim, reason, graceMs } of kills) {
+      this.#holds.get(keyOf(claim))?.stop(reason === 'timed_out' ? 'timed_out' : 'cancelled', graceMs);
+    }
+  }
+
+  answer(answers: readonly ReportAnswer[]): void {
+    for (const { claim, verdict } of answers) {
+      const attempt = this.#holds.get(keyOf(claim));
+      if (attempt === undefined || (verdict === 'accepted' && attempt.report === null)) continue;
+      this.tell({ what: 'verdict', claim, verdict });
+      attempt.drop();
+      this.#holds.delete(attempt.key);
+      this.#over.add(attempt.key);
+      this.#repeatLater(attempt);
+    }
+    this.leaveIfDone();
+  }
+
+  hearEpochs(epochs: readonly ShardEpoch[]): void {
+    for (const { shard, epoch } of epochs) this.#epochs.set(shard, Math.max(epoch, this.#epochs.get(shard) ?? 0));
+    const shards = new Set<number>(epochs.map(({ shard }) => shard));
+    this.#line.say({ kind: 'holdings', epochs, holds: this.holds(shards) });
+  }
+
+  drain(): void {
+    if (this.phase !== 'working') return;
+    this.phase = 'draining';
+    this.tell({ what: 'drains', claim: null });
+    this.#line.sayDraining();
+    this.leaveIfDone();
+  }
+
+  leaveIfDone(): void {
+    if (this.phase !== 'draining' || this.#holds.size > 0 || !this.#line.knowsOfDraining) return;
+    this.phase = 'left';
+    this.#line.close();
+    this.process.after(100, () => this.#worker.ended());
+  }
+
+  /** A user's function has ended, or was stopped. */
+  finished(attempt: Attempt): void {
+    const { outcome, output } = attempt.report!;
+    this.tell({ what: 'finished', claim: attempt.claim, outcome, output });
+    this.#report(attempt);
+  }
+
+  killedByUser(): void {
+    this.#worker.ended();
+  }
+
+  /** The lease may be over: whoever listens stops. */
+  lapse(heardAt: number, leaseMs: number): void {
+    for (const attempt of this.active) {
+      if (this.process.mono() - Math.max(heardAt, attempt.arrivedAt) >= leaseMs) attempt.abort();
+    }
+  }
+
+  #take(assignment: Assignment): void {
+    const { claim, token } = assignment;
+    this.tell({ what: 'got', claim, assignment });
+    const key = keyOf(claim);
+    const held = this.#holds.get(key);
+    if (held !== undefined) {
+      if (held.report !== null) this.#report(held);
+      return;
+    }
+    if (this.#over.has(key)) return;
+    const reason = this.#reasonToRefuse(assignment);
+    if (reason !== null) {
+      this.#over.add(key);
+      this.tell({ what: 'refused', claim, reason });
+      this.#line.say({ kind: 'refusals', refusals: [{ claim, token: bytesOf(token) }] });
+      return;
+    }
+    this.#epochs.set(assignment.shard, Math.max(assignment.epoch, this.#epochs.get(assignment.shard) ?? 0));
+    const attempt = new Attempt(this, assignment);
+    this.#holds.set(key, attempt);
+    this.tell({ what: 'started', claim, assignment });
+    attempt.start();
+    this.process.after(EARLY_HEARTBEAT_MS, () => {
+      if (!attempt.isNamed && this.#holds.has(key)) this.#line.heartbeat();
+    });
+  }
+
+  #reasonToRefuse({ shard, epoch }: Assignment): string | null {
+    if (this.phase !== 'working') return 'stopping';
+    if (epoch < (this.#epochs.get(shard) ?? 0)) return 'a higher epoch is known';
+    return this.active.length >= this.shape.slots ? 'no slot is free' : null;
+  }
+
+  #report(attempt: Attempt): void {
+    attempt.isNamed = true;
+    attempt.sendCount += 1;
+    const { sendCount } = attempt;
+    const report = attempt.report!;
+    this.#line.say({ kind: 'reports', reports: [report] });
+    if (this.chance.happens(this.#worker.repeats)) this.#line.say({ kind: 'reports', reports: [report] });
+    this.process.after(RESEND_MS, () => {
+      if (this.#holds.get(attempt.key) !== attempt || sendCount !== attempt.sendCount) return;
+      this.#report(attempt);
+    });
+  }
+
+  /** A report that was answered long ago comes once more: late, repeated, over whatever line there is. */
+  #repeatLater({ report }: Attempt): void {
+    if (report === null || !this.chance.happens(this.#worker.repeats)) return;
+    this.process.after(this.chance.wait(4_000), () => this.#line.say({ kind: 'reports', reports: [report] }));
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+function bytesOf(token: string): Uint8Array {
+  return new Uint8Array(Buffer.from(token, 'base64'));
+}

@@ -1,0 +1,93 @@
+/** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
+import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
+import { PRIORITIES } from '@signalbox/engine';
+import type { Chance } from './chance.ts';
+
+export interface PlannedDag {
+  readonly name: string;
+  readonly shard: ShardNo;
+  /** Versions in the order in which they are deployed. */
+  readonly versions: readonly DagSpec[];
+}
+
+export const QUEUES = ['default', 'gpu'] as readonly string[] as readonly QueueName[];
+
+export function planDags(chance: Chance, count: number): PlannedDag[] {
+  const shards = Array.from({ length: chance.int(1, 4) }, () => chance.int(0, 63) as ShardNo);
+  return Array.from({ length: count }, (_, i) => {
+    const first = planSpec(chance);
+    const versions = [first];
+    for (let more = chance.int(0, 2); more > 0; more--) versions.push(alter(chance, versions.at(-1) ?? first));
+    return { name: `dag${i}`, shard: chance.pick(shards), versions };
+  });
+}
+
+function planSpec(chance: Chance): DagSpec {
+  const taskCount = chance.int(1, 6);
+  return {
+    tasks: Array.from({ length: taskCount }, (_, no) => planTask(chance, no)),
+    priority: planPriority(chance),
+    maxActiveRuns: chance.happens(0.4) ? chance.int(1, 3) : null,
+    maxActiveTasks: chance.happens(0.4) ? chance.int(1, 3) : null,
+    schedule: chance.happens(0.4) ? planSchedule(chance) : null,
+  };
+}
+
+export function planPriority(chance: Chance): Priority {
+  return chance.pick(PRIORITIES);
+}
+
+function planTask(chance: Chance, no: number): TaskSpec {
+  const needs = Array.from({ length: no }, (_, i) => i).filter(() => chance.happens(0.4));
+  const draw = chance.next();
+  const handler =
+    draw < 0.45 ? 'quick' : draw < 0.7 ? 'steady' : draw < 0.85 ? 'flaky' : draw < 0.97 ? 'long' : 'deadly';
+  // Whoever may hang has a timeout; otherwise nothing would ever end it.
+  const mayHang = handler === 'flaky';
+  return {
+    name: `t${no}`,
+    handler,
+    queue: chance.happens(0.85) ? QUEUES[0]! : QUEUES[1]!,
+    needs,
+    retry: planRetry(chance),
+    timeoutMs: mayHang || chance.happens(0.15) ? chance.int(500, 12_000) : null,
+  };
+}
+
+function planRetry(chance: Chance): RetryPolicy {
+  const minMs = chance.int(0, 200);
+  return {
+    maxAttempts: chance.int(1, 4),
+    minMs,
+    baseMs: chance.int(0, 1_000),
+    factor: chance.pick([1, 2, 3]),
+    maxMs: minMs + chance.int(0, 4_000),
+    maxLost: chance.int(1, 4),
+  };
+}
+
+/** Expressions whose windows are every so many seconds from the full minute on: easy to tell without the code under test. */
+export const PERIODS_MS: Readonly<Record<string, number>> = {
+  '*/5 * * * * *': 5_000,
+  '*/15 * * * * *': 15_000,
+  '*/30 * * * * *': 30_000,
+  '* * * * *': 60_000,
+};
+
+function planSchedule(chance: Chance): ScheduleSpec {
+  return {
+    cron: chance.pick(Object.keys(PERIODS_MS)),
+    zone: 'UTC',
+    gap: 'skip',
+    missed: chance.pick(['skip', 'latest', 'all'] as const),
+    missedLimit: chance.int(1, 4),
+  };
+}
+
+function alter(chance: Chance, before: DagSpec): DagSpec {
+  const draw = chance.next();
+  if (draw < 0.3) return { ...before, maxActiveTasks: chance.happens(0.3) ? null : chance.int(1, 4) };
+  if (draw < 0.5) return { ...before, maxActiveRuns: chance.happens(0.3) ? null : chance.int(1, 4) };
+  if (draw < 0.75) return { ...before, schedule: chance.happens(0.3) ? null : planSchedule(chance) };
+  return planSpec(chance);
+}

@@ -1,0 +1,77 @@
+/** Everything that one history has: time, chance, ways between machines, a database, and what is seen of it all. */
+import { DEFAULT_SETTINGS, type EngineSettings } from '@signalbox/engine';
+import { FakeDatabase, type Sabotage } from '../fake-store/index.ts';
+import { Chance } from './chance.ts';
+import { Events } from './events.ts';
+import { History } from './history.ts';
+import { Network } from './network.ts';
+import type { SimNode } from './node.ts';
+import type { Door } from './node-lines.ts';
+import { SimTokens } from './tokens.ts';
+import type { SimWorker } from './worker.ts';
+import { utcOnly } from './zone.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly settings?: Partial<EngineSettings>;
+  readonly sabotage?: Partial<Sabotage>;
+}
+
+export class World {
+  readonly seed: number;
+  readonly chance: Chance;
+  readonly events: Events;
+  readonly network: Network;
+  readonly database: FakeDatabase;
+  readonly history: History;
+  readonly tokens = new SimTokens(1);
+  readonly settings: EngineSettings;
+  /** By machine. */
+  readonly doors = new Map<string, Door>();
+  readonly nodes: SimNode[] = [];
+  readonly workers: SimWorker[] = [];
+  #journaled = 0;
+
+  constructor({ seed, settings, sabotage }: WorldOptions) {
+    this.seed = seed;
+    this.chance = new Chance(seed);
+    this.events = new Events(this.chance.fork('events'));
+    this.network = new Network(this.events, this.chance.fork('network'));
+    this.history = new History(this.events);
+    this.settings = { ...DEFAULT_SETTINGS, zoneData: utcOnly, ...settings };
+    this.database = new FakeDatabase({
+      scheduler: this.events,
+      ...(sabotage !== undefined && { sabotage }),
+      onViolation: ({ message, change }) =>
+        this.history.breaks('D1', `a constraint was broken: ${message}: ${JSON.stringify(change)}`),
+    });
+  }
+
+  get now(): number {
+    return this.events.now();
+  }
+
+  /** Goes on until then, or until something is wrong. Promises go on between two events. */
+  async runUntil(until: number): Promise<void> {
+    for (;;) {
+      if (this.history.broken !== null) return;
+      if (!this.events.runNext(until)) return;
+      await settled();
+      this.#tellJournal();
+    }
+  }
+
+  #tellJournal(): void {
+    const { journal } = this.database;
+    while (this.#journaled < journal.length) {
+      const entry = journal[this.#journaled]!;
+      this.#journaled += 1;
+      this.history.add({ kind: 'journal', entry });
+    }
+  }
+}
+
+/** All promises that can go on have gone on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
