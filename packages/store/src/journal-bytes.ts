@@ -31,8 +31,13 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
+  /** The first byte has the sign and six bits: twice a run id of 2054 would no longer be exact. */
   int(value: number): void {
-    this.uint(value < 0 ? -2 * value - 1 : 2 * value);
+    const size = Math.abs(value);
+    const rest = Math.floor(size / 64);
+    this.#reserve(1);
+    this.#bytes[this.#length++] = (size % 64) + (value < 0 ? 64 : 0) + (rest > 0 ? 128 : 0);
+    if (rest > 0) this.uint(rest);
   }
 
   flag(value: boolean): void {
@@ -115,8 +120,9 @@ export class ByteReader {
   }
 
   int(): number {
-    const value = this.uint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    const first = this.#byte();
+    const size = (first & 63) + (first >= 128 ? this.uint() * 64 : 0);
+    return (first & 64) === 0 ? size : -size;
   }
 
   flag(): boolean {

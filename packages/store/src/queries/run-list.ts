@@ -83,7 +83,7 @@ const walkShards = leafStatement('walk_shards', (leaf) =>
 const walkLive = leafStatement('walk_live', (leaf) =>
   pick(`
     select s.stream, l.run_id, r.tenant_id, r.phase, r.outcome
-      from unnest($1::smallint[]) with ordinality as s (shard, stream), lateral (
+      from unnest($1::smallint[]) with ordinality as s (shard, stream) cross join lateral (
         select l.run_id, l.dag_id from live_run l
          where l.shard = s.shard and l.run_id < $5::bigint and l.run_id >= $6::bigint
          order by l.run_id desc limit $7::integer) l

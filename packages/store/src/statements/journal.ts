@@ -33,12 +33,13 @@ interface JournalRow {
 }
 
 export function writeJournal(leaf: Leaf, { at, nodeId, stamps, format, changes }: JournalRow): Call[] {
+  const [lead, ...members] = stamps;
+  if (lead === undefined) return []; // a commit of no shard has changed nothing
   const shards = plainArray(stamps.map((stamp) => stamp.shard));
   const epochs = plainArray(stamps.map((stamp) => stamp.epoch));
   const commitNos = plainArray(stamps.map((stamp) => stamp.commitNo));
   const row = call(insertJournal(leaf), at, nodeId, shards, epochs, commitNos, format, changes);
-  const [lead, ...members] = stamps;
-  if (lead === undefined || members.length === 0) return [row];
+  if (members.length === 0) return [row];
   const memberShards = plainArray(members.map((stamp) => stamp.shard));
   const memberCommits = plainArray(members.map((stamp) => stamp.commitNo));
   return [row, call(insertMembers(leaf), at, lead.shard, lead.commitNo, memberShards, memberCommits)];

@@ -1,0 +1,134 @@
+import type { Change } from '@signalbox/engine';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons } from './codes.ts';
+import { decodeChanges, encodeChanges, JOURNAL_FORMAT } from './journal.ts';
+
+const text = fc.string({ unit: 'binary' });
+const uint = fc.integer({ min: 0, max: 2 ** 31 });
+const id = fc.oneof(uint, fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }));
+const instant = fc.integer({ min: 0, max: 4_102_444_800_000 });
+const flag = fc.boolean();
+const uuid = fc.uuid();
+const spec = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+const noText = fc.constantFrom(null, '');
+const of = <T extends string>({ words }: { words: readonly T[] }) => fc.constantFrom(...words);
+
+const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
+  DagDeployed: {
+    shard: uint,
+    tenantId: uint,
+    dagId: id,
+    name: text,
+    versionNo: uint,
+    hash: text,
+    spec,
+    actor: text,
+    at: instant,
+  },
+  ScheduleSet: {
+    shard: uint,
+    dagId: id,
+    revision: uint,
+    spec,
+    paused: flag,
+    decidedUntil: instant,
+    actor: text,
+    at: instant,
+  },
+  ScheduleRemoved: { shard: uint, dagId: id, actor: text, at: instant },
+  WindowDecided: {
+    shard: uint,
+    dagId: id,
+    firesAt: instant,
+    wallTime: fc.option(text),
+    runId: fc.option(id),
+    skipped: fc.option(of(skipReasons)),
+    count: uint,
+    untilAt: instant,
+    at: instant,
+  },
+  RunCreated: {
+    runId: id,
+    uid: uuid,
+    tenantId: uint,
+    dagId: id,
+    versionNo: uint,
+    priority: of(priorities),
+    cause: of(causes),
+    firesAt: fc.option(instant),
+    admitted: flag,
+    params: noText,
+    actor: text,
+    at: instant,
+  },
+  RunAdmitted: { runId: id, at: instant },
+  KeyStored: {
+    shard: uint,
+    tenantId: uint,
+    operation: text,
+    target: id,
+    key: text,
+    bodyHash: text,
+    runId: id,
+    uid: uuid,
+    at: instant,
+  },
+  AttemptClaimed: {
+    runId: id,
+    taskNo: uint,
+    attemptNo: uint,
+    fence: id,
+    workerId: uuid,
+    firstOfTask: flag,
+    firstOfRun: flag,
+    at: instant,
+  },
+  ClaimReturned: { runId: id, taskNo: uint, fence: id, reason: of(returnReasons), at: instant },
+  AttemptEnded: {
+    runId: id,
+    taskNo: uint,
+    attemptNo: uint,
+    fence: id,
+    workerId: uuid,
+    outcome: of(attemptOutcomes),
+    taskState: fc.constantFrom('retrying', 'succeeded', 'failed', 'cancelled'),
+    claimedAt: instant,
+    startedAt: fc.option(instant),
+    endedAt: instant,
+    retryAt: fc.option(instant),
+    lostCount: uint,
+    output: noText,
+    error: noText,
+  },
+  RunClosing: { runId: id, outcome: of(runOutcomes), actor: text, at: instant },
+  RunEnded: { runId: id, outcome: of(runOutcomes), at: instant },
+  RunStruck: { runId: id, strikes: uint, setAside: flag, reason: text, at: instant },
+  WorkerSilenced: { shard: uint, workerId: uuid },
+  WorkerHeardAgain: { shard: uint, workerId: uuid },
+};
+
+const anyChange = fc.oneof(
+  ...Object.entries(fields).map(([kind, values]) => fc.record({ kind: fc.constant(kind), ...values })),
+) as fc.Arbitrary<Change>;
+
+test('changes of every kind come back from the journal as they went in (I19)', () => {
+  fc.assert(
+    fc.property(fc.array(anyChange, { maxLength: 40 }), (changes) => {
+      expect(decodeChanges(JOURNAL_FORMAT, encodeChanges(changes))).toEqual(changes);
+    }),
+  );
+});
+
+test('texts of params, outputs and errors stay out of it; that there was one is kept', () => {
+  const [change] = fc.sample(fc.record({ kind: fc.constant('RunCreated'), ...fields.RunCreated }), 1) as [Change];
+  const bytes = encodeChanges([{ ...change, params: 'a secret of the user' } as Change]);
+  expect(bytes.includes('secret')).toBe(false);
+  expect(decodeChanges(JOURNAL_FORMAT, bytes)).toMatchObject([{ params: '' }]);
+});
+
+test('an unknown format, an unknown kind and a cut row are refused', () => {
+  expect(() => decodeChanges(JOURNAL_FORMAT + 1, Buffer.alloc(0))).toThrow('format 2');
+  expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([99]))).toThrow('unknown kind 99');
+  expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([5]))).toThrow('ends in the middle');
+});

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import type { Change, Instant, RunCreated, RunId, TaskNo, TenantId } from '@signalbox/engine';
+import { afterAll, expect, test } from 'vitest';
+import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
+import type { TestNode } from './conformance/test-node.ts';
+import { Fixtures } from './fixture.ts';
+import type { ListRuns } from './queries/run-list.ts';
+
+const fixtures = new Fixtures();
+afterAll(() => fixtures.stop());
+
+const OURS = 1 as TenantId;
+const HOSTILE = `'; drop table run; -- "\\ {,} \u0000 \u0001 \ud800 \u{1F600} NULL`;
+
+/** Runs spread over three days, the middle one without a partition of its own. */
+async function withRuns(count: number) {
+  const box = await fixtures.open({ now: () => START });
+  const node = await box.node([5, 6]);
+  const [one, other] = [deployed(5, 1), deployed(6, 1)];
+  await node.commit([one, other]);
+  const worker = newWorkerId();
+  const runs: RunCreated[] = [];
+  for (let no = 0; no < count; no++) {
+    const dag = no % 3 === 0 ? other : one;
+    const stamp = node.stamp(dag.shard);
+    const day = Math.floor((no * 3) / count);
+    node.stamps.set(dag.shard, { ...stamp, lastRunId: Math.max(stamp.lastRunId, day * 86_400 * 2 ** 22 * 5) as RunId });
+    const run = created(dag, node.newRunId(dag.shard));
+    runs.push(run);
+    const changes: Change[] = [run];
+    if (no % 2 === 0) changes.push(claimed(run, worker), succeeded(claimed(run, worker)), ended(run));
+    await node.commit(changes);
+  }
+  return { box, node, runs, one, other };
+}
+
+async function listAll(box: Awaited<ReturnType<typeof withRuns>>['box'], list: Omit<ListRuns, 'before'>) {
+  const found: RunId[] = [];
+  let before: RunId | null = null;
+  for (let page = 0; page < 200; page++) {
+    const { runs, next } = await box.queries.listRuns(OURS, { ...list, before });
+    expect(runs.length).toBeLessThanOrEqual(list.limit);
+    found.push(...runs.map(({ runId }) => runId));
+    if (next === null) return found;
+    expect(before === null || next < before).toBe(true);
+    before = next;
+  }
+  throw new Error('the list has no end');
+}
+
+test('lists have every run once, newest first, whatever the page and filter', async () => {
+  const { box, runs, one } = await withRuns(30);
+  const newestFirst = (list: readonly RunCreated[]) => list.map(({ runId }) => runId).sort((a, b) => b - a);
+  for (const limit of [1, 7, 100]) {
+    expect(await listAll(box, { limit })).toEqual(newestFirst(runs));
+    const ofOne = runs.filter((run) => run.dagId === one.dagId);
+    expect(await listAll(box, { limit, dagName: one.name })).toEqual(newestFirst(ofOne));
+    for (const [state, parity] of [
+      ['open', 1],
+      ['ended', 0],
+      ['succeeded', 0],
+    ] as const) {
+      const expected = newestFirst(runs.filter((_, no) => no % 2 === parity));
+      expect(await listAll(box, { limit, state })).toEqual(expected);
+    }
+    expect(await listAll(box, { limit, state: 'failed' })).toEqual([]);
+    expect(await listAll(box, { limit, state: 'closing', dagName: one.name })).toEqual([]);
+  }
+  expect(await box.queries.listRuns(OURS, { limit: 10, dagName: 'no such dag' })).toEqual({ runs: [], next: null });
+});
+
+test('a run comes with its spec, its tasks and the attempts before the newest', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5]);
+  const dag = deployed(5, 1);
+  const run = created(dag, node.newRunId(5), { params: HOSTILE });
+  const first = claimed(run, newWorkerId());
+  const again = { ...first, attemptNo: 2 as never, fence: 2 as never, firstOfTask: false, firstOfRun: false };
+  const lost: Change = {
+    ...succeeded(first),
+    outcome: 'lost',
+    taskState: 'retrying',
+    retryAt: (START + 5) as Instant,
+    lostCount: 1,
+    error: HOSTILE,
+  };
+  await node.commit([dag, run, first]);
+  await node.commit([lost]);
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    tasks: [{ state: 'retrying', attemptNo: 1, error: HOSTILE }],
+    supersededAttempts: [],
+  });
+  await node.commit([again]);
+  await node.commit([{ ...succeeded(again, '{"rows":3}'), lostCount: 1 }, ended(run)]);
+  expect(await box.queries.getRun(OURS, run.uid.toUpperCase())).toMatchObject({
+    uid: run.uid,
+    dagName: dag.name,
+    spec: dag.spec,
+    phase: 'ended',
+    outcome: 'succeeded',
+    createdBy: run.actor,
+    tasks: [{ taskNo: 0, state: 'succeeded', attemptNo: 2, lostCount: 1, hasOutput: true, error: null }],
+    supersededAttempts: [{ taskNo: 0, attemptNo: 1, outcome: 'lost', error: HOSTILE }],
+  });
+  expect(await box.queries.resolveRun(OURS, run.uid)).toEqual({ shard: 5, runId: run.runId });
+  expect(await box.queries.getPayload(OURS, { uid: run.uid, taskNo: null })).toBe(HOSTILE);
+  expect(await box.queries.getPayload(OURS, { uid: run.uid, taskNo: 0 as TaskNo })).toBe('{"rows":3}');
+  expect(await box.queries.getPayload(OURS, { uid: run.uid, taskNo: 1 as TaskNo })).toBeNull();
+});
+
+test('a run whose uid is of another year than its id is found all the same', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5]);
+  const dag = deployed(5, 1);
+  const run = created(dag, node.newRunId(5), { uid: '00000000-0001-7000-8000-000000000005' as RunCreated['uid'] });
+  await node.commit([dag, run]);
+  expect(await box.queries.resolveRun(OURS, run.uid)).toEqual({ shard: 5, runId: run.runId });
+});
+
+test('what belongs to another tenant is not there, by any question (I65)', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5, 6]);
+  const theirs = await box.queries.ensureTenant('theirs');
+  expect(await box.queries.ensureTenant('theirs')).toBe(theirs);
+  const mine = deployed(5, 1);
+  const dag = { ...deployed(6, 1), tenantId: theirs, name: mine.name };
+  const run = created(dag, node.newRunId(6), { params: 'private' });
+  const own = created(mine, node.newRunId(5));
+  const schedule = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
+  const at = START;
+  const key = { shard: dag.shard, dagId: dag.dagId };
+  await node.commit([
+    mine,
+    dag,
+    run,
+    own,
+    { kind: 'ScheduleSet', ...key, revision: 1, spec: schedule, paused: true, decidedUntil: at, actor: dag.actor, at },
+    {
+      kind: 'WindowDecided',
+      ...key,
+      firesAt: at,
+      wallTime: null,
+      runId: run.runId,
+      skipped: null,
+      count: 1,
+      untilAt: at,
+      at,
+    },
+    {
+      kind: 'WindowDecided',
+      ...key,
+      firesAt: at,
+      wallTime: '02:30',
+      runId: null,
+      skipped: 'gap',
+      count: 1,
+      untilAt: at,
+      at,
+    },
+  ]);
+  const { queries } = box;
+  expect(await queries.getRun(OURS, run.uid)).toBeNull();
+  expect(await queries.resolveRun(OURS, run.uid)).toBeNull();
+  expect(await queries.getPayload(OURS, { uid: run.uid, taskNo: null })).toBeNull();
+  expect((await queries.listRuns(OURS, { limit: 10 })).runs.map(({ runId }) => runId)).toEqual([own.runId]);
+  expect((await queries.listRuns(OURS, { limit: 10, state: 'open' })).runs.map(({ runId }) => runId)).toEqual([
+    own.runId,
+  ]);
+  expect(await queries.listWindows(OURS, { dagName: mine.name, before: null, limit: 10 })).toEqual([]);
+  expect((await queries.listDags(OURS, null, 10)).map(({ dagId }) => dagId)).toEqual([mine.dagId]);
+  expect(await queries.findDag(OURS, mine.name)).toMatchObject({ dagId: mine.dagId, schedule: null });
+  expect(await queries.findDag(theirs, mine.name)).toMatchObject({
+    shard: 6,
+    dagId: dag.dagId,
+    spec: dag.spec,
+    schedule: { paused: true, spec: schedule, decidedUntil: at },
+  });
+  expect(await queries.getPayload(theirs, { uid: run.uid, taskNo: null })).toBe('private');
+  expect(await queries.listWindows(theirs, { dagName: mine.name, before: null, limit: 10 })).toMatchObject([
+    { wallTime: null, runUid: run.uid, skipped: null },
+    { wallTime: '02:30', runUid: null, skipped: 'gap' },
+  ]);
+});
+
+test.each(['', 'x', "' or 1=1 --", '00000000-0000-7000-8000-0000000000ff', '00000000-0000-7000-8000-000000000005'])(
+  'a run by the uid %j is not there',
+  async (uid) => {
+    const box = await fixtures.open();
+    expect(await box.queries.getRun(OURS, uid)).toBeNull();
+    expect(await box.queries.resolveRun(OURS, uid)).toBeNull();
+  },
+);
+
+test('a token is found by its hash until it is revoked', async () => {
+  const { queries } = await fixtures.open();
+  const sha256 = createHash('sha256').update('secret').digest();
+  const token = { tenantId: OURS, name: HOSTILE, role: 'admin', sha256 };
+  expect(await queries.findToken(sha256)).toBeNull();
+  expect(await queries.createToken(token)).toBe(true);
+  expect(await queries.createToken({ ...token, sha256: createHash('sha256').update('other').digest() })).toBe(false);
+  expect(await queries.findToken(sha256)).toEqual({ tenantId: 1, tenant: 'default', name: HOSTILE, role: 'admin' });
+  expect(await queries.listTokens(OURS)).toMatchObject([{ name: HOSTILE, role: 'admin', revokedAt: null }]);
+  expect(await queries.revokeToken(OURS, HOSTILE)).toBe(true);
+  expect(await queries.revokeToken(OURS, HOSTILE)).toBe(false);
+  expect(await queries.findToken(sha256)).toBeNull();
+});
+
+test('each database has its own incarnation and key', async () => {
+  const [a, b] = [await (await fixtures.open()).queries.cluster(), await (await fixtures.open()).queries.cluster()];
+  expect(a).toMatchObject({ shardCount: 64 });
+  expect(a.tokenKey).toHaveLength(32);
+  expect(a.tokenKey.equals(b.tokenKey)).toBe(false);
+  expect(a.incarnation).not.toBe(b.incarnation);
+});
+
+test('hostile names and keys are data (I69)', async () => {
+  const box = await fixtures.open();
+  const node: TestNode = await box.node([5]);
+  const dag = { ...deployed(5, 1), name: HOSTILE, hash: HOSTILE, actor: HOSTILE as never };
+  const spec = { ...dag.spec, tasks: [{ ...(dag.spec.tasks[0] as object), name: HOSTILE }] as never };
+  const run = created(dag, node.newRunId(5), { actor: HOSTILE as never });
+  const need = { shard: dag.shard, tenantId: OURS, operation: HOSTILE, target: dag.dagId, key: HOSTILE };
+  const struck: Change = {
+    kind: 'RunStruck',
+    runId: run.runId,
+    strikes: 2,
+    setAside: true,
+    reason: HOSTILE,
+    at: START,
+  };
+  const key: Change = { kind: 'KeyStored', ...need, bodyHash: HOSTILE, runId: run.runId, uid: run.uid, at: START };
+  await node.commit([{ ...dag, spec }, run, key]);
+  await node.commit([struck]);
+  const seen = await box.store.fetch([
+    { kind: 'dag_name', shard: dag.shard, tenantId: OURS, name: HOSTILE },
+    { kind: 'key', ...need },
+  ]);
+  expect(seen).toMatchObject({
+    dags: [{ name: HOSTILE }],
+    versions: [{ hash: HOSTILE, spec }],
+    keys: [{ key: HOSTILE }],
+  });
+  expect(await box.queries.findDag(OURS, HOSTILE)).toMatchObject({ name: HOSTILE, deployedBy: HOSTILE, spec });
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    createdBy: HOSTILE,
+    strikeReason: HOSTILE,
+    setAside: true,
+  });
+  const [first, second] = await box.store.readJournal(dag.shard, 0, 10);
+  expect(first).toMatchObject({
+    commitNo: 1,
+    changes: [{ name: HOSTILE, spec }, { kind: 'RunCreated' }, { key: HOSTILE }],
+  });
+  expect(second?.changes).toEqual([struck]);
+});
