@@ -8,7 +8,7 @@
  *   expect(box.task('load').state).toBe('ready');
  */
 import type { Change } from './change.ts';
-import { type Answer, type ClaimRef, type Command, RECORDED, type ReportAttempt } from './command.ts';
+import { type Answer, type ClaimRef, type Command, RECORDED, type ReportAttempt, type SubmitRuns } from './command.ts';
 import type { DagSpec, Priority } from './dag/spec.ts';
 import type { Effect, SendAssignment } from './effect.ts';
 import { type Actor, type DagId, type Instant, makeRunUid, type RunId, type RunUid, type TenantId } from './ids.ts';
@@ -32,6 +32,11 @@ export interface ScenarioOptions extends NodeOptions {
   readonly runs?: number;
 }
 
+export interface NewRuns {
+  readonly count?: number;
+  readonly priority?: Priority | null;
+}
+
 export interface Attempt {
   readonly claim: ClaimRef;
   readonly worker: ScriptedWorker;
@@ -46,6 +51,7 @@ export class Scenario {
   readonly node: TestNode;
   readonly workers = new Map<string, ScriptedWorker>();
   readonly effects: Effect[] = [];
+  readonly actor = ACTOR;
   /** In the order they were created. */
   readonly runIds: RunId[] = [];
   dagId = 0 as DagId;
@@ -91,19 +97,15 @@ export class Scenario {
   }
 
   /** A new run; it comes last in `runIds`. */
-  submit(options: { dagId?: DagId; priority?: Priority; key?: string; count?: number } = {}): Answer {
-    const { key, priority = null } = options;
-    return this.feed({
-      kind: 'SubmitRuns',
-      shard: this.shard,
-      tenantId: TENANT,
-      dagId: options.dagId ?? this.dagId,
-      uid: this.newUid(),
-      items: Array.from({ length: options.count ?? 1 }, () => ({ params: null, priority })),
-      key: key === undefined ? null : { key, bodyHash: 'body' },
-      mayRepeat: false,
-      actor: ACTOR,
-    });
+  submit({ count = 1, priority = null, ...more }: Partial<SubmitRuns> & NewRuns = {}): Answer {
+    const items = Array.from({ length: count }, () => ({ params: null, priority }));
+    return this.feed(this.submission({ items, ...more }));
+  }
+
+  submission(more: Partial<SubmitRuns> = {}): SubmitRuns {
+    const { shard, dagId } = this;
+    const what = { shard, tenantId: TENANT, dagId, uid: this.newUid(), items: [{ params: null, priority: null }] };
+    return { kind: 'SubmitRuns', ...what, key: null, mayRepeat: false, actor: ACTOR, ...more };
   }
 
   newUid(): RunUid {

@@ -26,7 +26,6 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   confirmHeld(recorder, command, worker);
   // A heartbeat that was overtaken by a later one proves nothing by what it lacks.
   if (heardAt >= worker.heardAt) settleMissing(recorder, command, worker, heardAt);
-  if (worker.owesSince !== null && heardAt >= worker.owesSince) worker.owesSince = null;
   worker.heardAt = Math.max(worker.heardAt, heardAt) as MonoMs;
   for (const slot of attemptsOf(state, worker)) {
     if (state.tasks.confirmed[slot] === SEEN) state.tasks.confirmed[slot] = CONFIRMED;
@@ -79,6 +78,7 @@ function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worke
       returnClaim(recorder, slot, 'undelivered');
     }
   }
+  if (showsAll) worker.owesSince = null;
 }
 
 /** The worker has heard of us: it takes no assignment of an earlier owner any more (I17). */

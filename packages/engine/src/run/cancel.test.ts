@@ -117,7 +117,7 @@ describe('cancelling what is over', () => {
     const report = { output: null, error: null, startedAt: null, workerId: worker.id, claim } as const;
     const { answers } = box.node.decide([
       { kind: 'ReportAttempt', outcome: 'succeeded', ...report },
-      { kind: 'CancelRun', tenantId: 1 as TenantId, runId: claim.runId, actor: 'a' as never },
+      { kind: 'CancelRun', tenantId: 1 as TenantId, runId: claim.runId, actor: box.actor },
     ]);
     expect(answers).toMatchObject([{ kind: 'recorded' }, { ok: false, code: 'RUN_ENDED' }]);
   });

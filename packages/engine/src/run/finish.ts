@@ -17,8 +17,8 @@ export function settleAgenda(recorder: Recorder): void {
   }
   noteSilentWorkers(recorder);
   for (const dag of agenda.dags) {
-    if (recorder.isFull()) return;
     admitWaiting(recorder, dag);
+    if (recorder.isFull()) return; // This dag may have more to admit.
     agenda.dags.delete(dag);
   }
 }

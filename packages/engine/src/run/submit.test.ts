@@ -1,23 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { SubmitRuns } from '../command.ts';
-import type { Actor, DagId, TenantId } from '../ids.ts';
-import { uidOfItem } from '../ids.ts';
-import { type Scenario, scenario, TENANT } from '../scenario.ts';
+import { type DagId, type TenantId, uidOfItem } from '../ids.ts';
+import { type Scenario, scenario } from '../scenario.ts';
 import { job } from '../testing/specs.ts';
 
+const KEY = { key: 'k1', bodyHash: 'b1' };
+
 function submission(box: Scenario, more: Partial<SubmitRuns> = {}): SubmitRuns {
-  return {
-    kind: 'SubmitRuns',
-    shard: box.shard,
-    tenantId: TENANT,
-    dagId: box.dagId,
-    uid: box.newUid(),
-    items: [{ params: null, priority: null }],
-    key: { key: 'k1', bodyHash: 'b1' },
-    mayRepeat: false,
-    actor: 'token:ci' as Actor,
-    ...more,
-  };
+  return box.submission({ key: KEY, ...more });
 }
 
 function empty(): Scenario {

@@ -131,8 +131,9 @@ export class TestNode {
   }
 
   /** A state made of the stored rows alone. */
-  restored(): State {
+  restored(before: (state: State) => void = () => undefined): State {
     const state = new State(this.settings);
+    before(state);
     adoptShards(state, this.store.heads(this.shards, this.passedMs), { wall: this.wall, mono: this.mono });
     return state;
   }

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+import { type Scenario, scenario, TENANT } from '../scenario.ts';
+import { START } from '../testing/node.ts';
+import { every, job, spanMs } from '../testing/specs.ts';
+import type { ZoneData } from './zone.ts';
+
+const MINUTE = 60_000;
+
+/** `+3`: a run for the window 3 minutes after the start; `-3`: skipped; with how many, when it is a row of them. */
+function decided(box: Scenario): string[] {
+  return box.node.store.windows.map(({ firesAt, skipped, count }) => {
+    const minute = (firesAt - START) / MINUTE;
+    return skipped === null ? `+${minute}` : `-${minute} ${skipped} ×${count}`;
+  });
+}
+
+function minutely(options: Parameters<typeof every>[1] = {}): Scenario {
+  return scenario({ dag: job({ schedule: every('* * * * *', options) }) });
+}
+
+test('each window makes one run, at its time and not before (I1, I2, I4)', () => {
+  const box = minutely();
+  box.advance('59.9s');
+  expect(decided(box)).toEqual([]);
+  box.advance('2m');
+  expect(decided(box)).toEqual(['+1', '+2']);
+  expect(box.changes('RunCreated').map(({ firesAt, at }) => [firesAt, at])).toEqual([
+    [START + MINUTE, START + MINUTE],
+    [START + 2 * MINUTE, START + 2 * MINUTE],
+  ]);
+});
+
+test('over handovers no window fires twice and none is lost (I1, I2)', () => {
+  const box = minutely();
+  for (let i = 0; i < 8; i++) box.advance('20s').killOwner().advance('10s');
+  expect(decided(box)).toEqual(['+1', '+2', '+3', '+4']);
+});
+
+test('a window whose commit was lost with its owner is decided again, under the same uid (I1)', () => {
+  const box = minutely();
+  const uids: string[] = [];
+  box.node.onDecided = ({ changes }) => {
+    for (const change of changes) if (change.kind === 'RunCreated') uids.push(change.uid);
+  };
+  box.hold().advance('61s').killOwner();
+  expect(decided(box)).toEqual(['+1']);
+  expect(uids).toEqual([uids[0], uids[0]]);
+});
+
+describe('windows that are late go by the policy (I2, I5, I8)', () => {
+  // Ten minutes without an owner: windows 1 to 10 are due, 10 is not late yet.
+  test.each([
+    ['skip', 10, ['-1 missed ×9', '+10']],
+    ['latest', 10, ['-1 missed ×8', '+9', '+10']],
+    ['all', 3, ['-1 missed ×6', '+7', '+8', '+9', '+10']],
+    ['all', 100, ['+1', '+2', '+3', '+4', '+5', '+6', '+7', '+8', '+9', '+10']],
+  ] as const)('%s with a limit of %i', (missed, missedLimit, expected) => {
+    for (const how of ['owner away', 'clock leapt'] as const) {
+      const box = minutely({ missed, missedLimit });
+      if (how === 'clock leapt') box.leap('10.5m');
+      else {
+        box.node.wall = (box.node.wall + spanMs('10.5m')) as typeof box.node.wall;
+        box.killOwner();
+      }
+      expect(decided(box)).toEqual(expected);
+      box.advance('1m');
+      expect(decided(box).at(-1)).toBe('+11');
+    }
+  });
+
+  test.each(['-1m', '-10m', '-24h'] as const)('a clock that goes back by %s fires nothing again (I5)', (back) => {
+    const box = minutely();
+    box.advance('3m').leap(back).killOwner();
+    box.advance('30s');
+    expect(decided(box)).toEqual(['+1', '+2', '+3']);
+    box.leap(`${-spanMs(back) / 1000}s`).advance('31s');
+    expect(decided(box)).toEqual(['+1', '+2', '+3', '+4']);
+  });
+});
+
+describe('a year off costs no more than a day (I8)', () => {
+  test.each<[string, 'skip' | 'latest' | 'all']>([
+    ['* * * * * *', 'latest'],
+    ['* * * * * *', 'skip'],
+    ['* * * * * *', 'all'],
+    ['* * * * 2 *', 'latest'], // dense, long ago
+    ['0 0 29 2 *', 'all'],
+    ['@yearly', 'latest'],
+  ])('%s with %s', (cron, missed) => {
+    let asked = 0;
+    const zoneData = (zone: string, from: number, until: number): ZoneData => {
+      asked += 1;
+      return { zone, tzVersion: 't', fromMs: from, untilMs: until + 1, initialOffsetMs: 0, transitions: [] };
+    };
+    const schedule = every(cron, { missed, missedLimit: 50 });
+    const box = scenario({ dag: job({ schedule }), settings: { zoneData }, audit: false });
+    asked = 0;
+    box.leap('365.5d');
+    expect(asked).toBeLessThan(8_000);
+    expect(box.changes('RunCreated').length).toBeLessThanOrEqual(61 + 50);
+    const windows = box.node.store.windows.map(({ firesAt }) => firesAt);
+    expect(windows).toEqual([...new Set(windows)].toSorted((a, b) => a - b));
+  });
+});
+
+describe('pause, resume, edit, remove (I6)', () => {
+  test('a paused schedule fires nothing; what it passed over is recorded, once (I2)', () => {
+    const box = minutely();
+    box.advance('90s').pause();
+    box.advance('3m').killOwner().advance('1m');
+    expect(decided(box)).toEqual(['+1']);
+    box.pause(false);
+    box.pause(false);
+    expect(decided(box)).toEqual(['+1', '-2 paused ×4']);
+    box.advance('1m');
+    expect(decided(box).at(-1)).toBe('+6');
+  });
+
+  test('windows that were due before the pause are decided by it', () => {
+    const box = minutely();
+    box.node.wall = (box.node.wall + 90_000) as typeof box.node.wall; // no tick yet
+    box.pause();
+    expect(decided(box)).toEqual(['+1']);
+  });
+
+  test('also in a step that is full already (I2)', () => {
+    const box = scenario({ dag: job({ schedule: every('* * * * *') }), settings: { changesPerStep: 1 } });
+    const other = box.deploy(job(), 'other');
+    box.submit({ dagId: other, count: 3 });
+    box.node.wall = (box.node.wall + 90_000) as typeof box.node.wall;
+    box.node.decide([
+      box.submission({ dagId: other }),
+      {
+        kind: 'SetSchedulePaused',
+        shard: box.shard,
+        tenantId: TENANT,
+        dagId: box.dagId,
+        paused: true,
+        actor: box.actor,
+      },
+    ]);
+    expect(decided(box)).toEqual(['+1']);
+  });
+
+  test('an edit fires no window of the old version, and none twice', () => {
+    const box = minutely();
+    box.advance('2m');
+    box.deploy(job({ schedule: every('*/2 * * * *') }));
+    box.advance('4m');
+    expect(decided(box)).toEqual(['+1', '+2', '+4', '+6']);
+  });
+
+  test('an edit of other things leaves the schedule alone', () => {
+    const box = minutely();
+    box.deploy(job({ timeoutMs: 5, schedule: every('* * * * *') }));
+    expect(box.changes('ScheduleSet')).toHaveLength(1);
+  });
+
+  test('a removed one fires no more; set again after the clock went back it repeats nothing', () => {
+    const box = minutely();
+    box.advance('3m');
+    box.deploy(job());
+    box.leap('-2m').advance('30s');
+    box.deploy(job({ schedule: every('* * * * *') }));
+    box.advance('3m');
+    expect(decided(box)).toEqual(['+1', '+2', '+3', '+4']);
+  });
+
+  test.each([
+    ['an expression that is none', every('61 * * * *')],
+    ['a zone that is none', every('* * * * *', { zone: 'Mars/Olympus' })],
+  ])('%s is refused', (_, schedule) => {
+    const box = scenario({ dag: job() });
+    expect(box.tryDeploy(job({ schedule }), 'bad')).toMatchObject({ ok: false, code: 'SCHEDULE_INVALID' });
+    expect(box.state.dags.named(TENANT, 'bad')).toBeUndefined();
+  });
+});
+
+test('a zone that the data does not know any more stops its schedule, not its shard (I57)', () => {
+  let isKnown = true;
+  const zoneData = (zone: string, from: number, until: number): ZoneData => {
+    if (zone === 'Old/Town' && !isKnown) throw new RangeError('unknown');
+    return { zone, tzVersion: 't', fromMs: from, untilMs: until + 1e9, initialOffsetMs: 0, transitions: [] };
+  };
+  const box = scenario({ dag: job({ schedule: every('* * * * *') }), settings: { zoneData } });
+  box.deploy(job({ schedule: every('* * * * *', { zone: 'Old/Town' }) }), 'old');
+  isKnown = false;
+  box.killOwner().advance('2m');
+  expect(decided(box)).toEqual(['+1', '+2']);
+});
+
+describe('a wall time that a clock change removes (I3)', () => {
+  const gapAt = START + 2 * 3_600_000; // 02:00 becomes 03:00
+  const zoneData = (zone: string): ZoneData => ({
+    zone,
+    tzVersion: 't',
+    fromMs: START - 10 * 86_400_000,
+    untilMs: START + 10_000 * 86_400_000,
+    initialOffsetMs: 0,
+    transitions: [{ atMs: gapAt, offsetMs: 3_600_000 }],
+  });
+
+  test.each<[string, string[]]>([
+    ['30 2 * * *', ['-120 gap ×1', '+1530']],
+    ['0 2,3 * * *', ['-120 gap ×1', '+120', '+1500']], // 3:00 is the very instant of the change
+    ['0,30 2 * * *', ['-120 gap ×1', '-120 gap ×1', '+1500']],
+  ])('%s', (cron, expected) => {
+    const box = scenario({ dag: job({ schedule: every(cron) }), settings: { zoneData } });
+    box.advance('25.6h');
+    expect(decided(box).slice(0, expected.length)).toEqual(expected);
+    box.killOwner();
+  });
+});
+
+test('runs of a schedule wait like all others when the dag has as many as it may (I7)', () => {
+  const box = scenario({ dag: job({ maxActiveRuns: 1, schedule: every('* * * * *', { missed: 'all' }) }) });
+  box.advance('3m');
+  expect(box.runIds.map((runId) => box.run(runId).admitted)).toEqual([true, false, false]);
+});
