@@ -11,7 +11,7 @@ import {
   type State,
   shardOfCommand,
 } from '@signalbox/engine';
-import type { Store } from '@signalbox/store';
+import type { NodeSeen, Store } from '@signalbox/store';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -49,6 +49,7 @@ export class Host {
   private readonly peers: Peers;
   private readonly ownership: Ownership;
   private toldDemand = '[]';
+  private nodes: readonly NodeSeen[] = [];
 
   constructor(options: HostOptions, ports: HostPorts) {
     const { nodeId, settings } = options;
@@ -85,7 +86,10 @@ export class Host {
       turns,
       directory,
       settings,
-      onNodes: (nodes) => this.peers.update(nodes),
+      onNodes: (nodes) => {
+        this.nodes = nodes;
+        this.peers.update(nodes);
+      },
       onTaken: (epochs) => {
         this.gateway.engineBegan();
         this.gateway.reconcile(epochs);
@@ -112,6 +116,11 @@ export class Host {
   /** Decides on a command, here or where its shard is. */
   ask(command: Command, deadlineMs: number): Promise<Routed> {
     return this.router.ask(command, deadlineMs);
+  }
+
+  /** Where workers reach the nodes that are there and stay, this one too. */
+  gateways(): string[] {
+    return this.nodes.flatMap(({ leaving, gatewayAddress }) => (leaving ? [] : [gatewayAddress]));
   }
 
   /** How many shards this node serves right now. */
