@@ -1,1 +1,3 @@
-export {};
+export { ConfigError, dataFolder, parseConfig, type ServerConfig } from './config.ts';
+export { runServer } from './main.ts';
+export { type RunningServer, startServer } from './start.ts';

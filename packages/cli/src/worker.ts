@@ -1,0 +1,75 @@
+/** `signalbox worker`: handlers of a module, until it is told to stop; then it finishes what it has (I27). */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Handler } from '@signalbox/sdk';
+import { findToken } from './connection.ts';
+import { print } from './output.ts';
+import { CliError } from './problem.ts';
+
+export interface WorkerFlags {
+  readonly handlers: string;
+  readonly slots: number;
+  readonly queues: string;
+  readonly gateway?: string;
+  readonly name?: string;
+  readonly ca?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+const USUAL_GATEWAY = '127.0.0.1:4501';
+
+export async function worker(flags: WorkerFlags): Promise<void> {
+  const handlers = await loadHandlers(flags.handlers);
+  const token = await findToken(flags);
+  const gateways = split(flags.gateway ?? process.env.SIGNALBOX_GATEWAY ?? USUAL_GATEWAY);
+  const { startWorker } = await import('@signalbox/worker');
+  const running = startWorker({
+    gateways,
+    token,
+    handlers,
+    slots: flags.slots,
+    queues: split(flags.queues),
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+    ...(flags.ca === undefined ? {} : { rootCertificates: await readFile(flags.ca) }),
+  });
+  let isTold = false;
+  const stop = () => {
+    if (isTold) process.exit(1);
+    isTold = true;
+    void running.stop();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('disconnect', stop); // whoever started it has gone
+  void running.connected.then(() => {
+    if (!flags.json) print(`worker ${running.id} is connected; it knows ${Object.keys(handlers).join(', ')}`);
+  });
+  await running.stopped;
+  process.exit(0);
+}
+
+async function loadHandlers(file: string): Promise<Record<string, Handler>> {
+  const path = resolve(file);
+  let loaded: Record<string, unknown>;
+  try {
+    loaded = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new CliError(
+      `The handlers in ${path} could not be loaded: ${error instanceof Error ? error.message : String(error)}.`,
+      'Give a JavaScript module (.mjs) that exports functions, such as: export const greet = ({ params }) => …',
+    );
+  }
+  const named = { ...(loaded.default as object | undefined), ...loaded };
+  const handlers = Object.entries(named).filter((entry): entry is [string, Handler] => typeof entry[1] === 'function');
+  if (handlers.length > 0) return Object.fromEntries(handlers);
+  throw new CliError(
+    `The module ${path} exports no function.`,
+    'Export each handler under the name that dags use for it.',
+  );
+}
+
+function split(text: string): string[] {
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+}

@@ -1,0 +1,184 @@
+/**
+ * Settings, parsed once at the door into a frozen value. Nothing below `main.ts` reads the environment. Flags of the
+ * command line come in under the names of their variables.
+ */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export interface BindAddress {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+}
+
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Of the authority that signs the certificates of all nodes; null for the public ones. */
+  readonly ca: string | null;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface ServerConfig {
+  /** Null: the embedded PostgreSQL, in the data folder. */
+  readonly databaseUrl: string | null;
+  /** False behind a transaction pooler that does not carry named statements. */
+  readonly preparedStatements: boolean;
+  readonly dataDir: string;
+  readonly http: BindAddress;
+  readonly grpc: BindAddress;
+  /** Where other nodes and workers reach the gRPC port; null for the address it is bound to. */
+  readonly advertise: string | null;
+  /** Names beside the bound one under which HTTP is served. */
+  readonly allowedHosts: readonly string[];
+  readonly tls: TlsFiles | null;
+  readonly logLevel: LogLevel;
+  readonly retentionDays: number;
+  readonly adminToken: string | null;
+  readonly tokenFile: string;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+}
+
+/** What is wrong with a setting, and what to give instead. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+const DAY_MS = 86_400_000;
+const SHORTEST_TOKEN = 20;
+
+/** @example parseConfig(process.env) */
+export function parseConfig(variables: Variables): ServerConfig {
+  const dataDir = dataFolder(variables);
+  const config: ServerConfig = {
+    databaseUrl: databaseUrl(variables),
+    preparedStatements: !flag(variables, 'SIGNALBOX_NO_PREPARED_STATEMENTS'),
+    dataDir,
+    http: address(variables, 'SIGNALBOX_HTTP', '127.0.0.1:4500'),
+    grpc: address(variables, 'SIGNALBOX_GRPC', '127.0.0.1:4501'),
+    advertise: advertised(variables),
+    allowedHosts: list(variables.SIGNALBOX_ALLOWED_HOSTS),
+    tls: tlsFiles(variables),
+    logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
+    retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
+    adminToken: adminToken(variables),
+    tokenFile: resolve(variables.SIGNALBOX_TOKEN_FILE || join(dataDir, 'admin.token')),
+    heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
+    leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
+  };
+  if (config.heartbeatMs * 2 > config.leaseMs) {
+    throw new ConfigError(
+      `SIGNALBOX_HEARTBEAT_MS is ${config.heartbeatMs} and SIGNALBOX_LEASE_MS ${config.leaseMs}: give a lease of at least two heartbeats.`,
+    );
+  }
+  refuseOpenDoors(config, flag(variables, 'SIGNALBOX_INSECURE'));
+  return Object.freeze(config);
+}
+
+/** Where data and the admin token lie unless told: the CLI looks there too. */
+export function dataFolder(variables: Variables): string {
+  if (variables.SIGNALBOX_DATA) return resolve(variables.SIGNALBOX_DATA);
+  if (process.getuid?.() === 0) return '/var/lib/signalbox';
+  return join(variables.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'signalbox');
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export function showAddress({ host, port }: BindAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+export function parseAddress(text: string): BindAddress | null {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host === undefined || port > 65_535 ? null : { host, port };
+}
+
+function databaseUrl({ DATABASE_URL: url }: Variables): string | null {
+  if (url === undefined || url === '') return null;
+  // The value may hold a password, so it is not shown.
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new ConfigError(
+      'DATABASE_URL is no PostgreSQL address: give one such as postgresql://user@host:5432/signalbox.',
+    );
+  }
+  return url;
+}
+
+function address(variables: Variables, name: string, usual: string): BindAddress {
+  const text = variables[name] || usual;
+  const parsed = parseAddress(text);
+  if (parsed !== null) return parsed;
+  throw new ConfigError(`${name} is "${text}": give host and port, such as ${usual}.`);
+}
+
+function advertised({ SIGNALBOX_ADVERTISE: text }: Variables): string | null {
+  if (text === undefined || text === '') return null;
+  const parsed = parseAddress(text);
+  if (parsed !== null && parsed.port > 0) return showAddress(parsed);
+  throw new ConfigError(`SIGNALBOX_ADVERTISE is "${text}": give the host and port at which others reach this node.`);
+}
+
+function tlsFiles(variables: Variables): TlsFiles | null {
+  const { SIGNALBOX_TLS_CERT: cert, SIGNALBOX_TLS_KEY: key, SIGNALBOX_TLS_CA: ca } = variables;
+  if (!cert && !key) return null;
+  if (!cert || !key) throw new ConfigError('SIGNALBOX_TLS_CERT and SIGNALBOX_TLS_KEY go together: give both, or none.');
+  return { cert: resolve(cert), key: resolve(key), ca: ca ? resolve(ca) : null };
+}
+
+function adminToken({ SIGNALBOX_ADMIN_TOKEN: token }: Variables): string | null {
+  if (token === undefined || token === '') return null;
+  if (/^[\x21-\x7e]+$/.test(token) && token.length >= SHORTEST_TOKEN) return token;
+  throw new ConfigError(
+    `SIGNALBOX_ADMIN_TOKEN is too weak: give at least ${SHORTEST_TOKEN} printable characters, such as those of "openssl rand -hex 32".`,
+  );
+}
+
+function wholeNumber(
+  variables: Variables,
+  name: string,
+  { least, most, usual }: { least: number; most: number; usual: number },
+): number {
+  const text = variables[name];
+  if (text === undefined || text === '') return usual;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new ConfigError(`${name} is "${text}": give a whole number from ${least} to ${most}, such as ${usual}.`);
+}
+
+function oneOf<T extends string>(variables: Variables, name: string, known: readonly T[], usual: T): T {
+  const text = variables[name] || usual;
+  const found = known.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw new ConfigError(`${name} is "${text}": give one of ${known.join(', ')}.`);
+}
+
+function flag(variables: Variables, name: string): boolean {
+  const text = variables[name] ?? '';
+  if (['', '0', 'false', 'no'].includes(text)) return false;
+  if (['1', 'true', 'yes'].includes(text)) return true;
+  throw new ConfigError(`${name} is "${text}": give 1, or leave it out.`);
+}
+
+function list(text: string | undefined): readonly string[] {
+  return (text ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim().toLowerCase()]));
+}
+
+/** Tokens would travel for everybody on the way to read (D13). */
+function refuseOpenDoors(config: ServerConfig, isInsecure: boolean): void {
+  if (config.tls !== null || isInsecure) return;
+  for (const [name, { host }] of [['SIGNALBOX_HTTP', config.http] as const, ['SIGNALBOX_GRPC', config.grpc] as const]) {
+    if (isLoopback(host)) continue;
+    throw new ConfigError(
+      `${name} binds ${host}, beyond this machine, without TLS: give SIGNALBOX_TLS_CERT and SIGNALBOX_TLS_KEY, or set SIGNALBOX_INSECURE=1 where the network is trusted.`,
+    );
+  }
+}

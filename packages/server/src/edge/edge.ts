@@ -1,0 +1,122 @@
+/**
+ * The edge as the main thread sees it: a thread that serves HTTP and asks for decisions (D12). If it fails it is started
+ * again on the same port; scheduling goes on meanwhile.
+ */
+import { Worker } from 'node:worker_threads';
+import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
+import type { Host } from '@signalbox/host';
+import type { Tell } from '../log.ts';
+import type { EdgeAsks, EdgeData, FromEdge, MainAnswers, Readiness, ToEdge, WorkerView } from './messages.ts';
+
+const THREAD = new URL('../../dist/edge/thread.js', import.meta.url);
+const RESTART_MS = 200;
+const CLOSE_MS = 3_000;
+
+export class Edge {
+  readonly #data: EdgeData;
+  readonly #host: Host;
+  readonly #tell: Tell;
+  #thread: Worker | null = null;
+  #answers: MainAnswers[] = [];
+  #isStopped = false;
+  #onClosed: () => void = () => undefined;
+  port = 0;
+
+  constructor(data: EdgeData, host: Host, tell: Tell) {
+    this.#data = data;
+    this.#host = host;
+    this.#tell = tell;
+  }
+
+  /** Resolves when it listens. */
+  async start(): Promise<void> {
+    this.port = await this.#spawn(this.#data.bind.port);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const thread = this.#thread;
+    if (thread === null) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#onClosed = resolve;
+      setTimeout(resolve, CLOSE_MS).unref();
+    });
+    thread.postMessage({ kind: 'close' } satisfies ToEdge);
+    await closed;
+    await thread.terminate();
+  }
+
+  #spawn(port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const workerData: EdgeData = { ...this.#data, bind: { ...this.#data.bind, port } };
+      const thread = new Worker(THREAD, { workerData, execArgv: [], name: 'signalbox-edge' });
+      this.#thread = thread;
+      thread.on('message', (message: FromEdge) => {
+        if (message.kind === 'asks') for (const ask of message.asks) this.#take(thread, ask);
+        else if (message.kind === 'listening') resolve(message.port);
+        else if (message.kind === 'failed') reject(new Error(message.error));
+        else this.#onClosed();
+      });
+      thread.on('error', (error) => this.#tell('error', 'The edge failed.', { error: error.stack ?? String(error) }));
+      thread.on('exit', () => {
+        reject(new Error('The edge ended before it listened.'));
+        this.#onClosed();
+        if (!this.#isStopped && this.port !== 0) setTimeout(() => this.#again(), RESTART_MS);
+      });
+    });
+  }
+
+  #again(): void {
+    if (this.#isStopped) return;
+    this.#tell('warn', 'The edge is started again.');
+    this.#spawn(this.port).catch((error) => this.#tell('error', 'The edge did not start.', { error: String(error) }));
+  }
+
+  #take(thread: Worker, ask: EdgeAsks): void {
+    const { no } = ask;
+    if (ask.kind === 'workers') this.#answer(thread, { kind: 'workers', no, workers: this.#workers() });
+    else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });
+    else {
+      this.#host.ask(ask.command, ask.deadlineMs).then(
+        (routed) => this.#answer(thread, { kind: 'routed', no, routed }),
+        (error: unknown) => {
+          this.#tell('error', 'A command could not be sent to its owner.', { error: String(error) });
+          this.#answer(thread, { kind: 'routed', no, routed: { status: 'unknown' } });
+        },
+      );
+    }
+  }
+
+  /** The answers of one commit come in one go: they leave together. */
+  #answer(thread: Worker, answer: MainAnswers): void {
+    if (thread !== this.#thread) return;
+    this.#answers.push(answer);
+    if (this.#answers.length > 1) return;
+    setImmediate(() => {
+      const answers = this.#answers;
+      this.#answers = [];
+      thread.postMessage({ kind: 'answers', answers } satisfies ToEdge);
+    });
+  }
+
+  #workers(): WorkerView[] {
+    const now = performance.now();
+    return this.#host.gateway.workers().map((session) => ({
+      id: session.workerId,
+      name: session.name,
+      queues: session.queues,
+      slots: session.slots,
+      running: session.held.size,
+      draining: session.isDraining,
+      silentMs: Math.max(0, Math.round(now - session.heardAt)),
+    }));
+  }
+
+  #readiness(): Readiness {
+    let shardsOwned = 0;
+    for (let shard = 0; shard < SHARD_COUNT; shard++) {
+      if (this.#host.directory.ownerOf(shard as ShardNo) !== null) shardsOwned += 1;
+    }
+    return { shardsOwned, shardCount: SHARD_COUNT };
+  }
+}

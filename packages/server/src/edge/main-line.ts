@@ -1,0 +1,80 @@
+/** The edge's line to the main thread: questions go in batches, one answer each. What is under way has a limit (I68, I74). */
+import type { MessagePort } from 'node:worker_threads';
+import type { Command } from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import { SignalboxError } from '@signalbox/protocol';
+import type { EdgeAsks, FromEdge, MainAnswers, Readiness, WorkerView } from './messages.ts';
+
+const MOST_UNDER_WAY = 10_000;
+const MOST_ITEMS_UNDER_WAY = 100_000;
+/** The main thread answers by the deadline; if it stands still, nobody waits for much longer. */
+const LATE_MS = 500;
+
+type Ask = EdgeAsks extends infer A ? (A extends unknown ? Omit<A, 'no'> : never) : never;
+
+interface Waiting {
+  readonly settle: (answer: MainAnswers) => void;
+  readonly weight: number;
+}
+
+export class MainLine {
+  readonly #port: Pick<MessagePort, 'postMessage'>;
+  readonly #waiting = new Map<number, Waiting>();
+  #asks: EdgeAsks[] = [];
+  #lastNo = 0;
+  #itemsUnderWay = 0;
+
+  constructor(port: Pick<MessagePort, 'postMessage'>) {
+    this.#port = port;
+  }
+
+  async command(command: Command, deadlineMs: number): Promise<Routed> {
+    const weight = command.kind === 'SubmitRuns' ? command.items.length : 1;
+    if (this.#waiting.size >= MOST_UNDER_WAY || this.#itemsUnderWay + weight > MOST_ITEMS_UNDER_WAY) {
+      return { status: 'overloaded' };
+    }
+    const answer = await this.#ask({ kind: 'command', command, deadlineMs }, deadlineMs + LATE_MS, weight);
+    if (answer === null) return { status: 'unknown' };
+    return answer.kind === 'routed' ? answer.routed : { status: 'unknown' };
+  }
+
+  async workers(deadlineMs: number): Promise<readonly WorkerView[]> {
+    const answer = await this.#ask({ kind: 'workers' }, deadlineMs);
+    if (answer?.kind === 'workers') return answer.workers;
+    throw new SignalboxError('UNAVAILABLE', { reason: 'the scheduler gives no answer', retryAfterMs: 1_000 });
+  }
+
+  async readiness(deadlineMs: number): Promise<Readiness | null> {
+    const answer = await this.#ask({ kind: 'readiness' }, deadlineMs);
+    return answer?.kind === 'readiness' ? answer.readiness : null;
+  }
+
+  take(answers: readonly MainAnswers[]): void {
+    for (const answer of answers) this.#waiting.get(answer.no)?.settle(answer);
+  }
+
+  /** Null when no answer came in time. */
+  #ask(ask: Ask, withinMs: number, weight = 0): Promise<MainAnswers | null> {
+    return new Promise((resolve) => {
+      this.#lastNo += 1;
+      const no = this.#lastNo;
+      const settle = (answer: MainAnswers | null) => {
+        clearTimeout(timer);
+        this.#waiting.delete(no);
+        this.#itemsUnderWay -= weight;
+        resolve(answer);
+      };
+      const timer = setTimeout(() => settle(null), withinMs);
+      this.#waiting.set(no, { settle, weight });
+      this.#itemsUnderWay += weight;
+      this.#asks.push({ ...ask, no });
+      if (this.#asks.length === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const asks = this.#asks;
+    this.#asks = [];
+    this.#port.postMessage({ kind: 'asks', asks } satisfies FromEdge);
+  }
+}

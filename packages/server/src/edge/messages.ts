@@ -1,0 +1,53 @@
+/** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
+import type { Command } from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import type { BindAddress, LogLevel, TlsFiles } from '../config.ts';
+
+export interface EdgeData {
+  readonly url: string;
+  readonly preparedStatements: boolean;
+  readonly bind: BindAddress;
+  readonly allowedHosts: readonly string[];
+  readonly tls: TlsFiles | null;
+  readonly logLevel: LogLevel;
+}
+
+/** A worker whose stream ends at this node. */
+export interface WorkerView {
+  readonly id: string;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly running: number;
+  readonly draining: boolean;
+  /** Milliseconds since it was last heard. */
+  readonly silentMs: number;
+}
+
+export interface Readiness {
+  /** Shards that have an owner, as far as this node knows. */
+  readonly shardsOwned: number;
+  readonly shardCount: number;
+}
+
+export type EdgeAsks =
+  | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
+  | { readonly kind: 'workers'; readonly no: number }
+  | { readonly kind: 'readiness'; readonly no: number };
+
+export type MainAnswers =
+  | { readonly kind: 'routed'; readonly no: number; readonly routed: Routed }
+  | { readonly kind: 'workers'; readonly no: number; readonly workers: readonly WorkerView[] }
+  | { readonly kind: 'readiness'; readonly no: number; readonly readiness: Readiness };
+
+/** From the edge to the main thread. */
+export type FromEdge =
+  | { readonly kind: 'asks'; readonly asks: readonly EdgeAsks[] }
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly error: string }
+  | { readonly kind: 'closed' };
+
+/** From the main thread to the edge. */
+export type ToEdge =
+  | { readonly kind: 'answers'; readonly answers: readonly MainAnswers[] }
+  | { readonly kind: 'close' };

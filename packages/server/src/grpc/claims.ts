@@ -1,0 +1,110 @@
+/** Between the words of the host and those of the wire, for what gateway and worker say. */
+import {
+  type AttemptNo,
+  type ClaimRef,
+  type Epoch,
+  type Fence,
+  type Instant,
+  type QueueName,
+  type RunId,
+  type ShardNo,
+  shardOfRun,
+  type TaskNo,
+  type WorkerId,
+} from '@signalbox/engine';
+import type { Assignment, Kill, ReportAnswer, ShardEpoch, WorkerHello, WorkerReport } from '@signalbox/host';
+import { SignalboxError } from '@signalbox/protocol';
+import type {
+  Claim,
+  Hello,
+  Report,
+  Assignment as WireAssignment,
+  Kill as WireKill,
+  ReportAnswer as WireReportAnswer,
+  ShardEpoch as WireShardEpoch,
+} from '@signalbox/protocol/grpc';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MAX_SLOTS = 100_000;
+const MAX_QUEUES = 100;
+const MAX_QUEUE_CHARS = 200;
+
+function claimToWire({ runId, taskNo, attemptNo, fence }: ClaimRef): Claim {
+  return { shard: shardOfRun(runId), runId, task: taskNo, attempt: attemptNo, fence };
+}
+
+export function claimFromWire({ runId, task, attempt, fence }: Claim): ClaimRef {
+  return {
+    runId: runId as RunId,
+    taskNo: task as TaskNo,
+    attemptNo: attempt as AttemptNo,
+    fence: fence as Fence,
+  };
+}
+
+export function answerToWire({ claim, verdict }: ReportAnswer): WireReportAnswer {
+  return { claim: claimToWire(claim), verdict };
+}
+
+export function killToWire({ claim, reason, graceMs }: Kill): WireKill {
+  return { claim: claimToWire(claim), reason, graceMs };
+}
+
+export function assignmentToWire(assignment: Assignment): WireAssignment {
+  return {
+    claim: claimToWire(assignment.claim),
+    token: Buffer.from(assignment.token, 'base64'),
+    epoch: assignment.epoch,
+    tenant: assignment.tenant,
+    dag: assignment.dag,
+    version: assignment.version,
+    run: assignment.run,
+    taskName: assignment.taskName,
+    handler: assignment.handler,
+    queue: assignment.queue,
+    timeoutMs: assignment.timeoutMs,
+    effectKey: assignment.effectKey,
+    params: assignment.params ?? '',
+    upstream: assignment.upstream,
+  };
+}
+
+/** About: for cutting messages. */
+export function bytesOf({ params, upstream }: Assignment): number {
+  let bytes = 300 + (params?.length ?? 0);
+  for (const { output } of upstream) bytes += 100 + output.length;
+  return bytes;
+}
+
+export function helloFromWire(hello: Hello): WorkerHello {
+  const refuse = (path: string, message: string): never => {
+    throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `hello.${path}`, message }] });
+  };
+  if (!UUID.test(hello.workerId)) refuse('workerId', 'is no UUID');
+  if (hello.slots < 1 || hello.slots > MAX_SLOTS) refuse('slots', `must be from 1 to ${MAX_SLOTS}`);
+  if (hello.queues.length < 1 || hello.queues.length > MAX_QUEUES) refuse('queues', `must be from 1 to ${MAX_QUEUES}`);
+  for (const queue of hello.queues) if (queue.length > MAX_QUEUE_CHARS) refuse('queues', 'has too long a name');
+  return {
+    workerId: hello.workerId as WorkerId,
+    name: hello.name,
+    queues: [...new Set(hello.queues)] as QueueName[],
+    slots: hello.slots,
+    holds: hello.holds.map(claimFromWire),
+    draining: hello.draining,
+  };
+}
+
+export function reportFromWire({ claim, token, outcome, output, error, startedAt }: Report): WorkerReport {
+  return {
+    claim: claimFromWire(claim),
+    token,
+    outcome,
+    output: output === '' ? null : output,
+    error: error === '' ? null : error,
+    startedAt: startedAt === 0 ? null : (startedAt as Instant),
+  };
+}
+
+export function epochFromWire({ shard, epoch }: WireShardEpoch): ShardEpoch {
+  return { shard: shard as ShardNo, epoch: epoch as Epoch };
+}

@@ -1,0 +1,57 @@
+/** The gRPC port: workers' streams and links of other nodes. */
+import { readFile } from 'node:fs/promises';
+import { type ChannelCredentials, credentials, Server, ServerCredentials } from '@grpc/grpc-js';
+import { addPeer, addWorkerGateway, type GatewayStream, type PeerServerStream } from '@signalbox/protocol/grpc';
+import { type BindAddress, showAddress, type TlsFiles } from '../config.ts';
+import { PEER_MESSAGE_BYTES } from './peer-network.ts';
+
+export interface GrpcHandlers {
+  readonly onWorker: (stream: GatewayStream) => void;
+  readonly onPeer: (stream: PeerServerStream) => void;
+}
+
+export interface GrpcDoor {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const CLOSE_MS = 500;
+
+export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, handlers: GrpcHandlers): Promise<GrpcDoor> {
+  const server = new Server({
+    'grpc.max_receive_message_length': PEER_MESSAGE_BYTES,
+    'grpc.max_send_message_length': PEER_MESSAGE_BYTES,
+    'grpc.enable_channelz': 0,
+  });
+  addWorkerGateway(server, handlers.onWorker);
+  addPeer(server, handlers.onPeer);
+  const own = await serverCredentials(tls);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(showAddress(bind), own, (error, bound) => (error === null ? resolve(bound) : reject(error)));
+  });
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          server.forceShutdown();
+          resolve();
+        }, CLOSE_MS);
+        server.tryShutdown(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}
+
+export async function peerCredentials(tls: TlsFiles | null): Promise<ChannelCredentials> {
+  if (tls === null) return credentials.createInsecure();
+  return credentials.createSsl(tls.ca === null ? null : await readFile(tls.ca));
+}
+
+async function serverCredentials(tls: TlsFiles | null): Promise<ServerCredentials> {
+  if (tls === null) return ServerCredentials.createInsecure();
+  const [cert_chain, private_key] = await Promise.all([readFile(tls.cert), readFile(tls.key)]);
+  return ServerCredentials.createSsl(null, [{ cert_chain, private_key }]);
+}

@@ -1,0 +1,152 @@
+/**
+ * One worker's stream at its gateway. It may speak once its token is known and must begin with hello; what it says from
+ * then on goes to the host, part by part: what it holds before what it has done.
+ */
+import { type ServerErrorResponse, status } from '@grpc/grpc-js';
+import type { Host, WorkerSays } from '@signalbox/host';
+import { ERRORS, SignalboxError } from '@signalbox/protocol';
+import {
+  type GatewayMessageParts,
+  type GatewayStream,
+  parseWorkerMessage,
+  type Welcome,
+  type WorkerMessage,
+} from '@signalbox/protocol/grpc';
+import type { Bearers } from '../auth/bearer.ts';
+import type { Tell } from '../log.ts';
+import { claimFromWire, epochFromWire, helloFromWire, reportFromWire } from './claims.ts';
+import { WorkerOutbox } from './worker-outbox.ts';
+
+export interface WorkerStreamPorts {
+  readonly bearers: Bearers;
+  readonly gateway: () => Host['gateway'] | null;
+  readonly welcome: () => Welcome;
+  readonly tell: Tell;
+}
+
+const HELLO_MS = 5_000;
+
+export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPorts): Promise<void> {
+  stream.on('error', () => undefined); // whoever is gone is told of by `close`
+  let isGone = false;
+  stream.once('close', () => {
+    isGone = true;
+  });
+  stream.once('cancelled', () => {
+    isGone = true;
+  });
+  try {
+    const [header] = stream.metadata.get('authorization');
+    const caller = await ports.bearers.identify(typeof header === 'string' ? header : undefined);
+    if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
+    if (!isGone) new WorkerStream(stream, ports).begin();
+  } catch (error) {
+    fail(stream, error, ports.tell);
+  }
+}
+
+class WorkerStream {
+  readonly #stream: GatewayStream;
+  readonly #ports: WorkerStreamPorts;
+  #says: WorkerSays | null = null;
+  #outbox: WorkerOutbox | null = null;
+  #helloTimer: NodeJS.Timeout | null = null;
+  #isOver = false;
+
+  constructor(stream: GatewayStream, ports: WorkerStreamPorts) {
+    this.#stream = stream;
+    this.#ports = ports;
+  }
+
+  begin(): void {
+    const stream = this.#stream;
+    this.#helloTimer = setTimeout(() => this.#refuse(new SignalboxError('BAD_REQUEST')), HELLO_MS);
+    stream.on('data', (input: unknown) => this.#receive(input));
+    stream.on('end', () => {
+      this.#over();
+      stream.end();
+    });
+    stream.on('cancelled', () => this.#over());
+    stream.on('close', () => this.#over());
+    stream.on('error', () => this.#over());
+  }
+
+  #receive(input: unknown): void {
+    if (this.#isOver) return;
+    try {
+      const message = parseWorkerMessage(input);
+      if (this.#says === null) this.#greet(message);
+      if (this.#says !== null) tellHost(this.#says, message);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #greet({ hello }: WorkerMessage): void {
+    const gateway = this.#ports.gateway();
+    if (gateway === null) throw new SignalboxError('UNAVAILABLE', { reason: 'the server is starting or stopping' });
+    if (hello === null) {
+      throw new SignalboxError('BAD_REQUEST', { problems: [{ path: 'hello', message: 'must come first' }] });
+    }
+    if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
+    const parsed = helloFromWire(hello);
+    const line = {
+      write: (parts: GatewayMessageParts, written: () => void) => {
+        this.#stream.write(parts, (error?: Error | null) => {
+          if (error === null || error === undefined) written();
+        });
+      },
+      end: (reason: 'closed' | 'slow') => this.#endedByUs(reason),
+    };
+    this.#outbox = new WorkerOutbox(line, this.#ports.welcome());
+    this.#says = gateway.attach(parsed, this.#outbox);
+  }
+
+  /** The host has dropped the session, or the worker does not read. */
+  #endedByUs(reason: 'closed' | 'slow'): void {
+    if (reason === 'slow') {
+      this.#refuse(new SignalboxError('OVERLOADED'));
+      return;
+    }
+    this.#isOver = true;
+    this.#stream.end();
+  }
+
+  #refuse(error: unknown): void {
+    fail(this.#stream, error, this.#ports.tell);
+    this.#over();
+  }
+
+  #over(): void {
+    if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#outbox?.discard();
+    this.#says?.closed();
+  }
+}
+
+function tellHost(says: WorkerSays, message: WorkerMessage): void {
+  const { heartbeat, holdings, reports, refusals, draining } = message;
+  if (draining) says.draining();
+  if (holdings !== null) says.holdings(holdings.epochs.map(epochFromWire), holdings.holds.map(claimFromWire));
+  if (reports.length > 0) says.reports(reports.map(reportFromWire));
+  if (refusals.length > 0) {
+    says.refusals(refusals.map(({ claim, token }) => ({ claim: claimFromWire(claim), token })));
+  }
+  if (heartbeat !== null) says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire));
+}
+
+/** Ends a stream with the status of the error table. */
+export function fail(stream: GatewayStream, error: unknown, tell: Tell): void {
+  if (!(error instanceof SignalboxError)) tell('warn', 'A worker could not be served.', { error: String(error) });
+  const known =
+    error instanceof SignalboxError ? error : new SignalboxError('UNAVAILABLE', { reason: 'the database is away' });
+  const response: Partial<ServerErrorResponse> = {
+    name: known.code,
+    message: known.message,
+    code: status[ERRORS[known.code].grpc],
+    details: known.message,
+  };
+  stream.emit('error', response);
+}

@@ -1,0 +1,48 @@
+/** The thread of `renewer.ts`. A database that is away is asked again a second later, over a new connection. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openPostgresStore, type PostgresStore } from '@signalbox/store';
+import { makeLogger, tellWith } from '../log.ts';
+import type { RenewalData } from './renewer.ts';
+
+const BEAT_MS = 1_000;
+const ANSWER_MS = 2_000;
+
+const { url, preparedStatements, nodeId, logLevel, ticks } = workerData as RenewalData;
+const tell = tellWith(makeLogger(logLevel, 'renewal'));
+const counter = new Int32Array(ticks);
+let store: PostgresStore | null = null;
+let lastTicks = -1;
+let isStopped = false;
+let isAway = false;
+
+async function beatOnce(): Promise<void> {
+  const seen = Atomics.load(counter, 0);
+  if (seen === lastTicks) return tell('warn', 'The main loop stands still: its beat is not raised.');
+  try {
+    store ??= await openPostgresStore({ url, preparedStatements, connectTimeoutMs: ANSWER_MS, maxConnections: 1 });
+    await store.beat(nodeId);
+    lastTicks = seen;
+    if (isAway) tell('info', 'The beat is raised again.');
+    isAway = false;
+  } catch (error) {
+    if (!isAway) tell('warn', 'The beat could not be raised.', { error: String(error) });
+    isAway = true;
+  }
+}
+
+async function beatAgainAndAgain(): Promise<void> {
+  let nextAt = performance.now();
+  while (!isStopped) {
+    await beatOnce();
+    nextAt = Math.max(nextAt + BEAT_MS, performance.now());
+    await new Promise((resolve) => setTimeout(resolve, nextAt - performance.now()));
+  }
+}
+
+parentPort?.on('message', () => {
+  isStopped = true;
+  const closing = store?.close() ?? Promise.resolve();
+  void closing.catch(() => undefined).finally(() => process.exit(0));
+});
+
+void beatAgainAndAgain();

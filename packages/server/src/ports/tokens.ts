@@ -1,0 +1,65 @@
+/**
+ * Tokens of claims: the first 16 bytes of an HMAC-SHA-256 over the incarnation of the database and the claim (D8, I20,
+ * I64), by the cluster's key.
+ *
+ * It runs twice per task. Written as the two hashes that an HMAC is, with its padded keys laid out once, it takes 0.8 µs;
+ * `createHmac` takes 2.4.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { ClaimRef, ShardNo } from '@signalbox/engine';
+import type { Tokens } from '@signalbox/host';
+
+const BLOCK = 64;
+const DIGEST = 32;
+export const TOKEN_BYTES = 16;
+
+const PURPOSE = Buffer.from('claim');
+const INCARNATION_BYTES = 16;
+const CLAIM_BYTES = 2 + 8 + 4 + 4 + 8;
+const CLAIM_AT = BLOCK + PURPOSE.length + INCARNATION_BYTES;
+
+export class HmacTokens implements Tokens {
+  readonly #inner: Buffer;
+  readonly #outer: Buffer;
+  readonly #expected = Buffer.alloc(TOKEN_BYTES);
+
+  constructor(cluster: { readonly tokenKey: Buffer; readonly incarnation: string }) {
+    const { tokenKey } = cluster;
+    if (tokenKey.length !== DIGEST) throw new Error(`The cluster's key has ${tokenKey.length} bytes instead of 32.`);
+    this.#inner = Buffer.alloc(CLAIM_AT + CLAIM_BYTES);
+    this.#outer = Buffer.alloc(BLOCK + DIGEST);
+    for (let i = 0; i < BLOCK; i++) {
+      this.#inner[i] = (tokenKey[i] ?? 0) ^ 0x36;
+      this.#outer[i] = (tokenKey[i] ?? 0) ^ 0x5c;
+    }
+    PURPOSE.copy(this.#inner, BLOCK);
+    Buffer.from(cluster.incarnation.replaceAll('-', ''), 'hex').copy(this.#inner, BLOCK + PURPOSE.length);
+  }
+
+  mint(shard: ShardNo, claim: ClaimRef): Uint8Array {
+    return Buffer.from(this.#mac(shard, claim).slice(0, TOKEN_BYTES), 'latin1');
+  }
+
+  check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean {
+    if (token.length !== TOKEN_BYTES) return false;
+    this.#expected.write(this.#mac(shard, claim), 0, TOKEN_BYTES, 'latin1');
+    return timingSafeEqual(this.#expected, token);
+  }
+
+  /** As text of one character a byte: making a Buffer of a digest costs as much as the digest. */
+  #mac(shard: ShardNo, { runId, taskNo, attemptNo, fence }: ClaimRef): string {
+    const inner = this.#inner;
+    let at = inner.writeUInt16BE(shard, CLAIM_AT);
+    at = writeUint53(inner, runId, at);
+    at = inner.writeUInt32BE(taskNo, at);
+    at = inner.writeUInt32BE(attemptNo, at);
+    writeUint53(inner, fence, at);
+    this.#outer.write(hash('sha256', inner, 'binary'), BLOCK, DIGEST, 'latin1');
+    return hash('sha256', this.#outer, 'binary');
+  }
+}
+
+function writeUint53(into: Buffer, value: number, at: number): number {
+  into.writeUInt32BE(Math.floor(value / 2 ** 32), at);
+  return into.writeUInt32BE(value % 2 ** 32, at + 4);
+}

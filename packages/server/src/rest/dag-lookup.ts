@@ -1,0 +1,50 @@
+/** Where dags live, kept for a while: every submission asks. A place that turns out to be wrong is looked up again. */
+import { createHash } from 'node:crypto';
+import { type DagId, SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
+import type { Queries } from '@signalbox/store';
+
+export interface DagPlace {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+}
+
+const KEPT = 20_000;
+
+export class DagLookup {
+  readonly #queries: Queries;
+  readonly #known = new Map<string, DagPlace>();
+
+  constructor(queries: Queries) {
+    this.#queries = queries;
+  }
+
+  peek(tenantId: TenantId, name: string): DagPlace | undefined {
+    return this.#known.get(`${tenantId}/${name}`);
+  }
+
+  async find(tenantId: TenantId, name: string): Promise<DagPlace | null> {
+    const dag = await this.#queries.findDag(tenantId, name);
+    if (dag === null) return null;
+    const place = { shard: dag.shard, dagId: dag.dagId };
+    this.keep(tenantId, name, place);
+    return place;
+  }
+
+  keep(tenantId: TenantId, name: string, place: DagPlace): void {
+    const key = `${tenantId}/${name}`;
+    this.#known.delete(key);
+    this.#known.set(key, place);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KEPT && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  forget(tenantId: TenantId, name: string): void {
+    this.#known.delete(`${tenantId}/${name}`);
+  }
+}
+
+/** The first choice for a dag that is new; from then on its shard is stored (D2). */
+export function firstShard(tenantId: TenantId, name: string): ShardNo {
+  const digest = createHash('sha256').update(`${tenantId}/${name}`).digest();
+  return (digest.readUInt32BE(0) % SHARD_COUNT) as ShardNo;
+}

@@ -1,0 +1,91 @@
+/** From whatever went wrong to `application/problem+json`, by the one table of errors. */
+import { randomUUID } from 'node:crypto';
+import type { Answer, RefusalCode } from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import { type ErrorCode, type ErrorDetails, SignalboxError } from '@signalbox/protocol';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+const RETRY_MS = 1_000;
+
+export function sendProblem(reply: FastifyReply, error: SignalboxError): FastifyReply {
+  const body = error.body();
+  const { retryAfterMs } = body;
+  if (retryAfterMs !== undefined) reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
+  if (body.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
+  return reply.code(body.status).header('content-type', 'application/problem+json').send(JSON.stringify(body));
+}
+
+/** For fastify: what a handler threw, or what fastify itself refuses. */
+export function onError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof SignalboxError) return sendProblem(reply, error);
+  const known = refusalOfFastify(error as FastifyError, request);
+  if (known !== null) return sendProblem(reply, known);
+  const incident = randomUUID();
+  request.log.error({ incident, error: error instanceof Error ? error.stack : String(error) }, 'A request failed.');
+  return sendProblem(reply, new SignalboxError('INTERNAL', { incident }));
+}
+
+function refusalOfFastify(error: FastifyError, request: FastifyRequest): SignalboxError | null {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const limit = `${request.routeOptions.bodyLimit ?? 0} bytes`;
+    return new SignalboxError('TOO_LARGE', { what: 'The body', limit });
+  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('content-type', 'must be application/json');
+  const status = error.statusCode ?? 500;
+  return status >= 400 && status < 500 ? badRequest('', 'could not be read') : null;
+}
+
+export function badRequest(path: string, message: string): SignalboxError {
+  return new SignalboxError('BAD_REQUEST', { problems: [{ path, message }] });
+}
+
+export function unavailable(reason: string): SignalboxError {
+  return new SignalboxError('UNAVAILABLE', { reason, retryAfterMs: RETRY_MS });
+}
+
+/** SQLSTATE classes that are faults of ours: whatever else a question fails with, the database is away or too busy. */
+const OUR_FAULTS = ['22', '23', '42'];
+
+/** Asks the database; when it can't answer, the caller may ask again. */
+export async function fromDatabase<T>(ask: () => Promise<T>, log: FastifyRequest['log']): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    const isOurs =
+      error instanceof TypeError || (typeof code === 'string' && OUR_FAULTS.some((ours) => code.startsWith(ours)));
+    if (isOurs || error instanceof SignalboxError) throw error;
+    log.warn({ error: String(error) }, 'The database did not answer a question.');
+    throw unavailable('the database gives no answer');
+  }
+}
+
+const REFUSALS: Readonly<Record<RefusalCode, ErrorCode>> = {
+  DAG_NOT_FOUND: 'DAG_NOT_FOUND',
+  RUN_NOT_FOUND: 'RUN_NOT_FOUND',
+  SCHEDULE_NOT_FOUND: 'SCHEDULE_NOT_FOUND',
+  SCHEDULE_INVALID: 'SCHEDULE_INVALID',
+  IDEMPOTENCY_CONFLICT: 'IDEMPOTENCY_CONFLICT',
+  RUN_ENDED: 'RUN_ENDED',
+  RUN_SET_ASIDE: 'RUN_SET_ASIDE',
+  STALE_TOKEN: 'STALE_TOKEN',
+  NOT_OWNER: 'UNAVAILABLE',
+};
+
+/** What a command was answered, or the error that stands for how it ended. */
+export function answerOf<Kind extends Extract<Answer, { ok: true }>['kind']>(
+  routed: Routed,
+  kind: Kind,
+  details: ErrorDetails,
+): Extract<Answer, { ok: true; kind: Kind }> {
+  if (routed.status === 'overloaded') throw new SignalboxError('OVERLOADED', { retryAfterMs: RETRY_MS });
+  if (routed.status === 'unavailable') throw unavailable('no server owns the part of the schedule that it belongs to');
+  if (routed.status === 'unknown') throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: RETRY_MS });
+  const { answer } = routed;
+  if (!answer.ok) {
+    const reason = answer.detail.replace(/\.$/, '');
+    throw new SignalboxError(REFUSALS[answer.code], { ...details, reason, key: answer.detail });
+  }
+  if (answer.kind === kind) return answer as Extract<Answer, { ok: true; kind: Kind }>;
+  throw new Error(`A command was answered ${answer.kind} instead of ${kind}.`);
+}

@@ -1,0 +1,94 @@
+/** Runs: one, many, and an end to one. */
+import type { RunId, TaskNo, TenantId } from '@signalbox/engine';
+import {
+  type Cancelled,
+  listRunsSchema,
+  parseOr,
+  type RunPage,
+  runIdSchema,
+  SignalboxError,
+} from '@signalbox/protocol';
+import type { ListRuns, Queries, RunDetails } from '@signalbox/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RestParts } from './app.ts';
+import { answerOf, badRequest, fromDatabase } from './errors.ts';
+import { admins, callerOf } from './guards.ts';
+import { runAnswer, runSummary, stateOf } from './views.ts';
+
+type RunRequest = FastifyRequest<{ Params: { id: string } }>;
+
+/** Of a run with more outputs than this only the first are shown. */
+const OUTPUTS_SHOWN = 200;
+const OUTPUTS_AT_ONCE = 4;
+
+export function runRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries, main } = parts;
+
+  app.get('/v1/runs/:id', async (request: RunRequest) => {
+    const { tenantId } = callerOf(request, admins('read runs'));
+    const id = idOf(request);
+    const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
+    if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+    return runAnswer(run, await fromDatabase(() => payloadsOf(queries, tenantId, run), request.log));
+  });
+
+  app.get('/v1/runs', async (request) => {
+    const { tenantId } = callerOf(request, admins('list runs'));
+    const query = parseOr(listRunsSchema, request.query, 'BAD_REQUEST');
+    const { dag, state, outcome, limit } = query;
+    // Only ended runs have an outcome that stays.
+    if (outcome !== undefined && state !== undefined && state !== 'ended') return EMPTY_PAGE;
+    const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), before: cursorOf(query.cursor), limit };
+    const { runs, next } = await fromDatabase(() => queries.listRuns(tenantId, list), request.log);
+    const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
+    return { items, cursor: next === null ? null : String(next) } satisfies RunPage;
+  });
+
+  app.post('/v1/runs/:id/cancel', async (request: RunRequest) => {
+    const { tenantId, actor } = callerOf(request, admins('cancel runs'));
+    const id = idOf(request);
+    const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+    if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+    const command = { kind: 'CancelRun', tenantId, runId: found.runId, actor } as const;
+    const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
+    const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
+    return { id, state: run === null ? 'closing' : stateOf(run), outcome } satisfies Cancelled;
+  });
+}
+
+const EMPTY_PAGE: RunPage = { items: [], cursor: null };
+
+function idOf(request: RunRequest): string {
+  const parsed = runIdSchema.safeParse(request.params.id);
+  // What can be no id is the id of no run.
+  if (!parsed.success) throw new SignalboxError('RUN_NOT_FOUND', { run: request.params.id });
+  return parsed.data.toLowerCase();
+}
+
+function phaseOf(state: string | undefined): 'open' | 'closing' | 'ended' | undefined {
+  if (state === 'queued' || state === 'open') return 'open';
+  return state === 'closing' || state === 'ended' ? state : undefined;
+}
+
+function cursorOf(text: string | undefined): RunId | null {
+  if (text === undefined) return null;
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw badRequest('cursor', 'is not one that a page has given');
+  return id as RunId;
+}
+
+async function payloadsOf(queries: Queries, tenantId: TenantId, run: RunDetails) {
+  const { uid } = run;
+  const params = run.hasParams ? await queries.getPayload(tenantId, { uid, taskNo: null }) : null;
+  const wanted = run.tasks.filter((task) => task.hasOutput && task.state === 'succeeded').slice(0, OUTPUTS_SHOWN);
+  const outputs = new Map<number, string>();
+  const readNext = async (): Promise<void> => {
+    for (let task = wanted.pop(); task !== undefined; task = wanted.pop()) {
+      const taskNo: TaskNo = task.taskNo;
+      const output = await queries.getPayload(tenantId, { uid, taskNo });
+      if (output !== null) outputs.set(taskNo, output);
+    }
+  };
+  await Promise.all(Array.from({ length: OUTPUTS_AT_ONCE }, readNext));
+  return { params, outputs };
+}

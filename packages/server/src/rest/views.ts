@@ -1,0 +1,92 @@
+/** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
+import { deriveTaskStates, Graph, type Instant } from '@signalbox/engine';
+import type {
+  AttemptView as AttemptAnswer,
+  RunView as RunAnswer,
+  RunSummary,
+  TaskView as TaskAnswer,
+} from '@signalbox/protocol';
+import type { AttemptView, RunDetails, RunView } from '@signalbox/store';
+
+export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
+const surely = (at: Instant): string => new Date(at).toISOString();
+
+export function stateOf(run: Pick<RunView, 'phase' | 'admitted' | 'setAside'>): RunSummary['state'] {
+  if (run.phase === 'ended') return 'ended';
+  if (run.setAside) return 'set_aside';
+  return run.phase === 'open' && !run.admitted ? 'queued' : run.phase;
+}
+
+export function runSummary(run: RunView): RunSummary {
+  return {
+    id: run.uid,
+    dag: run.dagName,
+    version: run.versionNo,
+    state: stateOf(run),
+    outcome: run.outcome,
+    priority: run.priority,
+    cause: run.cause,
+    window: iso(run.firesAt),
+    createdAt: surely(run.createdAt),
+    endedAt: iso(run.endedAt),
+    actor: run.createdBy,
+  };
+}
+
+/** Outputs by number of their task; both are JSON text. */
+export function runAnswer(
+  run: RunDetails,
+  { params, outputs }: { params: string | null; outputs: ReadonlyMap<number, string> },
+): RunAnswer {
+  const states = deriveTaskStates(new Graph(run.spec.tasks), run.tasks, run);
+  const rows = new Map(run.tasks.map((task) => [task.taskNo as number, task]));
+  const earlier = new Map<number, AttemptView[]>();
+  for (const attempt of run.supersededAttempts) {
+    const list = earlier.get(attempt.taskNo);
+    if (list === undefined) earlier.set(attempt.taskNo, [attempt]);
+    else list.push(attempt);
+  }
+  const tasks = run.spec.tasks.map(({ name }, no): TaskAnswer => {
+    const row = rows.get(no);
+    const output = outputs.get(no);
+    const state = states[no]!;
+    const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map(attemptAnswer);
+    if (row === undefined) return { ...UNCLAIMED, name, state, output: null, attempts };
+    return {
+      name,
+      state,
+      attempt: row.attemptNo,
+      worker: row.workerId,
+      claimedAt: iso(row.claimedAt),
+      startedAt: iso(row.startedAt),
+      endedAt: iso(row.endedAt),
+      retryAt: state === 'retrying' ? iso(row.retryAt) : null,
+      error: row.error,
+      output: output === undefined ? null : JSON.parse(output),
+      attempts,
+    };
+  });
+  return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks };
+}
+
+const UNCLAIMED = {
+  attempt: 0,
+  worker: null,
+  claimedAt: null,
+  startedAt: null,
+  endedAt: null,
+  retryAt: null,
+  error: null,
+} as const;
+
+function attemptAnswer(row: AttemptView): AttemptAnswer {
+  return {
+    attempt: row.attemptNo,
+    worker: row.workerId,
+    claimedAt: iso(row.claimedAt),
+    startedAt: iso(row.startedAt),
+    endedAt: iso(row.endedAt),
+    outcome: row.outcome,
+    error: row.error,
+  };
+}

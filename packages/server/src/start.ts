@@ -1,0 +1,149 @@
+/** A server, wired: database, migrations, host with its real ports, the gRPC door, the edge. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
+import { Host, zoneData } from '@signalbox/host';
+import { startPostgres } from '@signalbox/postgres';
+import { migrate, openPostgresStore, openQueries } from '@signalbox/store';
+import { ensureAdminToken } from './auth/admin-token.ts';
+import { Bearers } from './auth/bearer.ts';
+import { type ServerConfig, showAddress } from './config.ts';
+import { Edge } from './edge/edge.ts';
+import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
+import { GrpcPeerNetwork } from './grpc/peer-network.ts';
+import { serveWorker } from './grpc/worker-stream.ts';
+import { type Logger, makeLogger, tellWith } from './log.ts';
+import { cryptoRandom, systemClock } from './ports/clock.ts';
+import { ThreadRenewer } from './ports/renewer.ts';
+import { HmacTokens } from './ports/tokens.ts';
+import { Upkeep } from './upkeep.ts';
+
+export interface RunningServer {
+  readonly nodeId: string;
+  /** Where the REST API is, such as `http://127.0.0.1:4500`. */
+  readonly url: string;
+  /** Where workers and other nodes reach it. */
+  readonly grpcAddress: string;
+  readonly host: Host;
+  /** Hands the shards over, then ends: within a second while the database answers (I18). */
+  stop(): Promise<void>;
+}
+
+const EDGE_MS = 300;
+
+/** What was begun is ended in the opposite order, whatever goes wrong on the way. */
+class Closers {
+  readonly #closers: (() => unknown)[] = [];
+
+  add(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  async closeAll(logger: Logger): Promise<void> {
+    for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        logger.warn({ error: String(error) }, 'A part of the server did not close in order.');
+      }
+    }
+  }
+}
+
+/** @example const server = await startServer(parseConfig({ SIGNALBOX_HTTP: '127.0.0.1:0' })); */
+export async function startServer(config: ServerConfig): Promise<RunningServer> {
+  const logger = makeLogger(config.logLevel, 'main');
+  const closers = new Closers();
+  try {
+    return await start(config, logger, closers);
+  } catch (error) {
+    await closers.closeAll(logger);
+    throw error;
+  }
+}
+
+async function start(config: ServerConfig, logger: Logger, closers: Closers): Promise<RunningServer> {
+  const tell = tellWith(logger);
+  const { preparedStatements, logLevel, tls } = config;
+  const url = config.databaseUrl ?? (await startEmbedded(config, logger, closers));
+  const database = { url, preparedStatements, log: tell };
+  await migrate(url);
+  const store = await openPostgresStore(database);
+  closers.add(() => store.close());
+  const queries = await openQueries({ ...database, maxConnections: 2 });
+  closers.add(() => queries.close());
+  await ensureAdminToken(queries, config);
+  const cluster = await queries.cluster();
+
+  const nodeId = randomUUID() as NodeId;
+  let host: Host | null = null;
+  let grpcAddress = '';
+  const network = new GrpcPeerNetwork({
+    ...cluster,
+    address: () => grpcAddress,
+    credentials: await peerCredentials(tls),
+    tell,
+  });
+  const bearers = new Bearers(queries);
+  const welcome = () => ({
+    nodeId,
+    heartbeatMs: config.heartbeatMs,
+    leaseMs: config.leaseMs,
+    gateways: host?.gateways() ?? [],
+  });
+  const door = await openGrpcDoor(config.grpc, tls, {
+    onWorker: (stream) => void serveWorker(stream, { bearers, gateway: () => host?.gateway ?? null, welcome, tell }),
+    onPeer: (stream) => network.accept(stream),
+  });
+  closers.add(() => door.close());
+  grpcAddress = config.advertise ?? showAddress({ host: config.grpc.host, port: door.port });
+
+  const running = new Host(
+    {
+      nodeId,
+      peerAddress: grpcAddress,
+      gatewayAddress: grpcAddress,
+      settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, zoneData },
+    },
+    {
+      store,
+      clock: systemClock,
+      random: cryptoRandom,
+      log: tell,
+      tokens: new HmacTokens(cluster),
+      network,
+      renewer: new ThreadRenewer({ url, preparedStatements, logLevel }, tell),
+    },
+  );
+  host = running;
+  closers.add(() => running.stop());
+  await running.start();
+
+  const upkeep = new Upkeep(store, config.retentionDays, tell);
+  upkeep.start();
+  closers.add(() => upkeep.stop());
+
+  const edge = new Edge(
+    { url, preparedStatements, bind: config.http, allowedHosts: config.allowedHosts, tls, logLevel },
+    running,
+    tell,
+  );
+  closers.add(() => edge.stop());
+  // Requests under way have a moment to end; after that the shards do not wait for them (I18).
+  closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
+  await edge.start();
+
+  const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.port })}`;
+  logger.info({ nodeId, http: httpUrl, grpc: grpcAddress }, 'The server is up.');
+  return { nodeId, url: httpUrl, grpcAddress, host: running, stop: () => closers.closeAll(logger) };
+}
+
+async function startEmbedded(config: ServerConfig, logger: Logger, closers: Closers): Promise<string> {
+  const postgres = await startPostgres({
+    dataDir: join(config.dataDir, 'pg18'),
+    log: (line) => logger.info(line),
+  });
+  closers.add(() => postgres.stop());
+  return postgres.url;
+}
