@@ -3,7 +3,8 @@
  *
  *   node packages/store/dist/bench-commit.js [tasks per size]
  *
- * Each task is a run of its own: created in one commit, claimed in the next, ended in the third, over all 64 shards.
+ * Each task is a run of its own, over all 64 shards. *Queued*: created in one commit, claimed in the next, ended in the
+ * third. *At once*: created and claimed in one, ended in the next.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -140,10 +141,14 @@ async function measure(pid: number, tasks: number, work: () => Promise<void>): P
   return { tasksPerSecond: Math.round(tasks / seconds), cpuMicros: ((cpuSeconds(pid) - cpu) / tasks) * 1e6 };
 }
 
-function commitTasks(chain: CommitChain, batches: Batches, size: number, tasks: number): Promise<void> {
+type Flow = 'queued' | 'at once';
+
+function commitTasks(chain: CommitChain, batches: Batches, how: Flow, size: number, tasks: number): Promise<void> {
   return flow(Math.ceil(tasks / size), () => {
     const runs = batches.create(size);
-    return [runs.map(created), runs.map(claimed), runs.flatMap(ended)].map((changes) =>
+    const begun = [runs.map(created), runs.map(claimed)];
+    const commits = how === 'queued' ? begun : [begun.flat()];
+    return [...commits, runs.flatMap(ended)].map((changes) =>
       chain.commit({ shards: batches.stamp(runs), changes, at: now() }),
     );
   });
@@ -202,13 +207,16 @@ async function main(): Promise<void> {
     const chainPid = pids.rows.find(
       ({ query }) => query.includes('ask_writable') || query.includes('pg_is_in_recovery'),
     )?.pid;
-    for (const size of [1, 50, 500, 500]) {
+    const sizes: [number, Flow][] = [1, 50, 500]
+      .flatMap((size) => [[size, 'queued'] as const, [size, 'at once'] as const])
+      .map(([size, how]) => [size, how]);
+    for (const [size, how] of sizes) {
       const tasks = Math.max(size, Math.ceil(tasksPerSize * (size === 1 ? 0.05 : 1)));
-      const ours = await measure(chainPid ?? rawPid, tasks, () => commitTasks(chain, batches, size, tasks));
+      const ours = await measure(chainPid ?? rawPid, tasks, () => commitTasks(chain, batches, how, size, tasks));
       const theirs = await measure(rawPid, tasks, () => rawTasks(raw, size, tasks, batches.create(1)[0] ?? 0));
       console.log(
-        `groups of ${String(size).padStart(3)}: ${ours.tasksPerSecond} tasks/s, ${ours.cpuMicros.toFixed(1)} µs of backend CPU each` +
-          ` · raw ${theirs.tasksPerSecond}/s, ${theirs.cpuMicros.toFixed(1)} µs · ratio ${(ours.tasksPerSecond / theirs.tasksPerSecond).toFixed(2)}`,
+        `groups of ${String(size).padStart(3)}, ${how.padEnd(7)}: ${ours.tasksPerSecond} tasks/s, ${ours.cpuMicros.toFixed(1)} µs of backend CPU each` +
+          ` · raw ${theirs.tasksPerSecond}/s, ${theirs.cpuMicros.toFixed(1)} µs`,
       );
     }
     await raw.end();

@@ -1,6 +1,7 @@
 /**
- * Runs and tasks, read by id from one partition. They come column by column, each as one array in text: 500,000 runs as
- * rows of the driver took 3 s, as columns under 1 s. Both lean on the primary key of the partition.
+ * Runs and tasks, read by id from one partition. They come column by column, each as one array in text: in pages of 20,000
+ * a run took the client 0.5 µs of CPU so, and 1.7 µs as a row of the driver (4.1 and 4.8 µs in all). Both lean on the
+ * primary key of the partition.
  */
 import type {
   AttemptNo,
