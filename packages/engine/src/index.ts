@@ -14,7 +14,7 @@ export { type Demand, demandOf } from './match/demand.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { adoptShards, dropShards, type Heads, restoreRuns } from './restore.ts';
 export * from './run/phase.ts';
-export { parseCron } from './schedule/cron.ts';
+export { nextWindow, parseCron } from './schedule/cron.ts';
 export type { ZoneData } from './schedule/zone.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';
 export type * from './stored.ts';
