@@ -16,6 +16,7 @@ export async function server(flags: ServerFlags): Promise<void> {
   await runServer(variablesOf(flags), ({ url, grpcAddress, nodeId }) => {
     if (flags.json) printJson({ url, grpcAddress, nodeId });
     else print(`signalbox serves the API on ${url} and workers on ${grpcAddress}`);
+    return undefined;
   });
   process.exit(0);
 }

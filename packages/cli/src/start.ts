@@ -24,8 +24,8 @@ export async function start(flags: ServerFlags & { readonly slots: number }): Pr
     await deployExamples(server, token);
     if (flags.json) printJson({ url: server.url, grpcAddress: server.grpcAddress, nodeId: server.nodeId });
     else greet(server, flags);
+    return () => worker.stop();
   });
-  await worker.stop();
   process.exit(0);
 }
 

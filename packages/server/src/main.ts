@@ -2,10 +2,13 @@
 import { parseConfig } from './config.ts';
 import { type RunningServer, startServer } from './start.ts';
 
+/** What is to be done first when the server has been told to end. */
+type BeforeStop = () => Promise<void>;
+
 /** Resolves when the server has been told to end, and has. A second signal ends the process at once. */
 export async function runServer(
   variables: Readonly<Record<string, string | undefined>>,
-  onStarted: (server: RunningServer) => void | Promise<void> = () => undefined,
+  onStarted: (server: RunningServer) => BeforeStop | undefined | Promise<BeforeStop | undefined> = () => undefined,
 ): Promise<void> {
   const config = parseConfig(variables);
   let isTold = false;
@@ -19,7 +22,8 @@ export async function runServer(
     }
   });
   const server = await startServer(config);
-  await onStarted(server);
+  const beforeStop = await onStarted(server);
   await told;
+  await beforeStop?.();
   await server.stop();
 }

@@ -117,21 +117,21 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
     },
   );
   host = running;
-  closers.add(() => running.stop());
-  await running.start();
-
-  const upkeep = new Upkeep(store, config.retentionDays, tell);
-  upkeep.start();
-  closers.add(() => upkeep.stop());
-
   const edge = new Edge(
     { url, preparedStatements, bind: config.http, allowedHosts: config.allowedHosts, tls, logLevel },
     running,
     tell,
   );
   closers.add(() => edge.stop());
+  closers.add(() => running.stop());
   // Requests under way have a moment to end; after that the shards do not wait for them (I18).
   closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
+  await running.start();
+
+  const upkeep = new Upkeep(store, config.retentionDays, tell);
+  upkeep.start();
+  closers.add(() => upkeep.stop());
+
   await edge.start();
 
   const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.port })}`;

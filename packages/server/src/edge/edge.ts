@@ -19,6 +19,7 @@ export class Edge {
   #thread: Worker | null = null;
   #answers: MainAnswers[] = [];
   #isStopped = false;
+  #stopping: Promise<void> | null = null;
   #onClosed: () => void = () => undefined;
   port = 0;
 
@@ -33,7 +34,13 @@ export class Edge {
     this.port = await this.#spawn(this.#data.bind.port);
   }
 
-  async stop(): Promise<void> {
+  /** Requests under way may end; nothing new is taken. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     this.#isStopped = true;
     const thread = this.#thread;
     if (thread === null) return;

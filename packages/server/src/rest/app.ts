@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { SignalboxError } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';
-import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
@@ -52,7 +52,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { queries, main, logger, bind, tls } = options;
   const app = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES,
     requestTimeout: DEADLINE_MS,
     keepAliveTimeout: 65_000,

@@ -1,0 +1,127 @@
+/** Real servers on a real database, with real workers, for tests: everything over sockets, nothing faked. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
+import { startWorker, type Worker, type WorkerOptions } from '@signalbox/worker';
+import { parseConfig } from '../config.ts';
+import { type RunningServer, startServer } from '../start.ts';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AnyBody;
+}
+
+/** All that tests look at in answers; what is not in one is undefined. */
+export interface AnyBody {
+  readonly id: string;
+  readonly ids: readonly string[];
+  readonly items: readonly AnyBody[];
+  readonly tasks: readonly AnyBody[];
+  readonly attempts: readonly AnyBody[];
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  readonly schedule: AnyBody;
+  readonly cursor: string | null;
+  readonly code: string;
+  readonly detail: string;
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly actor: string;
+  readonly output: unknown;
+  readonly paused: boolean;
+  readonly nextAt: string;
+  readonly run: string;
+  readonly firesAt: string;
+  readonly retryable: boolean;
+}
+
+export interface Rig {
+  readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
+  readonly token: string;
+  readonly servers: readonly RunningServer[];
+  addServer(variables?: Record<string, string>): Promise<RunningServer>;
+  addWorker(handlers: WorkerOptions['handlers'], options?: Partial<WorkerOptions>): Promise<Worker>;
+  /** A request with the admin token, to the first server unless told. */
+  ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answered>;
+  stop(): Promise<void>;
+}
+
+export interface AskOptions {
+  readonly server?: RunningServer;
+  readonly headers?: Record<string, string>;
+}
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+export async function startRig(variables: Record<string, string> = {}): Promise<Rig> {
+  const postgres = await startTestPostgres();
+  const databaseUrl = await createDatabase(postgres);
+  const dataDir = await mkdtemp(join(tmpdir(), 'signalbox-server-'));
+  const servers: RunningServer[] = [];
+  const workers: Worker[] = [];
+  let token = '';
+
+  const rig: Rig = {
+    postgres,
+    databaseUrl,
+    get token() {
+      return token;
+    },
+    servers,
+    async addServer(more = {}) {
+      const config = parseConfig({
+        DATABASE_URL: databaseUrl,
+        SIGNALBOX_DATA: dataDir,
+        SIGNALBOX_HTTP: '127.0.0.1:0',
+        SIGNALBOX_GRPC: '127.0.0.1:0',
+        SIGNALBOX_LOG: process.env.TEST_LOG ?? 'silent',
+        ...variables,
+        ...more,
+      });
+      const server = await startServer(config);
+      servers.push(server);
+      token = (await readFile(join(dataDir, 'admin.token'), 'utf8')).trim();
+      await eventually(async () => (await fetch(`${server.url}/readyz`)).status === 200);
+      return server;
+    },
+    async addWorker(handlers, options = {}) {
+      const gateways = [(servers.at(-1) as RunningServer).grpcAddress];
+      const worker = startWorker({ gateways, token, slots: 10, handlers, log: silent, ...options });
+      workers.push(worker);
+      await worker.connected;
+      return worker;
+    },
+    async ask(method, path, body, { server = servers[0] as RunningServer, headers = {} } = {}) {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+    },
+    async stop() {
+      for (const worker of workers) worker.kill();
+      for (const server of servers) await server.stop();
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  await rig.addServer();
+  return rig;
+}
+
+/** Asks again and again, for as long as a loaded machine may need. */
+export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+  const until = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > until) throw new Error(`It did not come true within ${withinMs} ms: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
