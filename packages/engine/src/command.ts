@@ -113,6 +113,8 @@ export interface WorkerHeard {
   /** How long ago the gateway heard it. */
   readonly agoMs: number;
   readonly holds: readonly ClaimRef[];
+  /** The shards that `holds` speaks of, where it is not all of them: of others it proves nothing by what it lacks. */
+  readonly covers?: readonly ShardNo[];
   /**
    * The worker made this set after it had heard of these owners, and takes no assignment of an older one since: what
    * is not in it will not begin any more (I17).

@@ -42,9 +42,10 @@ function createRun(state: State, change: RunCreated): void {
   runs.createdAt[run] = change.at;
   runs.priority[run] = PRIORITIES.indexOf(change.priority);
   runs.flags[run] = (change.admitted ? ADMITTED : 0) | (change.params === null ? 0 : HAS_PARAMS);
-  runs.base[run] = tasks.allocate(version.taskCount, run);
-  const base = runs.base[run]!;
-  tasks.unmet.set(version.graph.upstreamCount, base);
+  const { graph, taskCount } = version;
+  const base = tasks.allocate(taskCount, run);
+  runs.base[run] = base;
+  for (let no = 0; no < taskCount; no++) tasks.unmet[base + no] = graph.upstreamCount[no]!;
   version.liveRuns += 1;
   dag.liveRuns += 1;
   if (change.admitted) dag.activeRuns += 1;
@@ -52,8 +53,8 @@ function createRun(state: State, change: RunCreated): void {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
-  if (version.taskCount === 0) state.agenda.runs.add(run);
-  for (const no of version.graph.roots) moveTask(state, base + no, READY);
+  if (taskCount === 0) state.agenda.runs.add(run);
+  for (let i = 0; i < graph.roots.length; i++) moveTask(state, base + graph.roots[i]!, READY);
   const shard = state.shards.get(shardOfRun(change.runId));
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
 }

@@ -61,12 +61,14 @@ function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker): 
 }
 
 /** What the worker should hold, and does not. When the step is full the next heartbeat tells the same again. */
-function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worker, heardAt: MonoMs): void {
+function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worker: Worker, heardAt: MonoMs): void {
   const { state } = recorder;
+  const covered = covers === undefined ? null : new Set(covers);
   const showsAll = worker.owesSince !== null && heardAt >= worker.owesSince;
   for (const slot of attemptsOf(state, worker)) {
     if (recorder.isFull()) return;
     const runId = state.runIdOfTask(slot);
+    if (covered !== null && !covered.has(shardOfRun(runId))) continue;
     const confirmed = state.tasks.confirmed[slot]!;
     if (confirmed === CONFIRMED) {
       // It had the attempt and has it no more, and no report came: the worker lost it.
@@ -78,7 +80,8 @@ function settleMissing(recorder: Recorder, { knows }: WorkerHeard, worker: Worke
       returnClaim(recorder, slot, 'undelivered');
     }
   }
-  if (showsAll) worker.owesSince = null;
+  const stillOwes = attemptsOf(state, worker).some((slot) => state.tasks.confirmed[slot] === OVERDUE);
+  if (showsAll && !stillOwes) worker.owesSince = null;
 }
 
 /** The worker has heard of us: it takes no assignment of an earlier owner any more (I17). */

@@ -22,7 +22,7 @@ export function leaveLane(state: State, slot: number): void {
   if (!state.runs.has(run, ADMITTED)) return;
   const lane = laneOf(state, run, slot);
   lane.ready -= 1;
-  lane.compact((runId, other) => isReady(state, runId, other));
+  if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));
   lane.queue.update(lane);
 }
 

@@ -77,9 +77,12 @@ export class Lane {
     this.ready = 0;
   }
 
-  /** Drops entries that are out of date, when they outnumber the true ones (I73). */
+  isMostlyStale(): boolean {
+    return this.slots.length > 2 * this.ready + 64;
+  }
+
+  /** Drops entries that are out of date (I73). */
   compact(isReady: (runId: number, slot: number) => boolean): void {
-    if (this.slots.length <= 2 * this.ready + 64) return;
     const runIds = this.runIds.splice(0);
     const slots = this.slots.splice(0);
     slots.forEach((slot, i) => {

@@ -79,7 +79,10 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   };
   recorder.record({
     kind: 'AttemptClaimed',
-    ...claim,
+    runId,
+    taskNo: claim.taskNo,
+    attemptNo: claim.attemptNo,
+    fence: claim.fence,
     workerId: worker.id,
     firstOfTask: claim.fence === 1,
     firstOfRun: !runs.has(run, CLAIMED),

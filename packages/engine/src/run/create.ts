@@ -21,9 +21,14 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     tenantId: dag.tenantId,
     dagId: dag.id,
     versionNo: dag.current.no,
+    priority: run.priority,
+    uid: run.uid,
+    cause: run.cause,
+    firesAt: run.firesAt,
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    params: run.params,
+    actor: run.actor,
     at: state.now,
-    ...run,
   });
   return runId;
 }

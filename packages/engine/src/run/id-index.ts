@@ -59,7 +59,8 @@ export class IdIndex {
 }
 
 function hash(id: number): number {
-  const low = (id % 4_294_967_296) | 0;
+  // Bit operations take the lower 32 bits of any whole number; a remainder of large numbers takes ten times as long.
+  const low = id | 0;
   const high = (id / 4_294_967_296) | 0;
   let h = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
   h ^= h >>> 15;

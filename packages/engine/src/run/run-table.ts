@@ -6,6 +6,7 @@
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
 import { IdIndex } from './id-index.ts';
+import { readUid, writeUid } from './uid-column.ts';
 
 export const OPEN = 0;
 export const CLOSING = 1;
@@ -116,22 +117,4 @@ export function grown<T extends Column>(column: T, length: number): T {
   const larger = new Kind(length);
   larger.set(column);
   return larger;
-}
-
-function writeUid(column: Uint32Array, slot: number, uid: RunUid): void {
-  const at = slot * 4;
-  column[at] = Number.parseInt(uid.slice(0, 8), 16);
-  column[at + 1] = Number.parseInt(uid.slice(9, 13) + uid.slice(14, 18), 16);
-  column[at + 2] = Number.parseInt(uid.slice(19, 23) + uid.slice(24, 28), 16);
-  column[at + 3] = Number.parseInt(uid.slice(28, 36), 16);
-}
-
-function readUid(column: Uint32Array, slot: number): RunUid {
-  const at = slot * 4;
-  const [a, b, c, d] = [hex8(column[at]!), hex8(column[at + 1]!), hex8(column[at + 2]!), hex8(column[at + 3]!)];
-  return `${a}-${b.slice(0, 4)}-${b.slice(4)}-${c.slice(0, 4)}-${c.slice(4)}${d}` as RunUid;
-}
-
-function hex8(value: number): string {
-  return value.toString(16).padStart(8, '0');
 }

@@ -1,6 +1,6 @@
 import { keyName } from '../apply.ts';
 import { type Answer, refuse, type SubmitRuns } from '../command.ts';
-import { uidOfItem } from '../ids.ts';
+import { type RunId, uidOfItem } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { createRun } from './create.ts';
 
@@ -20,22 +20,29 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
   state.recentUids.set(command.uid, state.batchNo);
-  command.items.forEach(({ params, priority }, index) => {
+  for (let index = 0; index < count; index++) {
+    const { params, priority } = command.items[index]!;
     const runId = createRun(recorder, dag, {
-      uid: uidOfItem(command.uid, index),
+      uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
       priority: priority ?? dag.current.spec.priority,
       cause: 'api',
       firesAt: null,
       params,
       actor: command.actor,
     });
-    if (index === 0 && command.key !== null) {
-      const { tenantId, key, uid } = command;
-      const [shard, target, operation] = [dag.shard, dag.id, 'submit'];
-      recorder.record({ kind: 'KeyStored', shard, tenantId, operation, target, ...key, runId, uid, at: state.now });
-    }
-  });
+    if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, runId);
+  }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+function storeKey(
+  recorder: Recorder,
+  { shard, tenantId, dagId: target, uid }: SubmitRuns,
+  { key, bodyHash }: NonNullable<SubmitRuns['key']>,
+  runId: RunId,
+): void {
+  const [operation, at] = ['submit', recorder.state.now];
+  recorder.record({ kind: 'KeyStored', shard, tenantId, operation, target, key, bodyHash, runId, uid, at });
 }
 
 function findKey(recorder: Recorder, { key, tenantId, dagId }: SubmitRuns) {

@@ -26,8 +26,9 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
   const { retry } = runs.versionOf(run).task(taskNo);
   const runId = runs.id[run] as RunId;
-  const chance = chanceOf(state.seed, runId, taskNo, attemptNo);
-  const delayMs = isOpen ? retryDelay(retry, outcome, attemptNo - lostCount, lostCount, chance) : null;
+  const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
+  const mayRetry = isOpen && outcome !== 'succeeded';
+  const delayMs = mayRetry ? retryDelay(retry, outcome, attemptNo - lostCount, lostCount, chance) : null;
   recorder.record({
     kind: 'AttemptEnded',
     runId,
@@ -53,7 +54,7 @@ function retryDelay(
   outcome: AttemptOutcome,
   failureCount: number,
   lostCount: number,
-  chance: number,
+  chance: () => number,
 ): number | null {
   switch (outcome) {
     case 'succeeded':
@@ -65,6 +66,6 @@ function retryDelay(
     case 'failed':
     case 'timed_out':
     case 'cancelled':
-      return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance) : null;
+      return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance()) : null;
   }
 }

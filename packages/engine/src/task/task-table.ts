@@ -74,24 +74,26 @@ export class TaskTable {
   allocate(length: number, run: number): number {
     const room = roomFor(length);
     const base = this.free.get(room)?.pop() ?? this.extend(room);
-    const end = base + length;
-    this.run.fill(run, base, end);
-    this.state.fill(BLOCKED, base, end);
-    this.attemptNo.fill(0, base, end);
-    this.lostCount.fill(0, base, end);
-    this.fence.fill(0, base, end);
-    this.worker.fill(NONE, base, end);
-    this.next.fill(NONE, base, end);
-    this.previous.fill(NONE, base, end);
-    this.confirmed.fill(0, base, end);
-    this.lastOutcome.fill(0, base, end);
-    this.endedFence.fill(0, base, end);
-    this.retryAt.fill(0, base, end);
+    // A loop, not `fill` per column: most runs have a task or a few, and a dozen calls cost more than they do.
+    for (let slot = base; slot < base + length; slot++) {
+      this.run[slot] = run;
+      this.state[slot] = BLOCKED;
+      this.attemptNo[slot] = 0;
+      this.lostCount[slot] = 0;
+      this.fence[slot] = 0;
+      this.worker[slot] = NONE;
+      this.next[slot] = NONE;
+      this.previous[slot] = NONE;
+      this.confirmed[slot] = 0;
+      this.lastOutcome[slot] = 0;
+      this.endedFence[slot] = 0;
+      this.retryAt[slot] = 0;
+    }
     return base;
   }
 
   release(base: number, length: number): void {
-    this.run.fill(NONE, base, base + length);
+    for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
     const room = roomFor(length);
     const blocks = this.free.get(room);
     if (blocks === undefined) this.free.set(room, [base]);
