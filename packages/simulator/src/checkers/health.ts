@@ -29,7 +29,8 @@ export class Health {
 
   look(): void {
     const { now } = this.#world;
-    const isWell = !this.#isSick() && this.#world.nodes.every((node) => node.isUp && !node.process.isPaused);
+    const isWell =
+      !this.#isSick() && this.#world.nodes.every((node) => !node.isWanted || (node.isUp && !node.process.isPaused));
     if (!isWell) this.#wellSince = null;
     else this.#wellSince ??= now;
     if (this.isDatabaseSick()) return;

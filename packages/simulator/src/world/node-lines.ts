@@ -101,7 +101,7 @@ export class NodeLines implements PeerNetwork {
   #link(line: Line, side: 0 | 1): PeerLink {
     return {
       send: (message) => {
-        if (!this.#process.isAlive) return;
+        if (!this.#process.maySend()) return;
         const sent = message as PeerMessage;
         if (sent.kind === 'assigned') {
           const { workerId } = sent;
@@ -136,14 +136,14 @@ export class NodeLines implements PeerNetwork {
     const [node, { workerId }] = [this.#machine, hello];
     const door: WorkerDoor = {
       assign: (assignments) => {
-        if (!this.#process.isAlive) return;
+        if (!this.#process.maySend()) return;
         for (const assignment of assignments)
           history.add({ kind: 'assigned', node, to: 'worker', workerId, assignment });
         send({ kind: 'assign', assignments });
       },
       kill: (kills) => send({ kind: 'kill', kills }),
       answer: (answers) => {
-        if (!this.#process.isAlive) return;
+        if (!this.#process.maySend()) return;
         for (const answer of answers) history.add({ kind: 'verdict', node, workerId, answer });
         send({ kind: 'answer', answers });
       },

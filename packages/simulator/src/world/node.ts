@@ -21,6 +21,8 @@ export class SimNode {
   /** How the wall clock has been set since the start, over all processes of the machine. */
   skewMs: number;
   isLeaving = false;
+  /** It is to be there; whoever dies begins again. */
+  isWanted = true;
   readonly #world: World;
   readonly #hooks: NodeHooks;
   #thread: Process;
@@ -86,7 +88,7 @@ export class SimNode {
     host.start().catch(() => {
       if (process.isAlive && this.process === process) this.crash('kill');
       this.#world.events.in(1_000, () => {
-        if (!this.isUp) this.start();
+        if (!this.isUp && this.isWanted) this.start();
       });
     });
   }
@@ -116,6 +118,11 @@ export class SimNode {
     this.host = null;
     this.#world.network.died(this.machine, how === 'kill');
     this.#world.history.add({ kind: 'machine', machine: this.machine, what: `dies (${how})`, id: this.nodeId });
+  }
+
+  /** Dies between two messages, wherever that is in what it does. */
+  crashAfterMessages(count: number): void {
+    this.process.dies = { afterMessages: count, run: () => this.crash('kill') };
   }
 
   pause(kind: PauseKind): void {

@@ -32,6 +32,8 @@ export class Process implements Clock {
   isAlive = true;
   isPaused = false;
   skewMs: number;
+  /** It dies in the midst of things: after so many more messages. */
+  dies: { afterMessages: number; readonly run: () => void } | null = null;
   readonly #events: Events;
   readonly #rate: number;
   readonly #timers = new Set<Timer>();
@@ -74,6 +76,15 @@ export class Process implements Clock {
     if (!this.isAlive) return;
     if (this.isPaused || this.#arrived.length > 0) this.#arrived.push(run);
     else run();
+  }
+
+  /** Asked before each message that it sends: false when it is dead, or dies of this one. */
+  maySend(): boolean {
+    if (this.dies !== null && this.isAlive) {
+      this.dies.afterMessages -= 1;
+      if (this.dies.afterMessages < 0) this.dies.run();
+    }
+    return this.isAlive;
   }
 
   pause(kind: PauseKind): void {

@@ -1,0 +1,118 @@
+/** A. Schedules and windows. */
+import type { Change, DagId, Instant, RunId, ScheduleSet, WindowDecided } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
+import { PERIODS_MS } from '../world/workload.ts';
+import type { Checker, Scene } from './checker.ts';
+
+export function schedules(scene: Scene): Checker {
+  const { ledger, world } = scene;
+  /** Windows that have a run, over all versions of a dag's schedule. */
+  const fired = new Map<DagId, Set<number>>();
+  const windowOf = new Map<RunId, WindowDecided>();
+
+  function checkWindow(change: WindowDecided): void {
+    const { dagId, firesAt, untilAt, runId, skipped, count, at } = change;
+    const schedule = ledger.schedules.get(dagId);
+    const what = `window ${firesAt} of dag ${dagId}`;
+    if (schedule === undefined) return scene.fail('I6', `${what} was decided though the schedule is removed`);
+    const next = windowAfter(schedule, schedule.decidedUntil);
+    if (firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
+    if ((runId === null) === (skipped === null)) scene.fail('I2', `${what} ended as neither or both`);
+    const covered = Math.floor((untilAt - firesAt) / periodOf(schedule)) + 1;
+    if (count !== 0 && count !== covered) scene.fail('I2', `${what} and ${count} in all, but there are ${covered}`);
+    if (firesAt > at) scene.fail('I4', `${what} was decided early, at ${at}`);
+    if (runId === null) return;
+    if (schedule.paused) scene.fail('I6', `${what} fired though the schedule is paused`);
+    const known = fired.get(dagId) ?? new Set();
+    fired.set(dagId, known);
+    if (known.has(firesAt)) scene.fail('I1', `${what} has a second run, ${runId}`);
+    known.add(firesAt);
+    windowOf.set(runId, change);
+  }
+
+  /** Before a schedule is altered, all that was due by the old one is decided. */
+  function checkSettled(dagId: DagId, at: Instant): void {
+    const old = ledger.schedules.get(dagId);
+    if (old === undefined) return;
+    const next = windowAfter(old, old.decidedUntil);
+    if (next <= at) scene.fail('I2', `window ${next} of dag ${dagId} vanished when its schedule was altered at ${at}`);
+  }
+
+  function checkSet(change: ScheduleSet): void {
+    const old = ledger.schedules.get(change.dagId);
+    checkSettled(change.dagId, change.at);
+    if (old !== undefined && change.revision !== old.revision + 1) {
+      scene.fail('I6', `schedule of dag ${change.dagId} went from revision ${old.revision} to ${change.revision}`);
+    }
+    if (change.decidedUntil < Math.max(change.at, old?.decidedUntil ?? 0)) {
+      scene.fail('I6', `the schedule of dag ${change.dagId} may decide windows again`);
+    }
+  }
+
+  /** Windows that are late go by the policy. */
+  function checkCatchUp({ changes }: JournaledCommit): void {
+    const late = new Map<DagId, number>();
+    for (const change of changes) {
+      if (change.kind !== 'WindowDecided' || change.runId === null) continue;
+      if (change.at - change.firesAt <= world.settings.missedAfterMs) continue;
+      late.set(change.dagId, (late.get(change.dagId) ?? 0) + 1);
+    }
+    for (const [dagId, count] of late) {
+      const spec = ledger.schedules.get(dagId)?.spec;
+      if (spec === undefined) continue;
+      const allowed = spec.missed === 'skip' ? 0 : spec.missed === 'latest' ? 1 : spec.missedLimit;
+      // The commit may hold the last windows of one version and the first of another.
+      if (count > allowed && !changes.some((change) => change.kind === 'ScheduleSet')) {
+        scene.fail('I5', `${count} late windows of dag ${dagId} fired, ${allowed} may`);
+      }
+    }
+  }
+
+  function checkActive(dagId: DagId, runId: RunId): void {
+    const limit = ledger.dags.get(dagId)?.spec.maxActiveRuns ?? null;
+    if (limit === null) return;
+    let active = 0;
+    for (const run of ledger.live) if (run.created.dagId === dagId && run.isAdmitted && !run.isSetAside) active += 1;
+    if (active >= limit) scene.fail('I7', `run ${runId} was admitted though dag ${dagId} has ${active} of ${limit}`);
+  }
+
+  return {
+    invariants: ['I1', 'I2', 'I4', 'I5', 'I6', 'I7', 'I8'],
+    onChange(change: Change, commit) {
+      if (change.kind === 'WindowDecided') checkWindow(change);
+      else if (change.kind === 'ScheduleSet') checkSet(change);
+      else if (change.kind === 'ScheduleRemoved') checkSettled(change.dagId, change.at);
+      else if (change.kind === 'RunAdmitted') checkActive(ledger.run(change.runId).created.dagId, change.runId);
+      else if (change.kind === 'RunCreated') {
+        if (change.admitted) checkActive(change.dagId, change.runId);
+        if (change.cause !== 'schedule') return;
+        const isDecided = commit.changes.some(
+          (other) => other.kind === 'WindowDecided' && other.runId === change.runId && other.firesAt === change.firesAt,
+        );
+        if (!isDecided) scene.fail('I1', `run ${change.runId} of window ${change.firesAt} was created without it`);
+      }
+    },
+    onCommit: checkCatchUp,
+    atEnd() {
+      if (scene.health.wellForMs() < 10_000) return;
+      for (const [dagId, schedule] of ledger.schedules) {
+        if (schedule.paused) continue;
+        const { owner } = ledger.shard(schedule.shard);
+        const node = world.nodes.find((one) => one.nodeId === owner);
+        const next = windowAfter(schedule, schedule.decidedUntil);
+        if (node !== undefined && next < node.process.wall() - 1_500) {
+          scene.fail('I8', `window ${next} of dag ${dagId} is due and nobody decides it`);
+        }
+      }
+    },
+  };
+}
+
+function periodOf({ spec }: ScheduleSet): number {
+  return PERIODS_MS[spec.cron] ?? 60_000;
+}
+
+function windowAfter(schedule: ScheduleSet, after: number): number {
+  const period = periodOf(schedule);
+  return (Math.floor(after / period) + 1) * period;
+}

@@ -1,0 +1,82 @@
+/** B. Submission. */
+import { type RunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import type { Checker, Scene } from './checker.ts';
+
+export function submission(scene: Scene): Checker {
+  const { ledger, world } = scene;
+  const commands = new Map<RunUid, SubmitRuns>();
+  const refused = new Set<RunUid>();
+  /** By dag and key: what is stored. */
+  const keys = new Map<string, { readonly bodyHash: string; readonly uid: RunUid }>();
+  const accepted = new Set<RunUid>();
+
+  function checkAnswer(command: SubmitRuns, result: Routed): void {
+    const { uid, key, dagId, items } = command;
+    if (result.status === 'unknown') return;
+    if (result.status !== 'answered' || !result.answer.ok) {
+      if (ledger.byUid.has(uid)) scene.fail('I12', `submission ${uid} was refused, and is there`);
+      refused.add(uid);
+      const isConflict =
+        result.status === 'answered' && !result.answer.ok && result.answer.code === 'IDEMPOTENCY_CONFLICT';
+      const stored = key === null ? undefined : keys.get(`${dagId}/${key.key}`);
+      if (isConflict && (stored === undefined || stored.bodyHash === key?.bodyHash)) {
+        scene.fail('I11', `submission ${uid} was told of a conflict that there is not`);
+      }
+      return;
+    }
+    if (result.answer.kind !== 'submitted') return scene.fail('I10', `submission ${uid} got another's answer`);
+    const told = result.answer;
+    if (told.count !== items.length) scene.fail('I13', `submission ${uid} of ${items.length} was told ${told.count}`);
+    const stored = key === null ? undefined : keys.get(`${dagId}/${key.key}`);
+    if (key !== null && (stored?.uid !== told.uid || stored.bodyHash !== key.bodyHash)) {
+      scene.fail('I11', `submission ${uid} with key ${key.key} was told ${told.uid}, stored is ${stored?.uid}`);
+    }
+    if (key === null && told.uid !== uid) scene.fail('I11', `submission ${uid} was told of ${told.uid}`);
+    items.forEach((_, index) => {
+      const item = uidOfItem(told.uid, index);
+      if (!ledger.byUid.has(item)) scene.fail('I10', `submission ${item} was accepted, and is not there`);
+      accepted.add(item);
+    });
+  }
+
+  return {
+    invariants: ['I10', 'I11', 'I12', 'I13'],
+    onHappening(happening) {
+      if (happening.kind === 'asked' && happening.ask.command.kind === 'SubmitRuns') {
+        commands.set(happening.ask.command.uid, happening.ask.command);
+      }
+      if (happening.kind === 'told' && happening.ask.command.kind === 'SubmitRuns') {
+        checkAnswer(happening.ask.command, happening.result);
+      }
+    },
+    onChange(change) {
+      if (change.kind === 'RunCreated' && refused.has(change.uid)) {
+        scene.fail('I12', `submission ${change.uid} was refused, and done later`);
+      }
+      if (change.kind !== 'KeyStored') return;
+      const name = `${change.target}/${change.key}`;
+      if (keys.has(name)) scene.fail('I11', `key ${name} is stored a second time`);
+      keys.set(name, { bodyHash: change.bodyHash, uid: change.uid });
+    },
+    onCommit({ changes }) {
+      const counts = new Map<RunUid, number>();
+      for (const change of changes) {
+        if (change.kind !== 'RunCreated' || change.cause !== 'api') continue;
+        const first = uidOfItem(change.uid, 0);
+        counts.set(first, (counts.get(first) ?? 0) + 1);
+      }
+      for (const [uid, count] of counts) {
+        const wanted = commands.get(uid)?.items.length;
+        if (count !== wanted) scene.fail('I13', `${count} of ${wanted} runs of submission ${uid} were created`);
+      }
+    },
+    atEnd() {
+      const { runUids, runs } = world.database.tables;
+      for (const uid of accepted) {
+        const runId = runUids.get(uid);
+        if (runId === undefined || !runs.has(runId)) scene.fail('I10', `submission ${uid} was accepted, and is lost`);
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** I16, I19: state equals history. The journal replayed, the rows loaded, and what a live owner has in memory are all the same. */
+import { adoptShards, apply, describeShard, type ShardNo, State } from '@signalbox/engine';
+import { readHeads } from '../fake-store/reads.ts';
+import { WORLD_BEGAN_AT } from '../world/process.ts';
+import type { Checker, Scene } from './checker.ts';
+
+const EVERY_MS = 5_000;
+
+export function replay(scene: Scene): Checker {
+  const { world, ledger } = scene;
+  const replayed = new State(world.settings);
+  const touched = new Set<ShardNo>();
+  let nextAt = EVERY_MS;
+
+  function compare(): void {
+    if (touched.size === 0) return;
+    const shards = [...touched];
+    const loaded = new State(world.settings);
+    const heads = readHeads(world.database.tables, shards, Number.POSITIVE_INFINITY, world.database.now());
+    const wall = (WORLD_BEGAN_AT + world.now) as State['now'];
+    adoptShards(loaded, heads, { wall, mono: 0 });
+    for (const shard of shards) {
+      const fromJournal = JSON.stringify(describeShard(replayed, shard));
+      const fromRows = JSON.stringify(describeShard(loaded, shard));
+      if (fromJournal !== fromRows) {
+        scene.fail('I19', `shard ${shard} by its journal is ${fromJournal}, by its rows ${fromRows}`);
+      }
+      const live = liveState(shard);
+      if (live === null) continue;
+      const inMemory = JSON.stringify(describeShard(live, shard));
+      if (inMemory !== fromRows)
+        scene.fail('I19', `shard ${shard} by its owner is ${inMemory}, by its rows ${fromRows}`);
+    }
+  }
+
+  /** The owner's working set, if nothing of the shard is in flight. */
+  function liveState(shard: ShardNo): State | null {
+    const { owner, epoch, commitNo } = ledger.shard(shard);
+    const node = world.nodes.find((one) => one.nodeId === owner && one.isUp);
+    const state = node?.host?.inspect() ?? null;
+    const held = state?.shards.get(shard);
+    return held !== undefined && held.epoch === epoch && held.commitNo === commitNo ? state : null;
+  }
+
+  return {
+    invariants: ['I16', 'I19'],
+    onChange(change, { shards }) {
+      for (const { shard, epoch, commitNo } of shards) {
+        touched.add(shard);
+        const known = replayed.shards.get(shard);
+        if (known === undefined) {
+          const none = 0 as State['shards'] extends Map<ShardNo, infer S>
+            ? S extends { lastRunId: infer R }
+              ? R
+              : never
+            : never;
+          replayed.shards.set(shard, { shard, epoch, commitNo, lastRunId: none, lastDagNo: 0 });
+        }
+      }
+      try {
+        apply(replayed, change);
+      } catch (error) {
+        scene.fail('I19', `the journal can't be replayed: ${String(error)} at ${JSON.stringify(change)}`);
+      }
+    },
+    onLook() {
+      if (world.now < nextAt) return;
+      nextAt = world.now + EVERY_MS;
+      compare();
+    },
+    atEnd: compare,
+  };
+}

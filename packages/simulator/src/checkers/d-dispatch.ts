@@ -1,0 +1,182 @@
+/** D. Dispatch and leases. */
+import type { AttemptClaimed, AttemptEnded, ClaimRef, ClaimReturned, WorkerId } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
+import { type Happening, name } from '../world/happening.ts';
+import type { Checker, Scene } from './checker.ts';
+import { Claims } from './d-claims.ts';
+
+/** Clocks run at slightly different paces. */
+const PACE = 0.998;
+
+export function dispatch(scene: Scene): Checker {
+  const { ledger, world } = scene;
+  const claims = new Claims(() => world.now);
+  /** Claims that must never begin at their worker any more, by worker and claim. */
+  const closed = new Map<string, string>();
+
+  function checkClaim(change: AttemptClaimed): void {
+    const run = ledger.run(change.runId);
+    const task = run.tasks.get(change.taskNo);
+    const what = name(change);
+    if (change.fence <= (task?.fence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.fence}`);
+    if (task?.state === 'running') scene.fail('I23', `${what} was claimed while fence ${task.fence} runs`);
+    const next = (task?.attemptNo ?? 0) + 1;
+    if (change.attemptNo !== next) scene.fail('I23', `${what} was claimed, its next attempt is ${next}`);
+    const worker = claims.workers.get(change.workerId);
+    const { queue } = run.spec.tasks[change.taskNo]!;
+    if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
+  }
+
+  function checkHeld(change: AttemptEnded | ClaimReturned): void {
+    const task = ledger.run(change.runId).tasks.get(change.taskNo);
+    if (task?.state !== 'running' || task.fence !== change.fence) {
+      scene.fail(
+        'I21',
+        `${change.kind} of ${change.runId}/${change.taskNo} has fence ${change.fence}, the task is ${task?.state} at ${task?.fence}`,
+      );
+    }
+  }
+
+  function checkEnd(change: AttemptEnded, commit: JournaledCommit): void {
+    const seen = claims.of(change.workerId, change);
+    const what = `${name(change)} of ${change.workerId}`;
+    const { outcome, error } = change;
+    if (outcome === 'lost') return checkLost(change, commit, what);
+    if (outcome === 'timed_out' && error?.startsWith('The attempt ran longer')) return;
+    if (seen.finished === null) return scene.fail('I21', `${what} ended as ${outcome}, its worker never said so`);
+    const isSame = seen.finished.outcome === outcome || outcome === 'cancelled';
+    if (!isSame) scene.fail('I21', `${what} ended as ${outcome}, its worker said ${seen.finished.outcome}`);
+    if (outcome === 'succeeded' && change.output !== seen.finished.output) {
+      scene.fail('I36', `${what} left ${change.output}, its worker said ${seen.finished.output}`);
+    }
+  }
+
+  function checkLost(change: AttemptEnded, { nodeId }: JournaledCommit, what: string): void {
+    const worker = claims.workers.get(change.workerId);
+    const seen = claims.of(change.workerId, change);
+    if (change.error?.startsWith('The worker no longer has')) {
+      if (worker?.end === null && seen.startedAt !== null && seen.verdict === null) {
+        scene.fail('I25', `${what} was given up, and its worker has it`);
+      }
+      return;
+    }
+    if (!change.error?.startsWith('The worker was not heard')) return;
+    // What its owner heard since it took the shard renews the lease.
+    const heardAt = worker?.heardBy.get(nodeId) ?? Number.NEGATIVE_INFINITY;
+    const { ownedSince } = ledger.shard(ledger.run(change.runId).shard);
+    const silentMs = ledger.at - heardAt;
+    if (heardAt > ownedSince + 1_000 && silentMs < world.settings.leaseMs * PACE - 50 && isHeardWell(nodeId, heardAt)) {
+      scene.fail('I25', `${what} was given up ${silentMs} ms after ${nodeId} heard its worker`);
+    }
+  }
+
+  /** The owner had the shard in memory when it heard: recovery drops what it knew of workers. */
+  function isHeardWell(nodeId: string, heardAt: number): boolean {
+    const node = world.nodes.find((one) => one.nodeId === nodeId);
+    return node !== undefined && heardAt > (droppedAt.get(nodeId) ?? 0) + 500;
+  }
+  const droppedAt = new Map<string, number>();
+
+  function checkReturned(change: ClaimReturned, { nodeId }: JournaledCommit): void {
+    const run = ledger.run(change.runId);
+    const task = run.tasks.get(change.taskNo);
+    if (task === undefined) return;
+    const { workerId } = task;
+    const seen = claims.of(workerId, change);
+    const what = `claim ${change.runId}/${change.taskNo} fence ${change.fence} of ${workerId}`;
+    const isHandedOver = task.claimEpoch < ledger.shard(run.shard).epoch;
+    const isOver = seen.verdict !== null || claims.workers.get(workerId)?.end !== null;
+    if (change.reason === 'refused' || isHandedOver) {
+      if (seen.startedAt !== null && !isOver)
+        scene.fail('I17', `${what} was returned (${change.reason}), and its worker runs it`);
+      closed.set(`${workerId} ${change.runId}/${change.taskNo}/${change.fence}`, change.reason);
+    }
+    const shownAt = seen.shownTo.get(nodeId) ?? Number.NEGATIVE_INFINITY;
+    const { ownedSince } = ledger.shard(run.shard);
+    if (
+      change.reason === 'undelivered' &&
+      shownAt > ownedSince + 1_000 &&
+      isHeardWell(nodeId, shownAt) &&
+      ledger.at - shownAt > 1_000
+    ) {
+      scene.fail('I25', `${what} was returned as undelivered, ${nodeId} was shown it`);
+    }
+  }
+
+  function checkVerdict({ claim, verdict }: { claim: ClaimRef; verdict: string }, workerId: WorkerId): void {
+    const run = ledger.runs.get(claim.runId);
+    const task = run?.tasks.get(claim.taskNo);
+    const ended = task?.ended.get(claim.fence);
+    const what = `${name(claim)} of ${workerId}`;
+    if (run === undefined || run.isSetAside) return;
+    if (verdict === 'accepted') {
+      const { finished } = claims.of(workerId, claim);
+      const isSame = ended !== undefined && (ended.outcome === finished?.outcome || ended.outcome === 'cancelled');
+      if (!isSame)
+        scene.fail('I21', `the report of ${what} (${finished?.outcome}) was accepted, it ended as ${ended?.outcome}`);
+      return;
+    }
+    const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
+    if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
+    const isLast = task !== undefined && [...task.ended.keys()].at(-1) === claim.fence;
+    if (isLast && ended?.outcome === claims.of(workerId, claim).finished?.outcome) {
+      scene.fail('I22', `the report of ${what} was called stale, and it is what ended the attempt`);
+    }
+  }
+
+  function see(happening: Happening): void {
+    claims.see(happening);
+    if (happening.kind === 'verdict') checkVerdict(happening.answer, happening.workerId);
+    if (happening.kind !== 'worker' || happening.claim === null) return;
+    const { workerId, claim } = happening;
+    if (happening.what === 'started') {
+      const reason = closed.get(`${workerId} ${claim.runId}/${claim.taskNo}/${claim.fence}`);
+      if (reason !== undefined) scene.fail('I17', `${workerId} starts ${name(claim)}, which was returned (${reason})`);
+    }
+    const worker = claims.workers.get(workerId);
+    if (happening.what === 'started' && worker?.drainsSince !== null) {
+      scene.fail('I27', `${workerId} starts ${name(claim)} though it drains`);
+    }
+  }
+
+  /** Time that shards had an owner since a worker ended: its attempts are given up within the lease and a second of that. */
+  const endedAt = new Map<string, { readonly servedMs: number; readonly takeCount: number }>();
+  function checkGivenUp(): void {
+    const { leaseMs, reconcileMs } = world.settings;
+    for (const run of ledger.live) {
+      if (run.isSetAside) continue;
+      for (const task of run.tasks.values()) {
+        if (task.state !== 'running' || claims.workers.get(task.workerId)?.end == null) continue;
+        const key = `${run.created.runId}/${task.taskNo}/${task.fence}`;
+        const { takeCount } = ledger.shard(run.shard);
+        const servedMs = scene.health.servedMs(run.shard);
+        const since = endedAt.get(key);
+        if (since === undefined) endedAt.set(key, { servedMs, takeCount });
+        else {
+          const boundMs = leaseMs + 3_000 + (takeCount - since.takeCount) * (reconcileMs + 1_000);
+          if (servedMs - since.servedMs > boundMs) {
+            scene.fail(
+              'I25',
+              `${key} of ${task.workerId} is not given up ${servedMs - since.servedMs} ms after its worker ended`,
+            );
+          }
+        }
+      }
+    }
+  }
+
+  return {
+    invariants: ['I17', 'I20', 'I21', 'I22', 'I23', 'I24', 'I25', 'I26', 'I27'],
+    onChange(change, commit) {
+      if (change.kind === 'AttemptClaimed') checkClaim(change);
+      if (change.kind === 'AttemptEnded' || change.kind === 'ClaimReturned') checkHeld(change);
+      if (change.kind === 'AttemptEnded') checkEnd(change, commit);
+      if (change.kind === 'ClaimReturned') checkReturned(change, commit);
+    },
+    onTake({ kind, nodeId, committedAt }) {
+      if (kind === 'take') droppedAt.set(nodeId, committedAt);
+    },
+    onHappening: see,
+    onLook: checkGivenUp,
+  };
+}

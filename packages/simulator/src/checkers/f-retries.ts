@@ -1,0 +1,94 @@
+/** F. Retries, timeouts, cancel. */
+import type { AttemptClaimed, AttemptEnded } from '@signalbox/engine';
+import type { Checker, Scene } from './checker.ts';
+import type { RunBook, TaskBook } from './ledger.ts';
+
+/** Clocks run at slightly different paces. */
+const PACE = 0.998;
+
+export function retries(scene: Scene): Checker {
+  const { ledger, world } = scene;
+
+  function checkEnd(change: AttemptEnded): void {
+    const run = ledger.run(change.runId);
+    const task = ledger.task(change);
+    const { retry } = run.spec.tasks[change.taskNo]!;
+    const isLost = change.outcome === 'lost';
+    const lost = task.lost + (isLost ? 1 : 0);
+    const failures = task.failures + (isLost || change.outcome === 'succeeded' ? 0 : 1);
+    const what = `task ${change.runId}/${change.taskNo} attempt ${change.attemptNo} (${change.outcome})`;
+    if (change.lostCount !== lost) scene.fail('I39', `${what} counts ${change.lostCount} lost, there are ${lost}`);
+    const mayRetry =
+      run.phase === 'open' &&
+      (isLost
+        ? lost < retry.maxLost
+        : change.outcome !== 'succeeded' && change.outcome !== 'permanent' && failures < retry.maxAttempts);
+    if (mayRetry !== (change.retryAt !== null)) {
+      scene.fail(
+        'I39',
+        `${what}: ${failures} of ${retry.maxAttempts} failed, ${lost} of ${retry.maxLost} lost, retry ${change.retryAt}`,
+      );
+    }
+    if (lost > retry.maxLost) scene.fail('I28', `${what} was lost ${lost} times, ${retry.maxLost} are allowed`);
+    if (change.retryAt === null) return;
+    const backoffMs = change.retryAt - change.endedAt;
+    const [least, most] = isLost ? [0, 0] : [retry.minMs, Math.max(retry.minMs, retry.maxMs)];
+    if (!(backoffMs >= least && backoffMs <= most))
+      scene.fail('I40', `${what} waits ${backoffMs} ms, not ${least} to ${most}`);
+  }
+
+  function checkClaim(change: AttemptClaimed): void {
+    const run = ledger.run(change.runId);
+    const task = run.tasks.get(change.taskNo);
+    if (task?.state !== 'retrying') return;
+    const last = [...task.ended.values()].at(-1)!;
+    const backoffMs = (last.retryAt ?? 0) - last.endedAt;
+    // Over a handover two wall clocks take part, which may differ: it holds by the owner's clock.
+    const isSameOwner = task.endEpoch === ledger.shard(run.shard).epoch;
+    const waitedMs = ledger.at - task.endedAt;
+    // The decision was made before its commit: at most as long ago as that of the end was before its own.
+    if (isSameOwner && waitedMs < backoffMs * PACE - slackMs()) {
+      scene.fail('I40', `task ${change.runId}/${change.taskNo} was claimed after ${waitedMs} ms of ${backoffMs}`);
+    }
+  }
+
+  /** Commits may be slow: what was decided first may be seen later. */
+  function slackMs(): number {
+    return 5_000;
+  }
+
+  function checkTimeouts(): void {
+    for (const run of ledger.live) {
+      if (run.isSetAside) continue;
+      for (const task of run.tasks.values()) if (task.state === 'running') checkTimeout(run, task);
+      checkCancel(run);
+    }
+  }
+
+  function checkTimeout(run: RunBook, task: TaskBook): void {
+    const { timeoutMs } = run.spec.tasks[task.taskNo]!;
+    const wellMs = scene.health.wellForMs();
+    if (timeoutMs === null || wellMs < timeoutMs + 20_000) return;
+    const ranMs = world.now - task.claimedAt;
+    if (ranMs > timeoutMs + 25_000) {
+      scene.fail('I41', `task ${run.created.runId}/${task.taskNo} runs for ${ranMs} ms, its timeout is ${timeoutMs}`);
+    }
+  }
+
+  function checkCancel(run: RunBook): void {
+    if (run.phase !== 'closing') return;
+    const { leaseMs, graceMs } = world.settings;
+    const boundMs = leaseMs + graceMs + 20_000;
+    if (scene.health.wellForMs() < boundMs || world.now - run.closedAt < boundMs) return;
+    scene.fail('I42', `run ${run.created.runId} was ${run.outcome} at ${run.closedAt} and has not ended`);
+  }
+
+  return {
+    invariants: ['I28', 'I39', 'I40', 'I41', 'I42'],
+    onChange(change) {
+      if (change.kind === 'AttemptEnded') checkEnd(change);
+      else if (change.kind === 'AttemptClaimed') checkClaim(change);
+    },
+    onLook: checkTimeouts,
+  };
+}

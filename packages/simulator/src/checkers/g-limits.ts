@@ -1,0 +1,94 @@
+/** G. Limits and priorities. */
+import type { AttemptClaimed, DagId } from '@signalbox/engine';
+import { PRIORITIES } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
+import type { Checker, Scene } from './checker.ts';
+import type { RunBook } from './ledger.ts';
+
+export function limits(scene: Scene): Checker {
+  const { ledger, world } = scene;
+
+  function running(dagId: DagId): number {
+    let count = 0;
+    for (const run of ledger.live) {
+      if (run.created.dagId !== dagId || run.isSetAside) continue;
+      for (const task of run.tasks.values()) if (task.state === 'running') count += 1;
+    }
+    return count;
+  }
+
+  function checkClaim(change: AttemptClaimed): void {
+    const { dagId } = ledger.run(change.runId).created;
+    const limit = ledger.dags.get(dagId)?.spec.maxActiveTasks ?? null;
+    if (limit === null) return;
+    const held = running(dagId);
+    if (held >= limit)
+      scene.fail('I44', `task ${change.runId}/${change.taskNo} was claimed, dag ${dagId} has ${held} of ${limit}`);
+  }
+
+  /** On one node: nothing of a higher priority was left behind that could have had the slot. */
+  function checkPriority({ changes, nodeId, shards }: JournaledCommit): void {
+    const known = new Set(shards.map(({ shard }) => shard));
+    for (const change of changes) {
+      if (change.kind !== 'AttemptClaimed') continue;
+      const run = ledger.run(change.runId);
+      const { queue } = run.spec.tasks[change.taskNo]!;
+      const rank = PRIORITIES.indexOf(run.created.priority);
+      for (const other of ledger.live) {
+        if (!known.has(other.shard) || PRIORITIES.indexOf(other.created.priority) >= rank) continue;
+        const left = waitingTask(other, queue);
+        if (left !== null) {
+          scene.fail(
+            'I49',
+            `${nodeId} claimed ${change.runId}/${change.taskNo} (${run.created.priority}) before ${other.created.runId}/${left} (${other.created.priority})`,
+          );
+        }
+      }
+    }
+  }
+
+  /** A task of the run that is ready, by the books alone, and that no limit holds back. */
+  function waitingTask(run: RunBook, queue: string): number | null {
+    if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
+    const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
+    if (limit !== null && running(run.created.dagId) >= limit) return null;
+    const no = run.spec.tasks.findIndex((task, i) => task.queue === queue && ledger.stateOf(run, i) === 'ready');
+    return no < 0 ? null : no;
+  }
+
+  /** The counts that a live owner goes by are those of the books. */
+  function checkCounts(): void {
+    for (const node of world.nodes) {
+      const state = node.isUp ? (node.host?.inspect() ?? null) : null;
+      if (state === null) continue;
+      for (const dag of state.dags.byId.values()) {
+        const held = state.shards.get(dag.shard);
+        const book = ledger.shard(dag.shard);
+        if (held === undefined || held.epoch !== book.epoch || held.commitNo !== book.commitNo) continue;
+        const live = [...ledger.live].filter((run) => run.created.dagId === dag.id && !run.isSetAside);
+        const active = live.filter((run) => run.isAdmitted).length;
+        if (dag.runningTasks !== running(dag.id)) {
+          scene.fail(
+            'I45',
+            `${node.nodeId} counts ${dag.runningTasks} running of dag ${dag.id}, there are ${running(dag.id)}`,
+          );
+        }
+        if (dag.activeRuns !== active) {
+          scene.fail(
+            'I45',
+            `${node.nodeId} counts ${dag.activeRuns} active runs of dag ${dag.id}, there are ${active}`,
+          );
+        }
+      }
+    }
+  }
+
+  return {
+    invariants: ['I44', 'I45', 'I46', 'I49'],
+    onChange(change) {
+      if (change.kind === 'AttemptClaimed') checkClaim(change);
+    },
+    onCommit: checkPriority,
+    onLook: checkCounts,
+  };
+}

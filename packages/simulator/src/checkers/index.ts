@@ -1,0 +1,90 @@
+/** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
+import type { World } from '../world/world.ts';
+import { schedules } from './a-schedules.ts';
+import { submission } from './b-submission.ts';
+import { ownership } from './c-ownership.ts';
+import { replay } from './c-replay.ts';
+import type { Checker, CheckerMaker, Scene } from './checker.ts';
+import { dispatch } from './d-dispatch.ts';
+import { dags } from './e-dags.ts';
+import { retries } from './f-retries.ts';
+import { limits } from './g-limits.ts';
+import { waits } from './h-waits.ts';
+import { Health, LOOK_MS } from './health.ts';
+import { recovery } from './k-recovery.ts';
+import { Ledger } from './ledger.ts';
+
+const ALL: readonly CheckerMaker[] = [
+  schedules,
+  submission,
+  ownership,
+  replay,
+  dispatch,
+  dags,
+  retries,
+  limits,
+  waits,
+  recovery,
+];
+
+export class Watch {
+  readonly health: Health;
+  readonly ledger = new Ledger();
+  readonly #world: World;
+  readonly #checkers: readonly Checker[];
+
+  constructor(world: World) {
+    this.#world = world;
+    this.health = new Health(world, this.ledger);
+    const scene: Scene = {
+      world,
+      ledger: this.ledger,
+      health: this.health,
+      fail: (invariant, message) => world.history.breaks(invariant, message),
+    };
+    this.#checkers = ALL.map((make) => make(scene));
+    world.history.watch((happening) => {
+      if (happening.kind === 'journal') this.#enter(happening.entry);
+      for (const checker of this.#checkers) checker.onHappening?.(happening);
+    });
+    this.#look();
+  }
+
+  /** The promises that are looked after. */
+  get invariants(): readonly string[] {
+    const all = new Set(this.#checkers.flatMap(({ invariants }) => invariants));
+    return [...all].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  }
+
+  healed(): void {
+    for (const checker of this.#checkers) checker.onHealed?.();
+  }
+
+  end(): void {
+    if (this.#world.history.broken !== null) return;
+    for (const checker of this.#checkers) checker.atEnd?.();
+  }
+
+  #enter(entry: World['database']['journal'][number]): void {
+    if (this.#world.history.broken !== null) return;
+    this.ledger.at = entry.committedAt;
+    if (entry.kind !== 'commit') {
+      for (const checker of this.#checkers) checker.onTake?.(entry);
+      return this.ledger.take(entry);
+    }
+    for (const change of entry.changes) {
+      for (const checker of this.#checkers) checker.onChange?.(change, entry);
+      if (this.#world.history.broken !== null) return;
+      this.ledger.apply(change);
+    }
+    for (const checker of this.#checkers) checker.onCommit?.(entry);
+  }
+
+  #look(): void {
+    this.#world.events.in(LOOK_MS, () => {
+      this.health.look();
+      for (const checker of this.#checkers) checker.onLook?.();
+      this.#look();
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
+import type { Checker, Scene } from './checker.ts';
+import type { RunBook } from './ledger.ts';
+
+const RECOVERY_MS = 30_000;
+/** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
+const CLAIM_MS = 4_000;
+
+export function recovery(scene: Scene): Checker {
+  const { ledger, world, health } = scene;
+  /** Since when a task is ready and a slot for it free. */
+  const waitingSince = new Map<string, number>();
+  let healedAt: number | null = null;
+
+  function freeQueues(): Set<string> {
+    const free = new Set<string>();
+    for (const { life, process } of world.workers) {
+      if (life === null || process.isPaused || !life.isConnected || life.phase !== 'working') continue;
+      if (life.heldCount < life.shape.slots) for (const queue of life.shape.queues) free.add(queue);
+    }
+    return free;
+  }
+
+  function checkConservation(): void {
+    if (health.wellForMs() < RECOVERY_MS) return waitingSince.clear();
+    const free = freeQueues();
+    const waiting = new Set<string>();
+    for (const run of ledger.live) {
+      if (run.isSetAside || run.phase !== 'open') continue;
+      if (!run.isAdmitted) {
+        if (hasRoomForRun(run)) waiting.add(`run ${run.created.runId}`);
+        continue;
+      }
+      if (!hasRoomForTask(run)) continue;
+      run.spec.tasks.forEach(({ queue }, no) => {
+        const key = `task ${run.created.runId}/${no}`;
+        if (free.has(queue) && ledger.stateOf(run, no) === 'ready') waiting.add(key);
+      });
+    }
+    for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
+    for (const key of waiting) {
+      const since = waitingSince.get(key) ?? world.now;
+      waitingSince.set(key, since);
+      if (world.now - since > CLAIM_MS) scene.fail('I29', `${key} waits since ${since}, with room for it`);
+    }
+  }
+
+  function hasRoomForRun({ created }: RunBook): boolean {
+    const limit = ledger.dags.get(created.dagId)?.spec.maxActiveRuns ?? null;
+    const active = [...ledger.live].filter(
+      (run) => run.created.dagId === created.dagId && run.isAdmitted && !run.isSetAside,
+    );
+    return limit === null || active.length < limit;
+  }
+
+  function hasRoomForTask({ created }: RunBook): boolean {
+    const limit = ledger.dags.get(created.dagId)?.spec.maxActiveTasks ?? null;
+    if (limit === null) return true;
+    let running = 0;
+    for (const run of ledger.live) {
+      if (run.created.dagId !== created.dagId || run.isSetAside) continue;
+      for (const task of run.tasks.values()) if (task.state === 'running') running += 1;
+    }
+    return running < limit;
+  }
+
+  function checkOwners(): void {
+    if (healedAt === null || world.now - healedAt < RECOVERY_MS) return;
+    const able = world.nodes.filter((node) => node.isUp && !node.process.isPaused);
+    for (const [shard, { owner }] of ledger.shards) {
+      if (!able.some((node) => node.nodeId === owner && node.host?.inspect()?.shards.has(shard))) {
+        scene.fail('I72', `shard ${shard} is served by nobody ${world.now - healedAt} ms after all was healed`);
+      }
+    }
+  }
+
+  /** All that there was to do is done: nothing of it is left in memory. */
+  function checkMemory(): void {
+    for (const run of ledger.live) {
+      if (!run.isSetAside) scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that`);
+    }
+    for (const { host, nodeId, isUp } of world.nodes) {
+      const state = isUp ? (host?.inspect() ?? null) : null;
+      if (state === null || scene.health.wellForMs() < RECOVERY_MS) continue;
+      const left = {
+        runs: state.runs.count,
+        lingering: state.lingering.length,
+        agenda: state.agenda.runs.size + state.agenda.dags.size + state.agenda.loaded.length,
+        running: [...state.workers.all()].reduce((sum, worker) => sum + worker.running, 0),
+        unsent: state.sent.nextDueAt(0) === null ? 0 : 1,
+        ready: [...state.dags.byId.values()]
+          .flatMap((dag) => [...dag.lanes.values()].flat())
+          .reduce((sum, lane) => sum + (lane?.ready ?? 0), 0),
+      };
+      const total = Object.values(left).reduce((sum, count) => sum + count, 0);
+      if (total > 0) scene.fail('I73', `${nodeId} has nothing to do and still holds ${JSON.stringify(left)}`);
+    }
+  }
+
+  return {
+    invariants: ['I18', 'I29', 'I47', 'I72', 'I73'],
+    onHealed() {
+      healedAt = world.now;
+    },
+    onLook() {
+      checkConservation();
+      checkOwners();
+    },
+    atEnd() {
+      if (healedAt !== null) checkMemory();
+    },
+  };
+}
