@@ -17,8 +17,16 @@ export class Directory {
     return this.owners[shard] ?? null;
   }
 
-  nodesWithShards(): Set<NodeId> {
-    return new Set(this.owners.flatMap((owner) => (owner === null ? [] : [owner.nodeId])));
+  /** The nodes that own something, each with its shards. */
+  shardsByNode(): Map<NodeId, ShardNo[]> {
+    const shards = new Map<NodeId, ShardNo[]>();
+    this.owners.forEach((owner, shard) => {
+      if (owner === null) return;
+      const known = shards.get(owner.nodeId);
+      if (known === undefined) shards.set(owner.nodeId, [shard as ShardNo]);
+      else known.push(shard as ShardNo);
+    });
+    return shards;
   }
 
   /** The highest epoch heard of each shard that has had an owner. */

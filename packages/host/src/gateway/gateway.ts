@@ -156,7 +156,8 @@ export class Gateway {
   engineBegan(): void {
     for (const session of this.sessions.values()) {
       session.endAllLoans(this.ports.self);
-      this.tellOwners(session, [...session.held.values()]);
+      // Also what is finished and not answered yet: the worker holds it until then.
+      this.tellOwners(session, [...session.held.values(), ...session.reporting.values()]);
       this.lending.offer(session);
     }
   }
@@ -198,7 +199,7 @@ export class Gateway {
       session.door.answer([{ claim, verdict: 'stale' }]);
       return;
     }
-    session.reporting.add(key);
+    session.reporting.set(key, claim);
     const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...rest };
     this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
       session.reporting.delete(key);
@@ -276,13 +277,16 @@ export class Gateway {
     const { self, directory, peers, clock, turns } = this.ports;
     const agoMs = clock.mono() - session.heardAt;
     const knows = [...session.knows].map(([shard, epoch]) => ({ shard, epoch }));
-    for (const nodeId of directory.nodesWithShards()) {
-      const isTheirs = (shard: ShardNo) => directory.ownerOf(shard)?.nodeId === nodeId && (only?.has(shard) ?? true);
+    for (const [nodeId, owned] of directory.shardsByNode()) {
+      const covers = only === undefined ? owned : owned.filter((shard) => only.has(shard));
+      if (covers.length === 0) continue;
+      const theirs = new Set(covers);
       const part = {
         workerId: session.workerId,
         agoMs,
-        holds: holds.filter((claim) => isTheirs(shardOfRun(claim.runId))),
-        knows: knows.filter(({ shard }) => isTheirs(shard)),
+        holds: holds.filter((claim) => theirs.has(shardOfRun(claim.runId))),
+        covers,
+        knows: knows.filter(({ shard }) => theirs.has(shard)),
       };
       if (nodeId !== self) peers().tell(nodeId, { kind: 'heard', ...part } satisfies PeerMessage);
       else if (turns.current() !== null) this.command({ kind: 'WorkerHeard', gateway: self, ...part });

@@ -13,7 +13,7 @@ export class Session {
   /** Of those, the ones that its last heartbeat did not show: the next one that does not shows that they never arrived. */
   readonly absent = new Set<string>();
   /** Reports on their way to their owner. */
-  readonly reporting = new Set<string>();
+  readonly reporting = new Map<string, ClaimRef>();
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
   /** Epochs that the worker has said it knows. */

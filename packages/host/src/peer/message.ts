@@ -1,5 +1,5 @@
 /** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
-import type { Answer, ClaimRef, Command, Demand, QueueName, WorkerId } from '@signalbox/engine';
+import type { Answer, ClaimRef, Command, Demand, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
 import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
 
 export const PEER_FORMAT = 1;
@@ -65,6 +65,8 @@ export interface Heard {
   readonly workerId: WorkerId;
   readonly agoMs: number;
   readonly holds: readonly ClaimRef[];
+  /** The shards that `holds` speaks of: those that the gateway takes for the receiver's. */
+  readonly covers: readonly ShardNo[];
   readonly knows: readonly ShardEpoch[];
 }
 
