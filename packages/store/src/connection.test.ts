@@ -1,7 +1,7 @@
 import { createDatabase, startTestPostgres } from '@signalbox/postgres/testing';
 import { afterAll, expect, test } from 'vitest';
 import { created, deployed } from './conformance/changes.ts';
-import { ask, Fixtures } from './fixture.ts';
+import { ask, Fixtures } from './fixture.testing.ts';
 import { migrate } from './migrate.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { openQueries } from './queries.ts';

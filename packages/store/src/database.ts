@@ -70,8 +70,9 @@ export class Database {
       ...clientConfig(options),
       max: options.maxConnections,
       idleTimeoutMillis: 30_000,
-      // The driver waits for the promise, though its types do not say so.
-      onConnect: (client) => this.#refuseReadOnly(client as pg.Client),
+      verify: (client, done) => {
+        this.#refuseReadOnly(client).then(() => done(), done);
+      },
     });
     this.#pool.on('error', (error) => options.log('warn', 'an idle connection was lost', { error: error.message }));
   }

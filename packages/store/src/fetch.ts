@@ -17,7 +17,6 @@ import {
 import type { CallResult } from './batch.ts';
 import type { Ask, Database } from './database.ts';
 import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from './leaf.ts';
-import { readWholeRuns } from './load.ts';
 import { type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
@@ -36,6 +35,7 @@ import {
 } from './statements/read-dag.ts';
 import { keyColumns } from './statements/run.ts';
 import { decodeText, plainArray, textArray } from './text.ts';
+import { readWholeRuns } from './whole-runs.ts';
 
 type NeedOf<K extends Need['kind']> = Extract<Need, { kind: K }>;
 

@@ -8,31 +8,20 @@ import {
   type Epoch,
   type RunId,
   type ShardNo,
-  type StoredDag,
   type StoredRun,
   type StoredShard,
-  type StoredVersion,
   shardOfRun,
   type WorkerId,
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import { priorities } from './codes.ts';
-import { type Ask, type Database, holdToIndexes } from './database.ts';
-import { byLeaf, type KnownDays, leafOfRun } from './leaf.ts';
+import { type Database, holdToIndexes } from './database.ts';
+import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
-import {
-  type DagKey,
-  parseDags,
-  parseSchedules,
-  parseVersions,
-  readDags,
-  readVersions,
-  selectSchedulesOfShards,
-  type VersionKey,
-} from './statements/read-dag.ts';
-import { parseRuns, parseTasks, readRuns, readTasks, sortTasks, type TasksByRun } from './statements/read-run.ts';
+import { parseSchedules, selectSchedulesOfShards } from './statements/read-dag.ts';
 import { parseIntegers, plainArray } from './text.ts';
+import { expectResults, readDagsOf, readWholeRuns } from './whole-runs.ts';
 
 const LOAD_TIMEOUT_MS = 60_000;
 
@@ -219,58 +208,6 @@ function headsCall(counts: readonly LiveCount[], headsPerPriority: number): Call
 
 function lost(id: RunId): never {
   throw new Error(`Run ${id} is live but has no row.`);
-}
-
-/** A run without a claim has no task rows: they are not asked for. */
-export async function readWholeRuns(
-  ask: Ask,
-  days: KnownDays,
-  { withTasks, withoutTasks }: { withTasks: readonly RunId[]; withoutTasks: readonly RunId[] },
-): Promise<StoredRun[]> {
-  if (withTasks.length + withoutTasks.length === 0) return [];
-  const leafOf = (id: RunId) => leafOfRun(days, id);
-  const runCalls: Call[] = [...byLeaf([...withTasks, ...withoutTasks], leafOf)].map(([leaf, ids]) =>
-    readRuns(leaf, ids),
-  );
-  const taskCalls: Call[] = [...byLeaf(withTasks, leafOf)].map(([leaf, ids]) => readTasks(leaf, ids));
-  const results = await ask([...taskCalls, ...runCalls]);
-  const tasks: TasksByRun = new Map();
-  for (const result of results.slice(0, taskCalls.length)) parseTasks(result, tasks);
-  sortTasks(tasks);
-  return results.slice(taskCalls.length).flatMap((result) => parseRuns(result, tasks));
-}
-
-/** The dags of these runs and schedules, in the versions that the runs have and in the current one. */
-export async function readDagsOf(
-  ask: Ask,
-  runs: readonly StoredRun[],
-  more: readonly DagKey[],
-  options?: { last: boolean },
-): Promise<{ dags: StoredDag[]; versions: StoredVersion[] }> {
-  const dags = new Map<DagId, DagKey>();
-  const versions = new Map<string, VersionKey>();
-  for (const { shard, dagId } of more) dags.set(dagId, { shard, dagId });
-  for (const { runId, dagId, versionNo } of runs) {
-    const shard = shardOfRun(runId);
-    if (!dags.has(dagId)) dags.set(dagId, { shard, dagId });
-    versions.set(`${dagId}/${versionNo}`, { shard, dagId, versionNo });
-  }
-  if (dags.size === 0 && options === undefined) return { dags: [], versions: [] };
-  const keys = [...dags.values()];
-  const [dagRows, versionRows] = expectResults(
-    await ask([readDags(keys), readVersions([...versions.values()], keys)], options),
-    2,
-  );
-  return { dags: parseDags(dagRows), versions: parseVersions(versionRows) };
-}
-
-type Results<N extends number, Found extends CallResult[] = []> = Found['length'] extends N
-  ? Found
-  : Results<N, [...Found, CallResult]>;
-
-export function expectResults<N extends number>(results: readonly CallResult[], count: N): Results<N> {
-  if (results.length !== count) throw new Error(`${results.length} results instead of ${count}.`);
-  return results as Results<N>;
 }
 
 function parseShards(shards: CallResult, silent: CallResult): StoredShard[] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { ask, Fixtures } from './fixture.ts';
+import { ask, Fixtures } from './fixture.testing.ts';
 import { type Migration, migrate, readMigrations, SchemaError } from './migrate.ts';
 import { openPostgresStore } from './postgres-store.ts';
 

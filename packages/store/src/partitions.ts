@@ -65,25 +65,22 @@ export class Partitions {
   /** Makes what is missing from the day before `now` to some days after it. A day that can't be made now is left for later. */
   async ensureAhead(now: number): Promise<void> {
     await this.refresh();
-    let made = false;
     for (let day = dayOf(now) - DAYS_BEHIND; day <= dayOf(now) + DAYS_AHEAD; day++) {
       for (const group of GROUPS) {
-        if (!this.#days[group].has(day)) made = (await this.#ensureDay(group, day)) || made;
+        if (!this.#days[group].has(day)) await this.#ensureDay(group, day);
       }
     }
-    if (made) await this.refresh();
+    await this.refresh();
   }
 
-  async #ensureDay(group: Group, day: number): Promise<boolean> {
+  async #ensureDay(group: Group, day: number): Promise<void> {
     const [from, to] = group === 'run' ? runBounds(day) : [day * DAY_MS, (day + 1) * DAY_MS];
     try {
       const calls = TABLES[group].map((table) => call(ensurePartition, table, day, from, to));
       await this.#database.write([...partitionLock(), ...calls]);
-      return true;
     } catch (error) {
       // Locked for long, or rows of that day are in `default` already: there they stay, and everything goes on.
       this.#database.options.log('warn', 'a partition could not be made', { group, day, error: String(error) });
-      return false;
     }
   }
 }

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, START, succeeded } from './conformance/changes.ts';
-import { type Fixture, Fixtures } from './fixture.ts';
+import { type Fixture, Fixtures } from './fixture.testing.ts';
 import type { Call } from './statement.ts';
 import { readKeys } from './statements/read-dag.ts';
 import { readRuns, readTasks } from './statements/read-run.ts';

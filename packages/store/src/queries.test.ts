@@ -3,7 +3,7 @@ import type { Change, Instant, RunCreated, RunId, TaskNo, TenantId } from '@sign
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
-import { Fixtures } from './fixture.ts';
+import { Fixtures } from './fixture.testing.ts';
 import type { ListRuns } from './queries/run-list.ts';
 
 const fixtures = new Fixtures();

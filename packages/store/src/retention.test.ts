@@ -3,7 +3,7 @@ import { firstRunIdAt } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
-import { type Fixture, Fixtures } from './fixture.ts';
+import { type Fixture, Fixtures } from './fixture.testing.ts';
 import { DAY_MS, dayOf } from './leaf.ts';
 
 const fixtures = new Fixtures();

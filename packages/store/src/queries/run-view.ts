@@ -28,10 +28,10 @@ import { attemptOutcomes, causes, phases, priorities, returnReasons, runOutcomes
 import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
-import { expectResults } from '../load.ts';
 import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
 import { decodeNullableText, decodeText } from '../text.ts';
+import { expectResults } from '../whole-runs.ts';
 
 export interface RunView {
   readonly runId: RunId;
