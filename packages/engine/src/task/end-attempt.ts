@@ -5,7 +5,7 @@ import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
 import { backoffMs } from './backoff.ts';
-import type { AttemptOutcome } from './outcome.ts';
+import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
 
 interface Ending {
   readonly outcome: AttemptOutcome;
@@ -56,16 +56,9 @@ function retryDelay(
   lostCount: number,
   chance: () => number,
 ): number | null {
-  switch (outcome) {
-    case 'succeeded':
-    case 'permanent':
-      return null;
-    case 'lost':
-      // At once: it was not the task's fault, as far as anyone knows; the limit is for the task whose fault it is (I28).
-      return lostCount < policy.maxLost ? 0 : null;
-    case 'failed':
-    case 'timed_out':
-    case 'cancelled':
-      return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance()) : null;
-  }
+  const budget = BUDGET_OF[outcome];
+  if (budget === null) return null;
+  // At once: it was not the task's fault, as far as anyone knows; the limit is for the task whose fault it is (I28).
+  if (budget === 'maxLost') return lostCount < policy.maxLost ? 0 : null;
+  return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance()) : null;
 }

@@ -7,6 +7,16 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** What a report may say. */
 export type ReportedOutcome = Exclude<AttemptOutcome, 'lost'>;
 
+/** Against which budget of the task's retry policy an attempt counts that ended so; null: the task ends with it (I39). */
+export const BUDGET_OF = {
+  succeeded: null,
+  failed: 'maxAttempts',
+  permanent: null,
+  timed_out: 'maxAttempts',
+  lost: 'maxLost',
+  cancelled: 'maxAttempts',
+} as const satisfies Record<AttemptOutcome, 'maxAttempts' | 'maxLost' | null>;
+
 export const TASK_STATES = [
   'blocked',
   'ready',

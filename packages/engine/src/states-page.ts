@@ -1,0 +1,86 @@
+/** The page `docs/reference/states.md`, made from the tables that the engine goes by. */
+import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome, BUDGET_OF } from './task/outcome.ts';
+import { TASK_MOVES, TASK_STATE_NAMES } from './task/task-table.ts';
+
+type StateName = (typeof TASK_STATE_NAMES)[number];
+
+const TASK_MEANING: Record<StateName, string> = {
+  blocked: 'waits for upstream tasks',
+  ready: 'may start: waits for a slot, and for its limits',
+  running: 'an attempt has been claimed for a worker',
+  retrying: 'its last attempt failed; the next one starts when the backoff is over',
+  succeeded: 'an attempt succeeded',
+  failed: 'an attempt failed for good, or the budget of attempts is used up',
+  upstream_failed: 'a task that it needs failed: it will never run',
+  cancelled: 'its run was cancelled before it ended',
+};
+
+const PHASE_MEANING: Record<RunPhase, string> = {
+  open: 'its tasks may run; no outcome yet',
+  closing: 'the outcome is fixed; what still runs is being ended; it counts against limits',
+  ended: 'nothing of it runs, waits or holds a slot',
+};
+
+const RUN_OUTCOME_MEANING: Record<RunOutcome, string> = {
+  succeeded: 'every task succeeded',
+  failed: 'no task can run any more, and at least one did not succeed',
+  cancelled: 'someone cancelled it before it was completed',
+};
+
+const ATTEMPT_MEANING: Record<AttemptOutcome, string> = {
+  succeeded: 'the worker reported success',
+  failed: 'the worker reported a failure that may pass',
+  permanent: 'the worker reported a failure that trying again does not mend',
+  timed_out: "it ran longer than the task's timeout allows",
+  lost: 'its worker was not heard for the length of its lease, or lost it',
+  cancelled: 'its run was cancelled, or the worker stopped it',
+};
+
+const BUDGET_MEANING = { maxAttempts: '`maxAttempts`, after a backoff', maxLost: '`maxLost`, at once' } as const;
+
+export function statesPage(): string {
+  return [
+    '# States',
+    'Made from the tables in `packages/engine`. A test compares; `npx vitest run packages/engine/src/states-page.test.ts -u` writes it anew.',
+    '## Tasks',
+    table(
+      ['state', 'meaning', 'may become'],
+      TASK_STATE_NAMES.map((name, code) => [`\`${name}\``, TASK_MEANING[name], movesFrom(code)]),
+    ),
+    'A claim that is refused, or never arrives, goes from `running` back to `ready` and does not count as an attempt.',
+    '## Attempts',
+    table(
+      ['outcome', 'meaning', 'counts against'],
+      ATTEMPT_OUTCOMES.map((outcome) => [`\`${outcome}\``, ATTEMPT_MEANING[outcome], budgetOf(outcome)]),
+    ),
+    '## Runs',
+    'A run goes through its phases in this order, and never back.',
+    table(
+      ['phase', 'meaning'],
+      RUN_PHASES.map((phase) => [`\`${phase}\``, PHASE_MEANING[phase]]),
+    ),
+    table(
+      ['outcome', 'meaning'],
+      RUN_OUTCOMES.map((outcome) => [`\`${outcome}\``, RUN_OUTCOME_MEANING[outcome]]),
+    ),
+    'A run that makes decisions about it go wrong twice is *set aside*: it stays as it is, is shown, and nothing touches it until a person does.',
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd();
+}
+
+function movesFrom(code: number): string {
+  const names = TASK_MOVES[code]!.map((to) => `\`${TASK_STATE_NAMES[to]}\``);
+  return names.length === 0 ? 'final' : names.join(', ');
+}
+
+function budgetOf(outcome: AttemptOutcome): string {
+  const budget = BUDGET_OF[outcome];
+  return budget === null ? 'none: the task ends with it' : BUDGET_MEANING[budget];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
