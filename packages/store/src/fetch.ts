@@ -127,7 +127,7 @@ function versionsWanted(asked: readonly NeedOf<'version'>[], runs: readonly Stor
 
 /**
  * A uid's own clock says near which day its run was created, so three partitions are asked first. Clocks may have been far
- * apart: what is not found there is looked for in all of them, some 10 µs each.
+ * apart: what is not found there is looked for in all of them.
  */
 export async function findRunIds(
   ask: Ask,

@@ -1,6 +1,6 @@
 /**
  * The changes of one commit, packed for the journal. Texts of params, outputs and errors are left out; that there was one
- * is kept, as an empty text, because state depends on it. Some 12 to 25 bytes a change.
+ * is kept, as an empty text, because state depends on it. Some 17 bytes a change.
  *
  * A format is never changed once rows of it exist: a new kind or field is a new format, and this file goes on reading the
  * old ones. A format that it does not know is refused.

@@ -9,7 +9,7 @@ const ESCAPE = '\u0001';
 // Surrogates match one by one only where they stand alone: with the flag u a pair is one character.
 const UNSTORABLE = /[\u0000\u0001]|\p{Surrogate}/gu;
 const QUOTED = /["\\]/g;
-// What needs no care at all, which is nearly everything: one test, some 30 ns.
+// Most texts hold none of these: then one test is all.
 const SPECIAL = /[\u0000\u0001"\\\ud800-\udfff]/;
 
 export function encodeText(text: string): string {
@@ -61,7 +61,7 @@ export function uuidArray(values: readonly string[]): string {
   return `{${values.join(',')}}`;
 }
 
-/** A column that PostgreSQL sent as one array of integers. JSON.parse reads them some five times as fast as `split`. */
+/** A column that PostgreSQL sent as one array of integers. */
 export function parseIntegers(literal: string | null | undefined): number[] {
   if (literal === null || literal === undefined) return [];
   return JSON.parse(`[${literal.slice(1, -1)}]`) as number[];

@@ -32,10 +32,10 @@ export interface ListedRuns {
   readonly next: RunId | null;
 }
 
-/** Rows looked at in one step, over all streams; 6,400 took 4 ms. */
+/** Rows looked at in one step, over all streams: 4.5 ms among a million runs. */
 const ROWS_PER_STEP = 6_400;
 const MAX_STEPS = 8;
-/** Beyond it a tenant's runs are walked by shard: a stream costs some 3 µs also when it is empty. */
+/** Beyond it a tenant's runs are walked by shard: a stream costs a descent of the index also when it is empty. */
 const MAX_DAG_STREAMS = 500;
 
 const selectDagIds = statement(
