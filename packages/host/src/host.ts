@@ -90,8 +90,11 @@ export class Host {
         this.nodes = nodes;
         this.peers.update(nodes);
       },
-      onTaken: (epochs) => {
+      onBegan: () => {
+        this.toldDemand = '';
         this.gateway.engineBegan();
+      },
+      onTaken: (epochs) => {
         this.gateway.reconcile(epochs);
         this.peers.tellAll({ kind: 'reconcile', epochs });
       },

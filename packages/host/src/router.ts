@@ -24,9 +24,13 @@ interface Journey {
   readonly done: (result: Routed) => void;
   /** An earlier try may have been done. */
   isUnsure: boolean;
+  /** It is with an owner, who has not answered yet. */
+  isOut: boolean;
 }
 
 const RETRY_MS = 50;
+/** How often those whose time is up are looked for: one timer for all, since most are answered in a moment. */
+const SWEEP_MS = 200;
 
 export class Router {
   private readonly self: NodeId;
@@ -34,6 +38,8 @@ export class Router {
   private readonly peers: () => Peers;
   private readonly directory: Directory;
   private readonly clock: Clock;
+  private readonly open = new Set<Journey>();
+  private isSweeping = false;
 
   constructor(self: NodeId, parts: { turns: Turns; peers: () => Peers; directory: Directory; clock: Clock }) {
     this.self = self;
@@ -50,35 +56,47 @@ export class Router {
   send(command: Command, deadlineMs: number, done: (result: Routed) => void): void {
     const shard = shardOfCommand(command);
     if (shard === null) throw new Error(`${command.kind} has no owner to be sent to`);
-    this.go({ command, shard, giveUpAt: this.clock.mono() + deadlineMs, done, isUnsure: false });
+    const giveUpAt = this.clock.mono() + deadlineMs;
+    const journey: Journey = { command, shard, giveUpAt, done, isUnsure: false, isOut: false };
+    this.open.add(journey);
+    if (!this.isSweeping) this.sweepLater();
+    this.go(journey);
   }
 
   private go(journey: Journey): void {
     if (this.turns.owns(journey.shard)) return this.decideHere(journey);
     const owner = this.directory.ownerOf(journey.shard);
     if (owner === null || owner.nodeId === this.self) return this.tryAgainLater(journey);
+    journey.isOut = true;
     this.peers().forward(owner.nodeId, owner.epoch, journey.command, (result) => {
+      journey.isOut = false;
       if (result.status === 'answered') this.arrive(journey, result.answer);
       else if (result.status === 'unknown') this.unsure(journey);
-      else if (result.reason === 'overloaded') journey.done({ status: 'overloaded' });
+      else if (result.reason === 'overloaded') this.refuse(journey);
       else this.tryAgainLater(journey);
     });
   }
 
   private decideHere(journey: Journey): void {
+    journey.isOut = true;
     const isTaken = this.turns.inbox.offer({
       command: journey.command,
       reply: (outcome) => {
+        journey.isOut = false;
         if (outcome.status === 'answered') this.arrive(journey, outcome.answer);
         else this.unsure(journey);
       },
     });
-    if (!isTaken) journey.done({ status: journey.isUnsure ? 'unknown' : 'overloaded' });
+    if (!isTaken) this.refuse(journey);
   }
 
   private arrive(journey: Journey, answer: Answer): void {
     if (!answer.ok && answer.code === 'NOT_OWNER') this.tryAgainLater(journey);
-    else journey.done({ status: 'answered', answer });
+    else this.finish(journey, { status: 'answered', answer });
+  }
+
+  private refuse(journey: Journey): void {
+    this.finish(journey, { status: journey.isUnsure ? 'unknown' : 'overloaded' });
   }
 
   private unsure(journey: Journey): void {
@@ -87,18 +105,37 @@ export class Router {
     this.tryAgainLater(journey);
   }
 
+  /** Its time may have been up before: what comes then is of no interest. */
+  private finish(journey: Journey, result: Routed): void {
+    if (this.open.delete(journey)) journey.done(result);
+  }
+
+  private giveUp(journey: Journey): void {
+    this.finish(journey, { status: journey.isUnsure || journey.isOut ? 'unknown' : 'unavailable' });
+  }
+
+  /** An owner that is slow, or a link that is dead without a word, keeps nobody waiting beyond the deadline (I60). */
+  private sweepLater(): void {
+    this.isSweeping = this.open.size > 0;
+    if (!this.isSweeping) return;
+    this.clock.after(SWEEP_MS, () => {
+      const mono = this.clock.mono();
+      for (const journey of this.open) if (mono >= journey.giveUpAt) this.giveUp(journey);
+      this.sweepLater();
+    });
+  }
+
   /** When the directory changes, or after a while. */
   private tryAgainLater(journey: Journey): void {
-    if (this.clock.mono() >= journey.giveUpAt) {
-      return journey.done({ status: journey.isUnsure ? 'unknown' : 'unavailable' });
-    }
+    if (!this.open.has(journey)) return;
+    if (this.clock.mono() >= journey.giveUpAt) return this.giveUp(journey);
     let isGone = false;
     const go = () => {
       if (isGone) return;
       isGone = true;
       cancel();
       forget();
-      this.go(journey);
+      if (this.open.has(journey)) this.go(journey);
     };
     const cancel = this.clock.after(RETRY_MS, go);
     const forget = this.directory.onChange(go);

@@ -1,6 +1,7 @@
 /** `npm run simulate -- --seed 1 --minutes 1 --mode safety|liveness --histories 1 --quiet`: history after history, until one breaks a promise. */
 import { parseArgs } from 'node:util';
 import { type Mode, type Outcome, simulate } from './simulate.ts';
+import type { World } from './world/world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     mode: { type: 'string' },
     quiet: { type: 'boolean', default: false },
     print: { type: 'boolean', default: false },
+    wire: { type: 'boolean', default: false },
   },
 });
 
@@ -25,13 +27,18 @@ process.on('unhandledRejection', (reason) => {
   unhandled ??= reason;
 });
 
+/** With `--wire` the history tells what passes on the wires as well. */
+const onWorld = (world: World) => {
+  world.isVerbose = values.wire;
+};
+
 const beganAt = performance.now();
 const elapsedMin = () => (performance.now() - beganAt) / 60_000;
 let [count, steps, simulated] = [0, 0, 0];
 let last: Outcome | null = null;
 for (let seed = firstSeed; count < most && (minutes === null || elapsedMin() < minutes); seed++) {
   for (const mode of modes) {
-    const outcome = await simulate({ seed, mode });
+    const outcome = await simulate({ seed, mode, onWorld });
     count += 1;
     steps += outcome.stepCount;
     simulated += outcome.simulatedMs;

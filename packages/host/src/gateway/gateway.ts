@@ -59,8 +59,7 @@ export class Gateway {
       self: ports.self,
       clock: ports.clock,
       lendHere: (session, count) => this.command(this.lendCommand(session, count)),
-      recallHere: (session, count) =>
-        this.command({ kind: 'RecallSlots', gateway: ports.self, workerId: session.workerId, count }),
+      recallHere: (session, count) => this.recallHere(session, count),
       lendThere: (nodeId, session, count) =>
         ports.peers().tell(nodeId, { kind: 'lent', workerId: session.workerId, queues: session.queues, count }),
     });
@@ -154,6 +153,8 @@ export class Gateway {
 
   /** The engine begins anew, knowing of no worker: it is told of all of them. */
   engineBegan(): void {
+    // What was meant for the engine before it may still wait in the inbox: none of it counts (I24).
+    this.command({ kind: 'GatewayLost', gateway: this.ports.self });
     for (const session of this.sessions.values()) {
       session.endAllLoans(this.ports.self);
       // Also what is finished and not answered yet: the worker holds it until then.
@@ -291,6 +292,13 @@ export class Gateway {
       if (nodeId !== self) peers().tell(nodeId, { kind: 'heard', ...part } satisfies PeerMessage);
       else if (turns.current() !== null) this.command({ kind: 'WorkerHeard', gateway: self, ...part });
     }
+  }
+
+  private recallHere(session: Session, count: number): void {
+    const { self, turns } = this.ports;
+    // With no engine to answer they are free at once: another node waits for them.
+    if (turns.current() === null) return this.slotsReturned(self, session.workerId, count);
+    this.command({ kind: 'RecallSlots', gateway: self, workerId: session.workerId, count });
   }
 
   private lendCommand(session: Session, count: number): Command {

@@ -23,6 +23,8 @@ export interface OwnershipPorts {
   readonly node: { readonly nodeId: NodeId; readonly peerAddress: string; readonly gatewayAddress: string };
   /** The nodes that are there: links go to them. */
   readonly onNodes: (seen: ClusterSeen['nodes']) => void;
+  /** The engine has begun anew, and knows of no worker. */
+  readonly onBegan: () => void;
   /** These shards are ours now: workers are asked what they run of them. */
   readonly onTaken: (epochs: readonly ShardEpoch[]) => void;
   /** Shards are free to be taken: others should look. */
@@ -162,6 +164,7 @@ export class Ownership {
       const chain = await store.openChain(node.nodeId);
       await this.restore(state, loaded);
       turns.begin(state, chain);
+      this.ports.onBegan();
     } else await turns.between((state) => this.restore(state, loaded));
     if (!loaded.heads.complete) turns.loadRest(taken.map(({ shard }) => shard));
     this.ports.directory.announce(node.nodeId, taken);

@@ -29,6 +29,7 @@ interface OutgoingLink {
 }
 
 const REOPEN_MS = 100;
+const CALLERS_KEPT = 1_000;
 
 export class Peers {
   private readonly self: NodeId;
@@ -37,7 +38,8 @@ export class Peers {
   private readonly log: Log;
   private readonly events: PeerEvents;
   private readonly outgoing = new Map<NodeId, OutgoingLink>();
-  private readonly callers = new Map<NodeId, number>();
+  /** The newest session of each node that has called, and the link it came by. */
+  private readonly callers = new Map<NodeId, { readonly session: number; readonly link: PeerLink }>();
   private session = 0;
   private lastNo = 0;
   private isStopped = false;
@@ -59,13 +61,23 @@ export class Peers {
       this.outgoing.delete(nodeId);
       out.link?.close();
       this.failWaiting(out);
-      this.callers.delete(nodeId);
+      // It may be alive all the same: by this it learns that it is not heard here any more, and calls anew.
+      this.callers.get(nodeId)?.link.close();
     }
+    this.forgetCallers(wanted);
     for (const { nodeId, peerAddress } of wanted.values()) {
       if (this.outgoing.has(nodeId)) continue;
       const out: OutgoingLink = { nodeId, address: peerAddress, link: null, waiting: new Map() };
       this.outgoing.set(nodeId, out);
       this.open(out);
+    }
+  }
+
+  /** Nodes that are gone call no more; a session that is late may still be on its way, so the last ones are kept. */
+  private forgetCallers(wanted: ReadonlyMap<NodeId, unknown>): void {
+    for (const nodeId of this.callers.keys()) {
+      if (this.callers.size <= CALLERS_KEPT) return;
+      if (!wanted.has(nodeId)) this.callers.delete(nodeId);
     }
   }
 
@@ -150,15 +162,15 @@ export class Peers {
   }
 
   private accept(caller: PeerCaller, link: PeerLink): PeerHandlers {
-    const last = this.callers.get(caller.nodeId) ?? 0;
-    if (caller.session < last) {
+    const last = this.callers.get(caller.nodeId);
+    if (last !== undefined && caller.session <= last.session) {
       link.close();
       return { onMessage: () => undefined, onClose: () => undefined };
     }
-    this.callers.set(caller.nodeId, caller.session);
+    this.callers.set(caller.nodeId, { session: caller.session, link });
     let isClosed = false;
     // A newer link of the same node voids this one: what it still carries may have been sent again.
-    const isVoid = () => isClosed || this.callers.get(caller.nodeId) !== caller.session;
+    const isVoid = () => isClosed || this.callers.get(caller.nodeId)?.session !== caller.session;
     return {
       onMessage: (raw) => {
         if (isVoid()) return;

@@ -42,7 +42,7 @@ export function dispatch(scene: Scene): Checker {
     const what = `${name(change)} of ${change.workerId}`;
     const { outcome, error } = change;
     if (outcome === 'lost') return checkLost(change, commit, what);
-    if (outcome === 'timed_out' && error?.startsWith('The attempt ran longer')) return;
+    if (error?.startsWith('The attempt ran longer')) return;
     if (seen.finished === null) return scene.fail('I21', `${what} ended as ${outcome}, its worker never said so`);
     const isSame = seen.finished.outcome === outcome || outcome === 'cancelled';
     if (!isSame) scene.fail('I21', `${what} ended as ${outcome}, its worker said ${seen.finished.outcome}`);

@@ -79,8 +79,8 @@ export function recovery(scene: Scene): Checker {
     for (const run of ledger.live) {
       if (!run.isSetAside) scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that`);
     }
-    for (const { host, nodeId, isUp } of world.nodes) {
-      const state = isUp ? (host?.inspect() ?? null) : null;
+    for (const { host, nodeId, isUp, process } of world.nodes) {
+      const state = isUp && !process.isPaused ? (host?.inspect() ?? null) : null;
       if (state === null || scene.health.wellForMs() < RECOVERY_MS) continue;
       const left = {
         runs: state.runs.count,

@@ -39,7 +39,9 @@ export type Happening =
     }
   | WorkerHappening
   | { readonly kind: 'machine'; readonly machine: string; readonly what: string; readonly id: string | null }
-  | { readonly kind: 'fault'; readonly what: string };
+  | { readonly kind: 'fault'; readonly what: string }
+  /** Only when asked for: what passes on the wires, and what nodes log. */
+  | { readonly kind: 'wire'; readonly what: string };
 
 export type WorkerHappening = {
   readonly kind: 'worker';
@@ -87,6 +89,8 @@ export function describe(happening: Happening): string {
       return `${happening.machine} ${happening.what}${happening.id === null ? '' : ` as ${happening.id}`}`;
     case 'fault':
       return `FAULT ${happening.what}`;
+    case 'wire':
+      return `  ~ ${happening.what}`;
   }
 }
 

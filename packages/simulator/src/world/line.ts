@@ -52,12 +52,13 @@ export class Line {
     if (this.#open[side]) this.#carry(side, frame);
   }
 
-  /** This end closes it; the other one hears of it if the way is open. */
-  close(side: Side): void {
-    if (!this.#open[side]) return;
+  /** This end closes it; the other one hears of it if the way is open. False when it was closed before. */
+  close(side: Side): boolean {
+    if (!this.#open[side]) return false;
     this.#open[side] = false;
     this.#carry(side, CLOSED);
     this.#forgetIfOver();
+    return true;
   }
 
   /** The process at this end is gone. With its machine gone too, nobody tells the other end. */

@@ -35,7 +35,7 @@ export function openLine(world: World, machine: string, opening: Opening, from: 
     onFrame: (frame) => {
       if (far !== null) return far.onFrame(frame);
       const door = world.doors.get(machine);
-      if (door === undefined || !door.process.isAlive) return line.close(1);
+      if (door === undefined || !door.process.isAlive) return void line.close(1);
       far = door.accept(frame as Opening, line);
     },
     onClose: () => far?.onClose(),
@@ -77,7 +77,7 @@ export class NodeLines implements PeerNetwork {
         onClose: () => handlers.onClose(),
       }),
     );
-    return this.#link(line, 0);
+    return this.#link(line, 0, handlers);
   }
 
   listen(onLink: (caller: PeerCaller, link: PeerLink) => PeerHandlers): void {
@@ -87,10 +87,12 @@ export class NodeLines implements PeerNetwork {
   #acceptPeer(caller: PeerCaller, line: Line): LineEnd {
     let handlers: PeerHandlers | null = null;
     this.#process.deliver(() => {
-      handlers = this.#onLink?.(caller, this.#link(line, 1)) ?? null;
+      const told: PeerHandlers = { onMessage: () => undefined, onClose: () => handlers?.onClose() };
+      handlers = this.#onLink?.(caller, this.#link(line, 1, told)) ?? null;
     });
     return this.#end({
       onFrame: (frame) => {
+        this.#world.tellWire(() => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId}`);
         this.#notice(frame as PeerMessage);
         handlers?.onMessage(frame);
       },
@@ -98,7 +100,7 @@ export class NodeLines implements PeerNetwork {
     });
   }
 
-  #link(line: Line, side: 0 | 1): PeerLink {
+  #link(line: Line, side: 0 | 1, handlers: PeerHandlers): PeerLink {
     return {
       send: (message) => {
         if (!this.#process.maySend()) return;
@@ -109,11 +111,14 @@ export class NodeLines implements PeerNetwork {
             this.#world.history.add({ kind: 'assigned', node: this.#machine, to: 'gateway', workerId, assignment });
           }
         }
+        this.#world.tellWire(() => `${this.#machine} sends ${JSON.stringify(message)}`);
         // As text, like on a real wire: nothing is shared.
         line.send(side, JSON.parse(JSON.stringify(message)));
       },
       close: () => {
-        if (this.#process.isAlive) line.close(side);
+        if (!this.#process.isAlive || !line.close(side)) return;
+        // Whoever closes a link is told so too, a moment later.
+        this.#world.events.in(0, () => this.#process.deliver(() => handlers.onClose()));
       },
     };
   }

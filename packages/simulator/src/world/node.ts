@@ -70,6 +70,7 @@ export class SimNode {
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore),
         log: (level, message, details) => {
+          this.#world.tellWire(() => `${nodeId} logs ${level}: ${message} ${JSON.stringify(details)}`);
           if (level !== 'error' || !process.isAlive) return;
           history.breaks('D3', `${nodeId} logged an error: ${message} ${JSON.stringify(details)}`);
         },

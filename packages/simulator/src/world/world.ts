@@ -30,6 +30,8 @@ export class World {
   readonly doors = new Map<string, Door>();
   readonly nodes: SimNode[] = [];
   readonly workers: SimWorker[] = [];
+  /** Whether histories tell what passes on the wires. */
+  isVerbose = false;
   #journaled = 0;
 
   constructor({ seed, settings, sabotage }: WorldOptions) {
@@ -45,6 +47,10 @@ export class World {
       onViolation: ({ message, change }) =>
         this.history.breaks('D1', `a constraint was broken: ${message}: ${JSON.stringify(change)}`),
     });
+  }
+
+  tellWire(what: () => string): void {
+    if (this.isVerbose) this.history.add({ kind: 'wire', what: what() });
   }
 
   get now(): number {
