@@ -1,5 +1,4 @@
 /** `signalbox runs list`. */
-import type { RunFilter } from '@signalbox/sdk';
 import { type ConnectionFlags, connect } from './connection.ts';
 import { coloured, colours, print, printJson, table } from './output.ts';
 import { spanOf } from './runs-show.ts';
@@ -17,7 +16,7 @@ export async function list(flags: ListFlags): Promise<void> {
   const { dag, state, outcome, limit, cursor } = flags;
   const given = Object.entries({ dag, state, outcome, limit, cursor }).filter(([, value]) => value !== undefined);
   // Words that the server does not know are refused by it, with those that it does.
-  const page = await (await connect(flags)).listRuns(Object.fromEntries(given) as RunFilter);
+  const page = await (await connect(flags)).listRuns(Object.fromEntries(given));
   if (flags.json) return printJson(page);
   const rows = page.items.map((run) => [
     run.id,

@@ -40,7 +40,11 @@ async function readOrMake(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true });
   try {
     const handle = await open(file, 'wx', 0o600);
-    await handle.writeFile(`${made}\n`).finally(() => handle.close());
+    try {
+      await handle.writeFile(`${made}\n`);
+    } finally {
+      await handle.close();
+    }
     return made;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -38,7 +38,7 @@ export class ThreadRenewer implements LeaseRenewer {
     const workerData: RenewalData = {
       ...this.#options,
       nodeId,
-      ticks: this.#ticks.buffer as SharedArrayBuffer,
+      ticks: this.#ticks.buffer,
     };
     const thread = new Worker(THREAD, { workerData, execArgv: [], name: 'signalbox-renewal' });
     this.#thread = thread;

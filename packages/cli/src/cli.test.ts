@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../bin/signalbox.js', import.meta.url));
+const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let postgres: TestPostgres;
+let folder: string;
+let databaseUrl: string;
+let url = '';
+let gateway = '';
+const running: ChildProcess[] = [];
+
+function begin(args: readonly string[], env: Record<string, string> = {}) {
+  const { SIGNALBOX_TOKEN: _, SIGNALBOX_ADMIN_TOKEN: __, ...rest } = process.env;
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...rest, NODE_OPTIONS: '', SIGNALBOX_DATA: folder, SIGNALBOX_URL: url, SIGNALBOX_LOG: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.push(child);
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    said.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    said.stderr += chunk;
+  });
+  const ended = once(child, 'close').then(([exitCode]): Ended => ({ exitCode: exitCode as number | null, ...said }));
+  return { child, said, ended };
+}
+
+const signalbox = (...args: string[]): Promise<Ended> => begin(args).ended;
+const json = async (...args: string[]) => {
+  const { exitCode, stdout, stderr } = await signalbox(...args, '--json');
+  if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`);
+  return JSON.parse(stdout);
+};
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let i = 0; i < 750 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  if (!holds()) throw new Error(`Not seen in time: ${what}`);
+}
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  databaseUrl = await createDatabase(postgres);
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-cli-'));
+  const args = ['server', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--database', databaseUrl, '--json'];
+  const server = begin(args);
+  await until(() => server.said.stdout.includes('\n'), 'the server');
+  ({ url, grpcAddress: gateway } = JSON.parse(server.said.stdout));
+  const worker = begin(['worker', '--handlers', join(examples, 'handlers.mjs'), '--gateway', gateway]);
+  await until(() => worker.said.stdout.includes('is connected'), 'the worker');
+});
+
+afterAll(async () => {
+  for (const child of running.reverse()) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+  }
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('the admin token lies in the data folder, for its owner only', async () => {
+  expect((await stat(join(folder, 'admin.token'))).mode & 0o777).toBe(0o600);
+});
+
+test('an example is deployed, run, shown and listed', async () => {
+  expect(await json('deploy', join(examples, 'hello.json'))).toMatchObject({
+    name: 'hello',
+    version: 1,
+    changed: true,
+  });
+  const run = await json('runs', 'trigger', 'hello', '--params', '{"name":"Ada"}', '--wait');
+  expect(run).toMatchObject({ outcome: 'succeeded', params: { name: 'Ada' } });
+  const shown = await signalbox('runs', 'show', run.id);
+  expect(shown.stdout).toMatch(/shout +succeeded +1 +"HELLO, ADA!"/);
+  expect(shown.stdout).not.toContain('\u001b');
+  const listed = await json('runs', 'list', '--dag', 'hello');
+  expect(listed.items.map((item: { id: string }) => item.id)).toEqual([run.id]);
+});
+
+test('a run that fails is waited for with exit code 1, and says why', async () => {
+  await json('deploy', join(examples, 'broken.json'));
+  const { exitCode, stdout } = await signalbox('runs', 'trigger', 'broken', '--wait');
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/stumble +failed +3 +Error: This example fails on purpose/);
+  expect(stdout).toMatch(/never +upstream_failed/);
+});
+
+test('a key gives the same run again, and a run can be cancelled', async () => {
+  const file = join(folder, 'waiting.json');
+  await writeFile(file, JSON.stringify({ name: 'waiting', tasks: [{ name: 'a', handler: 'noop', queue: 'nobody' }] }));
+  await json('deploy', file);
+  const first = await json('runs', 'trigger', 'waiting', '--key', 'k1');
+  expect(await json('runs', 'trigger', 'waiting', '--key', 'k1')).toEqual(first);
+  expect((await signalbox('runs', 'cancel', first.id)).stdout).toContain('cancelled');
+  expect(await json('runs', 'show', first.id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
+});
+
+test.each([
+  [['runs', 'trigger', 'nothing'], 'There is no dag nothing', 'deploy the dag first'],
+  [['runs', 'show', 'x'], 'There is no run x', 'Check the id'],
+  [['runs', 'trigger', 'hello', '--params', '{'], '--params is no JSON', 'Quote it'],
+  [['runs', 'list', '--state', 'asleep'], 'not well-formed', 'Correct what'],
+  [['deploy', '/nowhere.json'], "can't be read", 'Give the path'],
+  [['worker', '--handlers', '/nowhere.mjs'], 'could not be loaded', 'Give a JavaScript module'],
+  [['runs', 'list', '--data', '/nowhere'], 'No token is known', 'SIGNALBOX_TOKEN'],
+])('%j fails with a sentence and what to do', async (args, message, remedy) => {
+  const { exitCode, stderr, stdout } = await signalbox(...args);
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(remedy);
+  expect(stderr).not.toMatch(/^ +at /m);
+});
+
+test('a wrong token is told as such; errors are JSON for programs', async () => {
+  const { exitCode, stderr } = await begin(['runs', 'list', '--json'], { SIGNALBOX_TOKEN: 'wrong' }).ended;
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    code: 'UNAUTHENTICATED',
+    remedy: expect.stringContaining('admin.token'),
+  });
+});
+
+test('bad settings of a server are refused before anything is started', async () => {
+  const { exitCode, stderr } = await signalbox('server', '--http', '0.0.0.0:4500', '--database', databaseUrl);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('without TLS')]);
+});
+
+test('a worker that is told to stop finishes what it has (I27)', async () => {
+  const handlers = join(folder, 'slow.mjs');
+  await writeFile(
+    handlers,
+    `export const slow = () => { console.log('begun'); return new Promise((done) => setTimeout(() => done('whole'), 700)); };`,
+  );
+  const file = join(folder, 'slow.json');
+  await writeFile(file, JSON.stringify({ name: 'slow', tasks: [{ name: 'a', handler: 'slow', queue: 'slow' }] }));
+  await json('deploy', file);
+  const worker = begin(['worker', '--handlers', handlers, '--gateway', gateway, '--queues', 'slow']);
+  const { id } = await json('runs', 'trigger', 'slow');
+  await until(() => worker.said.stdout.includes('begun'), 'the attempt');
+  worker.child.kill('SIGTERM');
+  expect((await worker.ended).exitCode).toBe(0);
+  const run = await json('runs', 'show', id);
+  expect(run.tasks[0]).toMatchObject({ state: 'succeeded', attempt: 1, output: 'whole' });
+});
+
+test('help comes quickly and knows every command', async () => {
+  const { exitCode, stdout } = await signalbox('--help');
+  expect(exitCode).toBe(0);
+  for (const command of ['start', 'server', 'worker', 'deploy', 'runs']) expect(stdout).toContain(command);
+});
