@@ -29,11 +29,20 @@ test('not before its time: the assignment may be on its way (I26)', () => {
 test('a slow commit does not count: time begins when the assignment is sent (I26)', () => {
   const box = scenario({ dag: job() });
   box.hold().tryClaim();
-  box.advance('10s').heartbeat();
+  for (let i = 0; i < 4; i++) box.advance('3s').heartbeat();
   expect(box.task('job').state).toBe('running');
   box.settle().advance('1.9s').heartbeat().advance('1h', [box.worker()]);
   expect(box.task('job')).toMatchObject({ state: 'running', attemptCount: 1, lostCount: 0 });
   expect(box.changes('ClaimReturned')).toEqual([]);
+});
+
+test('a heartbeat heard before its time proves nothing, though it comes after (I26)', () => {
+  const box = scenario({ dag: job() });
+  box.worker().isDeaf = true;
+  box.claim('job');
+  box.heartbeat().advance('2.1s').heartbeat(box.worker(), { agoMs: 500 });
+  expect(box.task('job').state).toBe('running');
+  expect(box.heartbeat().task('job').state).toBe('ready');
 });
 
 test('a worker that shows the claim keeps it, however seldom it is heard (I25)', () => {
