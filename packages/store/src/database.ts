@@ -183,6 +183,8 @@ export function assertCommitted(results: readonly CallResult[]): void {
 
 /** At once, whatever it is doing. */
 export function dropClient(client: pg.Client): void {
+  // It is we who end it: nobody need be told that the connection was lost.
+  client.removeAllListeners('error');
   client.on('error', ignore);
   client.connection.stream.destroy();
 }
