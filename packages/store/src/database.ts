@@ -63,6 +63,7 @@ export type Ask = (calls: readonly Call[], options?: { last: boolean }) => Promi
 export class Database {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
+  #isClosed = false;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
@@ -74,7 +75,9 @@ export class Database {
         this.#refuseReadOnly(client).then(() => done(), done);
       },
     });
-    this.#pool.on('error', (error) => options.log('warn', 'an idle connection was lost', { error: error.message }));
+    this.#pool.on('error', (error) => {
+      if (!this.#isClosed) options.log('warn', 'an idle connection was lost', { error: error.message });
+    });
   }
 
   /** Statements without a transaction around them: PostgreSQL makes one of what comes before the Sync. */
@@ -130,6 +133,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pool.end();
   }
 
