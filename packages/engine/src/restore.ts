@@ -13,6 +13,7 @@ import { watchLease } from './lease/lease.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
+import { giveUpPlace } from './run/strike.ts';
 import { ENDED, OPEN } from './run/run-table.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
 import type { State } from './state.ts';
@@ -66,9 +67,13 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
 export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 'dags' | 'versions' | 'runs'>): void {
   restoreDags(state, dags, versions);
   for (const stored of runs) {
-    if (stored.setAside || stored.phase === 'ended' || state.untouchable.has(stored.runId)) continue;
+    if (stored.phase === 'ended' || state.untouchable.has(stored.runId)) continue;
     if (state.runs.find(stored.runId) >= 0) continue;
     if (!state.shards.has(shardOfRun(stored.runId))) continue;
+    if (stored.setAside) {
+      giveUpPlace(state, stored);
+      continue;
+    }
     restoreRun(state, stored);
   }
   // Versions of ended runs came along; nothing in memory needs them.
@@ -126,6 +131,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
     for (const shard of shards) worker.silencedIn.delete(shard);
     state.workers.forgetIfIdle(worker);
   }
+  for (const runId of state.aside) if (leaving.has(shardOfRun(runId))) state.aside.delete(runId);
   for (const shard of shards) state.shards.delete(shard);
   state.agenda.loaded = state.agenda.loaded.filter(({ shard }) => !leaving.has(shard));
 }

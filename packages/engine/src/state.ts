@@ -94,6 +94,8 @@ export class State {
   lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
   readonly untouchable = new Set<RunId>();
+  /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
+  readonly aside = new Set<RunId>();
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
   touching: RunId | null = null;
 

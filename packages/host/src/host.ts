@@ -78,6 +78,7 @@ export class Host {
       },
       onNotice: (from, message) => this.takeNotice(from, message),
       onLinked: (other) => this.introduce(other),
+      onCalled: (other) => this.introduce(other),
       onUnlinked: (other) => this.loseNode(other),
     });
     this.ownership = new Ownership({
@@ -172,13 +173,14 @@ export class Host {
       case 'left':
         inbox.offer({ command: { kind: 'WorkerLeft', gateway: from, workerId: message.workerId }, reply: null });
         return;
+      case 'calls':
       case 'forward':
       case 'forwarded':
         return;
     }
   }
 
-  /** A node that we can reach anew knows nothing of us. */
+  /** A node that we can reach anew, or that has found us again, knows nothing of us. */
   private introduce(other: NodeId): void {
     const state = this.turns.current();
     if (state === null) return;

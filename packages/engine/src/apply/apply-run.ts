@@ -111,6 +111,7 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
     if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
   }
   runs.flags[run]! |= SET_ASIDE;
+  state.aside.add(change.runId);
   runs.phase[run] = ENDED;
   leaveDag(state, run);
   state.lingering.push({ slot: run, batchNo: state.batchNo });

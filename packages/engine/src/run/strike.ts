@@ -18,12 +18,14 @@ export function strikeRun(recorder: Recorder, { runId, reason, setAside }: Strik
   const strikes = (run >= 0 ? state.runs.strikes[run]! : (stored?.strikes ?? 0)) + 1;
   const isLast = setAside || strikes >= MAX_STRIKES;
   recorder.record({ kind: 'RunStruck', runId, strikes, setAside: isLast, reason, at: state.now });
-  if (run < 0 && isLast && stored?.admitted) giveUpPlace(state, stored);
+  if (run < 0 && isLast && stored !== undefined) giveUpPlace(state, stored);
   return DONE;
 }
 
-/** A run that never came to memory was counted as active all the same (I7). */
-function giveUpPlace(state: State, { dagId }: StoredRun): void {
+/** A run that is set aside and not in memory was counted as active all the same, by the load (I7). */
+export function giveUpPlace(state: State, { runId, dagId, admitted }: StoredRun): void {
+  if (!admitted || state.aside.has(runId)) return;
+  state.aside.add(runId);
   const dag = state.dags.get(dagId);
   if (dag !== undefined) {
     dag.activeRuns -= 1;

@@ -57,6 +57,7 @@ export class Gateway {
     this.ports = ports;
     this.lending = new Lending({
       self: ports.self,
+      isServing: () => ports.turns.current() !== null,
       clock: ports.clock,
       lendHere: (session, count) => this.command(this.lendCommand(session, count)),
       recallHere: (session, count) => this.recallHere(session, count),

@@ -13,6 +13,7 @@ function setUp(slots: number) {
   const recalled: number[] = [];
   const lending = new Lending({
     self,
+    isServing: () => true,
     clock: {
       wall: () => 0 as never,
       mono: () => 0 as never,

@@ -9,6 +9,8 @@ import type { Session } from './session.ts';
 
 export interface LendingPorts {
   readonly self: NodeId;
+  /** The engine of this node is at work: slots can be lent to it. */
+  readonly isServing: () => boolean;
   readonly clock: Clock;
   readonly lendHere: (session: Session, count: number) => void;
   readonly recallHere: (session: Session, count: number) => void;
@@ -49,6 +51,8 @@ export class Lending {
     const shares = new Map<NodeId, number>();
     while (session.free > 0) {
       const waiting = this.bestTaker(session);
+      // With nobody to lend to they stay free, until the engine begins or a node asks.
+      if ((waiting ?? this.ports.self) === this.ports.self && !this.ports.isServing()) break;
       const taker = waiting ?? this.ports.self;
       const count = waiting === null ? session.free : 1;
       session.lend(taker, count);

@@ -1,5 +1,5 @@
 /** Reads shards after they were taken. One that has been loaded again and again without a commit is loaded with care (D3). */
-import { restoreRuns, type ShardNo, type State, type StoredRun, shardOfRun } from '@signalbox/engine';
+import { type RunId, restoreRuns, type ShardNo, type State, type StoredRun, shardOfRun } from '@signalbox/engine';
 import type { LoadedHeads, Store, TakenShard } from '@signalbox/store';
 
 export interface Loaded {
@@ -28,10 +28,16 @@ export async function loadShards(store: Store, taken: readonly TakenShard[]): Pr
 }
 
 /** Notes each run before it touches it: should the process die of it, the next owner knows which one it was (I57). */
-export async function restoreWithCare(store: Store, state: State, { heads, suspects, taken }: Loaded): Promise<void> {
+export async function restoreWithCare(
+  store: Store,
+  state: State,
+  { heads, suspects, taken }: Loaded,
+  onTouched: (runId: RunId) => void,
+): Promise<void> {
   for (const { shard, epoch, loadCount } of taken) {
     if (loadCount < CARE_FROM) continue;
     for (const run of suspects.filter(({ runId }) => shardOfRun(runId) === shard)) {
+      onTouched(run.runId);
       await store.noteTouching(shard, epoch, run.runId);
       restoreRuns(state, { dags: heads.dags, versions: heads.versions, runs: [run] });
     }

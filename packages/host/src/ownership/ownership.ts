@@ -3,7 +3,15 @@
  * living owner, and lets go in order of what should be another's (D2, D5). After a failure it takes its shards anew,
  * under a higher epoch, and begins from the database: the one path of recovery (I16).
  */
-import { adoptShards, dropShards, type EngineSettings, type NodeId, type ShardNo, State } from '@signalbox/engine';
+import {
+  adoptShards,
+  dropShards,
+  type EngineSettings,
+  type NodeId,
+  type RunId,
+  type ShardNo,
+  State,
+} from '@signalbox/engine';
 import type { ClusterSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { Clock, LeaseRenewer, Log, ShardEpoch } from '../ports.ts';
@@ -42,6 +50,8 @@ const LOCK_TIMEOUT_MS = 1_000;
 export class Ownership {
   private readonly ports: OwnershipPorts;
   private readonly liveness = new Liveness(SHARD_LEASE_MS);
+  /** Runs that this process has touched with care, and lives. */
+  private readonly survived = new Set<RunId>();
   private isLeaving = false;
   private isStopped = false;
   private isRunning = false;
@@ -150,7 +160,9 @@ export class Ownership {
     const taken = await store.takeShards({ nodeId: node.nodeId, shards: request, lockTimeoutMs: LOCK_TIMEOUT_MS });
     if (taken.length === 0) return;
     for (const { touching } of taken) {
-      if (touching !== null) turns.strike(touching, 'Loading this run ended the process.', true);
+      // What this very process was touching has not ended it.
+      if (touching !== null && !this.survived.has(touching))
+        turns.strike(touching, 'Loading this run ended the process.', true);
     }
     const loaded = await loadShards(store, taken);
     await this.adopt(loaded, taken);
@@ -176,7 +188,8 @@ export class Ownership {
     for (const runId of turns.untouchable) state.untouchable.add(runId);
     try {
       adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
-      await restoreWithCare(store, state, loaded);
+      await restoreWithCare(store, state, loaded, (runId) => this.survived.add(runId));
+      this.survived.clear();
     } catch (error) {
       if (state.touching !== null) turns.strike(state.touching, String(error), true);
       throw error;

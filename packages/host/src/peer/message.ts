@@ -1,8 +1,14 @@
 /** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
-import type { Answer, ClaimRef, Command, Demand, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
+import type { Answer, ClaimRef, Command, Demand, NodeId, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
 import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
 
 export const PEER_FORMAT = 1;
+
+/** The first message on a link: whom it is meant for. */
+export interface Calls {
+  readonly kind: 'calls';
+  readonly nodeId: NodeId;
+}
 
 /** From any node to the owner of a shard: decide on this. Addressed to one epoch, so that a late one is not done. */
 export interface Forward {
@@ -87,6 +93,7 @@ export interface Released {
 }
 
 export type PeerMessage =
+  | Calls
   | Forward
   | Forwarded
   | DemandTold

@@ -18,6 +18,8 @@ export interface PeerEvents {
   ): void;
   onNotice(from: NodeId, message: PeerMessage): void;
   onLinked(nodeId: NodeId): void;
+  /** It has opened a link to us: it may have lost us before, and what it knew of us with that. */
+  onCalled(nodeId: NodeId): void;
   onUnlinked(nodeId: NodeId): void;
 }
 
@@ -144,6 +146,7 @@ export class Peers {
     );
     if (!isOpen) return;
     out.link = link;
+    link.send({ kind: 'calls', nodeId: out.nodeId } satisfies PeerMessage);
     this.events.onLinked(out.nodeId);
   }
 
@@ -162,19 +165,20 @@ export class Peers {
   }
 
   private accept(caller: PeerCaller, link: PeerLink): PeerHandlers {
-    const last = this.callers.get(caller.nodeId);
-    if (last !== undefined && caller.session <= last.session) {
-      link.close();
-      return { onMessage: () => undefined, onClose: () => undefined };
-    }
-    this.callers.set(caller.nodeId, { session: caller.session, link });
+    let isKnown = false;
     let isClosed = false;
     // A newer link of the same node voids this one: what it still carries may have been sent again.
     const isVoid = () => isClosed || this.callers.get(caller.nodeId)?.session !== caller.session;
     return {
       onMessage: (raw) => {
-        if (isVoid()) return;
         const message = raw as PeerMessage;
+        if (!isKnown) {
+          isKnown = this.isMeant(caller, message);
+          if (!isKnown) return link.close();
+          this.callers.set(caller.nodeId, { session: caller.session, link });
+          return this.events.onCalled(caller.nodeId);
+        }
+        if (isVoid()) return;
         if (message.kind !== 'forward') return this.events.onNotice(caller.nodeId, message);
         const { no, epoch, command } = message;
         const reply = (result: ForwardResult) => {
@@ -187,5 +191,14 @@ export class Peers {
         this.log('info', 'A link from another node closed.', { from: caller.nodeId });
       },
     };
+  }
+
+  /**
+   * A process that begins again has the address of the one before it, whose row is there for a while: links that are meant
+   * for that one must not take the place of the link that is meant for us.
+   */
+  private isMeant({ nodeId, session }: PeerCaller, message: PeerMessage): boolean {
+    const last = this.callers.get(nodeId)?.session ?? 0;
+    return message.kind === 'calls' && message.nodeId === this.self && session > last;
   }
 }

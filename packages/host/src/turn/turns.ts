@@ -240,6 +240,7 @@ export class Turns {
       { now, mono: clock.mono(), seed: random.uint32(), settledBatchNo: this.settledBatchNo, seen },
     );
     this.hasMore = this.hasMore || result.more;
+    this.noteLost(result.changes);
     const committed = this.commit(state, result, now);
     this.outbox.sendAfter({
       batchNo: result.batchNo,
@@ -254,6 +255,15 @@ export class Turns {
       },
     });
     this.ports.onTurn(state);
+  }
+
+  /** An attempt that is given up may run twice: whoever is on call wants to know why. */
+  private noteLost(changes: readonly Change[]): void {
+    const lost = changes.filter((change) => change.kind === 'AttemptEnded').filter(({ outcome }) => outcome === 'lost');
+    const [first] = lost;
+    if (first === undefined) return;
+    const { workerId, runId, error } = first;
+    this.ports.log('warn', 'Attempts were given up.', { count: lost.length, first: { workerId, runId, error } });
   }
 
   private commit(state: State, { changes }: StepResult, at: State['now']): Promise<void> {

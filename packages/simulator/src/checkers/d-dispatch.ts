@@ -153,7 +153,9 @@ export function dispatch(scene: Scene): Checker {
         const since = endedAt.get(key);
         if (since === undefined) endedAt.set(key, { servedMs, takeCount });
         else {
-          const boundMs = leaseMs + 3_000 + (takeCount - since.takeCount) * (reconcileMs + 1_000);
+          // A new owner knows only since when it has the shard itself; those after it go by what it has stored (D5).
+          const handovers = takeCount - since.takeCount;
+          const boundMs = leaseMs * Math.min(2, 1 + handovers) + 3_000 + handovers * (reconcileMs + 1_000);
           if (servedMs - since.servedMs > boundMs) {
             scene.fail(
               'I25',

@@ -87,12 +87,13 @@ export class NodeLines implements PeerNetwork {
   #acceptPeer(caller: PeerCaller, line: Line): LineEnd {
     let handlers: PeerHandlers | null = null;
     this.#process.deliver(() => {
+      this.#world.tellWire(() => `${this.#machine} is called by ${caller.nodeId}, session ${caller.session}`);
       const told: PeerHandlers = { onMessage: () => undefined, onClose: () => handlers?.onClose() };
       handlers = this.#onLink?.(caller, this.#link(line, 1, told)) ?? null;
     });
     return this.#end({
       onFrame: (frame) => {
-        this.#world.tellWire(() => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId}`);
+        this.#world.tellWire(() => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId} session ${caller.session}`);
         this.#notice(frame as PeerMessage);
         handlers?.onMessage(frame);
       },
