@@ -206,6 +206,7 @@ export class Gateway {
     this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
       session.reporting.delete(key);
       if (result.status !== 'answered') return;
+      session.answered.add(key);
       if (this.isCurrent(session)) session.door.answer([{ claim, verdict: result.answer.ok ? 'accepted' : 'stale' }]);
     });
   }
@@ -260,8 +261,10 @@ export class Gateway {
     const held = new Set(holds.map(claimKey));
     for (const claim of holds) {
       const key = claimKey(claim);
-      if (!session.held.has(key) && !session.reporting.has(key)) session.held.set(key, claim);
+      const isOver = session.reporting.has(key) || session.answered.has(key);
+      if (!session.held.has(key) && !isOver) session.held.set(key, claim);
     }
+    for (const key of session.answered) if (!held.has(key)) session.answered.delete(key);
     for (const key of session.held.keys()) {
       if (held.has(key)) session.absent.delete(key);
       else if (session.absent.delete(key)) session.held.delete(key);

@@ -14,6 +14,8 @@ export class Session {
   readonly absent = new Set<string>();
   /** Reports on their way to their owner. */
   readonly reporting = new Map<string, ClaimRef>();
+  /** Reports that were answered: a heartbeat that was on its way meanwhile still shows them, and they fill no slot. */
+  readonly answered = new Set<string>();
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
   /** Epochs that the worker has said it knows. */
