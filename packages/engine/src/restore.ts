@@ -13,8 +13,8 @@ import { watchLease } from './lease/lease.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
-import { giveUpPlace } from './run/strike.ts';
 import { ENDED, OPEN } from './run/run-table.ts';
+import { giveUpPlace } from './run/strike.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
 import type { State } from './state.ts';
 import type {

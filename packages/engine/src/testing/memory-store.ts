@@ -209,8 +209,9 @@ function readRun({ taskRows, ...row }: RunRow): StoredRun {
   return { ...row, tasks: [...taskRows.values()].sort((a, b) => a.taskNo - b.taskNo) };
 }
 
-function isLive(run: Pick<StoredRun, 'phase' | 'setAside'>): boolean {
-  return run.phase !== 'ended' && !run.setAside;
+/** A run that was set aside has not ended: it is loaded, and counted, like the others. */
+function isLive(run: Pick<StoredRun, 'phase'>): boolean {
+  return run.phase !== 'ended';
 }
 
 function asksFor(need: Need, dag: StoredDag): boolean {
