@@ -158,10 +158,17 @@ export class Gateway {
     this.command({ kind: 'GatewayLost', gateway: this.ports.self });
     for (const session of this.sessions.values()) {
       session.endAllLoans(this.ports.self);
-      // Also what is finished and not answered yet: the worker holds it until then.
-      this.tellOwners(session, [...session.held.values(), ...session.reporting.values()]);
+      this.tellOfShown(session);
       this.lending.offer(session);
     }
+  }
+
+  /** Tells the engine of this node what the worker has shown; what was sent to it since proves nothing (I25). */
+  private tellOfShown({ workerId, shown }: Session): void {
+    const { self, clock, turns } = this.ports;
+    const covers = [...(turns.current()?.shards.keys() ?? [])];
+    const agoMs = clock.mono() - shown.at;
+    this.command({ kind: 'WorkerHeard', gateway: self, workerId, agoMs, holds: shown.holds, covers, knows: [] });
   }
 
   // ── from workers ──
@@ -169,6 +176,7 @@ export class Gateway {
   private heartbeat(session: Session, no: number, holds: readonly ClaimRef[]): void {
     if (!this.isCurrent(session)) return;
     session.heardAt = this.ports.clock.mono();
+    session.shown = { at: session.heardAt, holds };
     this.syncHeld(session, holds);
     session.door.heartbeatAnswered(no);
     this.tellOwners(session, holds);

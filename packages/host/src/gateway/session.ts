@@ -14,6 +14,8 @@ export class Session {
   readonly absent = new Set<string>();
   /** Reports on their way to their owner. */
   readonly reporting = new Map<string, ClaimRef>();
+  /** What the worker itself showed last, and when: what was only sent to it may not have arrived. */
+  shown: { readonly at: number; readonly holds: readonly ClaimRef[] };
   /** Reports that were answered: a heartbeat that was on its way meanwhile still shows them, and they fill no slot. */
   readonly answered = new Set<string>();
   /** Slots lent, by node. */
@@ -32,6 +34,7 @@ export class Session {
     this.isDraining = hello.draining;
     this.door = door;
     this.heardAt = mono;
+    this.shown = { at: mono, holds: hello.holds };
     for (const claim of hello.holds) this.held.set(claimKey(claim), claim);
   }
 
