@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -159,6 +159,22 @@ test('a worker that is told to stop finishes what it has (I27)', async () => {
   expect((await worker.ended).exitCode).toBe(0);
   const run = await json('runs', 'show', id);
   expect(run.tasks[0]).toMatchObject({ state: 'succeeded', attempt: 1, output: 'whole' });
+});
+
+test('start brings all that is needed, and takes it away again', async () => {
+  await chmod(folder, 0o755); // as root PostgreSQL runs under another account, which must get there
+  const data = join(folder, 'start');
+  const env = { SIGNALBOX_DATA: data, DATABASE_URL: '' };
+  const all = begin(['start', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--json'], env);
+  await until(() => all.said.stdout.includes('\n') || all.child.exitCode !== null, 'the start');
+  expect(all.said.stderr).toBe('');
+  const started = JSON.parse(all.said.stdout);
+  const args = ['runs', 'trigger', 'hello', '--wait', '--json', '--url', started.url];
+  expect(JSON.parse((await begin(args, env).ended).stdout)).toMatchObject({ dag: 'hello', outcome: 'succeeded' });
+  expect(await stat(join(data, 'pg18', 'postmaster.pid'))).toBeDefined();
+  all.child.kill('SIGTERM');
+  expect((await all.ended).exitCode).toBe(0);
+  await expect(stat(join(data, 'pg18', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 });
 
 test('help comes quickly and knows every command', async () => {

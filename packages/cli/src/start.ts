@@ -20,8 +20,9 @@ export async function start(flags: ServerFlags & { readonly slots: number }): Pr
   const worker = new ExampleWorker(flags);
   await runServer(variables, async (server) => {
     const token = await findToken(variables.SIGNALBOX_DATA === undefined ? {} : { data: variables.SIGNALBOX_DATA });
-    worker.start(server, token);
+    const connected = worker.start(server, token);
     await deployExamples(server, token);
+    await connected;
     if (flags.json) printJson({ url: server.url, grpcAddress: server.grpcAddress, nodeId: server.nodeId });
     else greet(server, flags);
     return () => worker.stop();
@@ -66,7 +67,8 @@ class ExampleWorker {
     this.#slots = slots;
   }
 
-  start(server: RunningServer, token: string): void {
+  /** Resolves when it is connected, or has not come in its time. */
+  start(server: RunningServer, token: string): Promise<void> {
     const args = ['worker', '--handlers', join(EXAMPLES, 'handlers.mjs'), '--slots', String(this.#slots)];
     const child = spawn(process.execPath, [PROGRAM, ...args, '--gateway', server.grpcAddress, '--json'], {
       env: { ...process.env, SIGNALBOX_TOKEN: token },
@@ -76,7 +78,11 @@ class ExampleWorker {
     this.#child = child;
     child.on('exit', () => {
       this.#child = null;
-      if (!this.#isStopped) setTimeout(() => this.start(server, token), RESTART_MS);
+      if (!this.#isStopped) setTimeout(() => void this.start(server, token), RESTART_MS);
+    });
+    return new Promise((resolve) => {
+      child.once('message', () => resolve());
+      setTimeout(resolve, READY_MS).unref();
     });
   }
 

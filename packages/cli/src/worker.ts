@@ -44,6 +44,7 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   process.on('SIGINT', stop);
   process.on('disconnect', stop); // whoever started it has gone
   void running.connected.then(() => {
+    process.send?.('connected');
     if (!flags.json) print(`worker ${running.id} is connected; it knows ${Object.keys(handlers).join(', ')}`);
   });
   await running.stopped;

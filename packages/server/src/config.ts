@@ -95,6 +95,18 @@ export function showAddress({ host, port }: BindAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** Why an address can't be listened on, with what to do about it. */
+export function explainBind(name: string, bind: BindAddress, error: Error): Error {
+  const where = `${name}: the address ${showAddress(bind)}`;
+  if (error.message.includes('EADDRINUSE')) {
+    return new ConfigError(`${where} is in use. Is a server running already? Otherwise give another one.`);
+  }
+  if (/EACCES|EADDRNOTAVAIL/.test(error.message)) {
+    return new ConfigError(`${where} can't be listened on: give an address of this machine and a port above 1023.`);
+  }
+  return error;
+}
+
 export function parseAddress(text: string): BindAddress | null {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];

@@ -1,14 +1,13 @@
 /** A server, wired: database, migrations, host with its real ports, the gRPC door, the edge. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
 import { Host, zoneData } from '@signalbox/host';
-import { startPostgres } from '@signalbox/postgres';
-import { migrate, openPostgresStore, openQueries } from '@signalbox/store';
+import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
 import { type ServerConfig, showAddress } from './config.ts';
+import { migrateWhenThere, openDatabase } from './database.ts';
 import { Edge } from './edge/edge.ts';
 import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
 import { GrpcPeerNetwork } from './grpc/peer-network.ts';
@@ -66,12 +65,20 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
 async function start(config: ServerConfig, logger: Logger, closers: Closers): Promise<RunningServer> {
   const tell = tellWith(logger);
   const { preparedStatements, logLevel, tls } = config;
-  const url = config.databaseUrl ?? (await startEmbedded(config, logger, closers));
-  const database = { url, preparedStatements, log: tell };
-  await migrate(url);
-  const store = await openPostgresStore(database);
-  closers.add(() => store.close());
-  const queries = await openQueries({ ...database, maxConnections: 2 });
+  const database = await openDatabase(config, tell);
+  const { url } = database;
+  let opened: PostgresStore | null = null;
+  closers.add(async () => {
+    // Other servers may live on the same embedded database: the last one out ends it.
+    const isLast = await database.leave(opened);
+    await opened?.close();
+    if (isLast) await database.stop();
+  });
+  await migrateWhenThere(url, tell);
+  const access = { url, preparedStatements, log: tell };
+  const store = await openPostgresStore(access);
+  opened = store;
+  const queries = await openQueries({ ...access, maxConnections: 2 });
   closers.add(() => queries.close());
   await ensureAdminToken(queries, config);
   const cluster = await queries.cluster();
@@ -126,24 +133,14 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
   closers.add(() => running.stop());
   // Requests under way have a moment to end; after that the shards do not wait for them (I18).
   closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
+  await edge.start();
   await running.start();
 
   const upkeep = new Upkeep(store, config.retentionDays, tell);
   upkeep.start();
   closers.add(() => upkeep.stop());
 
-  await edge.start();
-
   const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.port })}`;
   logger.info({ nodeId, http: httpUrl, grpc: grpcAddress }, 'The server is up.');
   return { nodeId, url: httpUrl, grpcAddress, host: running, stop: () => closers.closeAll(logger) };
-}
-
-async function startEmbedded(config: ServerConfig, logger: Logger, closers: Closers): Promise<string> {
-  const postgres = await startPostgres({
-    dataDir: join(config.dataDir, 'pg18'),
-    log: (line) => logger.info(line),
-  });
-  closers.add(() => postgres.stop());
-  return postgres.url;
 }

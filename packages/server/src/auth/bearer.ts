@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';
+import { SignalboxError } from '@signalbox/protocol';
 import type { ApiToken } from '@signalbox/store';
 
 export type Role = 'admin' | 'worker';
@@ -21,6 +22,8 @@ export interface TokenSource {
 
 const BELIEVED_MS = 5_000;
 const KEPT = 2_000;
+/** Looks under way: who guesses tokens must not keep the database busy. */
+const MOST_ASKING = 200;
 const LONGEST_TOKEN = 512;
 const ROLES: readonly string[] = ['admin', 'worker'] satisfies Role[];
 
@@ -41,6 +44,7 @@ export class Bearers {
     const name = sha256.toString('base64');
     const known = this.#known.get(name);
     if (known !== undefined && known.until > performance.now()) return known.caller;
+    if (this.#asking.size >= MOST_ASKING) throw new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 });
     const asking = this.#asking.get(name) ?? this.#ask(name, sha256);
     this.#asking.set(name, asking);
     return asking;

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
+import { explainBind } from '../config.ts';
 import type { Tell } from '../log.ts';
 import type { EdgeAsks, EdgeData, FromEdge, MainAnswers, Readiness, ToEdge, WorkerView } from './messages.ts';
 
@@ -61,7 +62,8 @@ export class Edge {
       thread.on('message', (message: FromEdge) => {
         if (message.kind === 'asks') for (const ask of message.asks) this.#take(thread, ask);
         else if (message.kind === 'listening') resolve(message.port);
-        else if (message.kind === 'failed') reject(new Error(message.error));
+        else if (message.kind === 'failed')
+          reject(explainBind('SIGNALBOX_HTTP', this.#data.bind, new Error(message.error)));
         else this.#onClosed();
       });
       thread.on('error', (error) => this.#tell('error', 'The edge failed.', { error: error.stack ?? String(error) }));

@@ -1,8 +1,15 @@
 /** The gRPC port: workers' streams and links of other nodes. */
 import { readFile } from 'node:fs/promises';
-import { type ChannelCredentials, credentials, Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  credentials,
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  setLogVerbosity,
+} from '@grpc/grpc-js';
 import { addPeer, addWorkerGateway, type GatewayStream, type PeerServerStream } from '@signalbox/protocol/grpc';
-import { type BindAddress, showAddress, type TlsFiles } from '../config.ts';
+import { type BindAddress, explainBind, showAddress, type TlsFiles } from '../config.ts';
 import { PEER_MESSAGE_BYTES } from './peer-network.ts';
 
 export interface GrpcHandlers {
@@ -18,16 +25,23 @@ export interface GrpcDoor {
 const CLOSE_MS = 500;
 
 export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, handlers: GrpcHandlers): Promise<GrpcDoor> {
+  setLogVerbosity(logVerbosity.NONE); // what goes wrong is told by us
   const server = new Server({
     'grpc.max_receive_message_length': PEER_MESSAGE_BYTES,
     'grpc.max_send_message_length': PEER_MESSAGE_BYTES,
     'grpc.enable_channelz': 0,
+    // Connections that are only half there; longer than any worker's lease, so that a busy one is not cut off.
+    'grpc.keepalive_time_ms': 20_000,
+    'grpc.keepalive_timeout_ms': 20_000,
   });
   addWorkerGateway(server, handlers.onWorker);
   addPeer(server, handlers.onPeer);
   const own = await serverCredentials(tls);
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(showAddress(bind), own, (error, bound) => (error === null ? resolve(bound) : reject(error)));
+    server.bindAsync(showAddress(bind), own, (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(explainBind('SIGNALBOX_GRPC', bind, error));
+    });
   });
   return {
     port,
