@@ -52,7 +52,8 @@ const moves: Record<string, (box: Scenario, n: number) => unknown> = {
 
 const scripts = fc.array(fc.tuple(fc.constantFrom(...Object.keys(moves)), fc.nat({ max: 1_000 })), {
   minLength: 5,
-  maxLength: 80,
+  maxLength: 100,
+  size: 'max',
 });
 
 function workerOf(box: Scenario, n: number) {
@@ -89,7 +90,7 @@ test('state equals history: live, restored from rows at each commit, and replaye
       box.settle();
       expect(describeShard(replayed(box), box.shard)).toEqual(describeShard(box.state, box.shard));
     }),
-    { numRuns: 250 },
+    { numRuns: 120 },
   );
 });
 

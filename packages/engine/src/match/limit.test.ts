@@ -110,7 +110,7 @@ describe('max_active_runs', () => {
 test('counted slots always equal live attempts, whatever happens (I44, I45)', () => {
   const moves = fc.constantFrom('submit', 'claim', 'succeed', 'fail', 'refuse', 'cancel', 'wait', 'kill', 'limit');
   fc.assert(
-    fc.property(fc.array(moves, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), (script, limit) => {
+    fc.property(fc.array(moves, { maxLength: 60, size: 'max' }), fc.integer({ min: 1, max: 3 }), (script, limit) => {
       const spec = (maxActiveTasks: number) =>
         dag([task('a'), task('b'), task('c', [0], { retry: { maxAttempts: 2, baseMs: 0 } })], { maxActiveTasks });
       const box = scenario({ dag: spec(limit), audit: false });

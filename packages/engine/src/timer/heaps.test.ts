@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NumberHeap } from './number-heap.ts';
 import { type Timer, TimerHeap } from './timer-heap.ts';
 
-const numbers = fc.array(fc.nat({ max: 50 }), { maxLength: 200 });
+const numbers = fc.array(fc.nat({ max: 50 }), { maxLength: 200, size: 'max' });
 
 function timer(at: number, subject: number): Timer {
   return { at, kind: 'retry', subject, taskNo: 0, stamp: 0 };
