@@ -160,9 +160,9 @@ export class Host {
       case 'released':
         return this.ownership.kick();
       case 'lent': {
-        const { workerId, queues, count } = message;
+        const { workerId, queues, count, agoMs } = message;
         inbox.offer({
-          command: { kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs: 0 },
+          command: { kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs },
           reply: null,
         });
         return;

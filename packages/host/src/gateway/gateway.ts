@@ -62,7 +62,13 @@ export class Gateway {
       lendHere: (session, count) => this.command(this.lendCommand(session, count)),
       recallHere: (session, count) => this.recallHere(session, count),
       lendThere: (nodeId, session, count) =>
-        ports.peers().tell(nodeId, { kind: 'lent', workerId: session.workerId, queues: session.queues, count }),
+        ports.peers().tell(nodeId, {
+          kind: 'lent',
+          workerId: session.workerId,
+          queues: session.queues,
+          count,
+          agoMs: ports.clock.mono() - session.heardAt,
+        }),
     });
   }
 
@@ -252,6 +258,7 @@ export class Gateway {
 
   private drop(session: Session): void {
     this.sessions.delete(session.workerId);
+    session.isGone = true;
     this.lending.recallAll(session);
     session.door.close();
   }

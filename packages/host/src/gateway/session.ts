@@ -23,6 +23,8 @@ export class Session {
   /** Epochs that the worker has said it knows. */
   readonly knows = new Map<ShardNo, Epoch>();
   isDraining: boolean;
+  /** The stream is gone: nothing of the worker is lent any more, whatever timers are still set. */
+  isGone = false;
   heardAt: number;
   private lentTotal = 0;
 
@@ -39,7 +41,7 @@ export class Session {
   }
 
   get free(): number {
-    return this.isDraining ? 0 : this.slots - this.held.size - this.lentTotal;
+    return this.isDraining || this.isGone ? 0 : this.slots - this.held.size - this.lentTotal;
   }
 
   lend(nodeId: NodeId, count: number): void {

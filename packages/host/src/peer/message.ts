@@ -43,6 +43,8 @@ export interface SlotsLent {
   readonly workerId: WorkerId;
   readonly queues: readonly QueueName[];
   readonly count: number;
+  /** How long ago the gateway heard the worker. */
+  readonly agoMs: number;
 }
 
 /** Owner to gateway: unused. */
