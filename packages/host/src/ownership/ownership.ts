@@ -165,7 +165,13 @@ export class Ownership {
         turns.strike(touching, 'Loading this run ended the process.', true);
     }
     const loaded = await loadShards(store, taken);
-    await this.adopt(loaded, taken);
+    try {
+      await this.adopt(loaded, taken);
+    } catch (error) {
+      // What is half loaded must not be used (I16).
+      if (turns.current() !== null) this.recover('a load broke off');
+      throw error;
+    }
     log('info', 'Shards taken.', { count: taken.length, liveRuns: loaded.heads.runs.length });
   }
 

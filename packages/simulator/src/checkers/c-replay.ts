@@ -37,6 +37,8 @@ export function replay(scene: Scene): Checker {
   function liveState(shard: ShardNo): State | null {
     const { owner, epoch, commitNo } = ledger.shard(shard);
     const node = world.nodes.find((one) => one.nodeId === owner && one.isUp);
+    // A shard that is being loaded with care is not used before all of it is there.
+    if (world.database.tables.shard(shard).loadCount > 2) return null;
     const state = node?.host?.inspect() ?? null;
     const held = state?.shards.get(shard);
     return held !== undefined && held.epoch === epoch && held.commitNo === commitNo ? state : null;

@@ -65,6 +65,8 @@ export function limits(scene: Scene): Checker {
         const held = state.shards.get(dag.shard);
         const book = ledger.shard(dag.shard);
         if (held === undefined || held.epoch !== book.epoch || held.commitNo !== book.commitNo) continue;
+        // A shard that is being loaded with care is not used before all of it is there.
+        if (world.database.tables.shard(dag.shard).loadCount > 2) continue;
         const live = [...ledger.live].filter((run) => run.created.dagId === dag.id && !run.isSetAside);
         const active = live.filter((run) => run.isAdmitted).length;
         if (dag.runningTasks !== running(dag.id)) {

@@ -176,14 +176,7 @@ export class SimClients {
     const { events, history, network } = this.#world;
     this.#askCount += 1;
     const deadlineMs = this.#chance.pick([2_000, 5_000, 10_000]);
-    const ask = {
-      no: this.#askCount,
-      client: 'client',
-      node: node.machine,
-      command,
-      deadlineMs,
-      at: events.now(),
-    };
+    const no = this.#askCount;
     const { process, host } = node;
     let isOver = false;
     const finish = (result: Routed | null) => {
@@ -193,9 +186,10 @@ export class SimClients {
       done(result);
     };
     this.openCount += 1;
-    history.add({ kind: 'asked', ask });
     events.in(network.delayMs(), () =>
       process.deliver(() => {
+        const ask = { no, client: 'client', node: node.machine, command, deadlineMs, at: events.now() };
+        history.add({ kind: 'asked', ask });
         void host?.ask(command, deadlineMs).then((result) => {
           if (!process.isAlive) return;
           history.add({ kind: 'told', ask, result });
