@@ -151,3 +151,21 @@ test('workers of the node are listed', async () => {
   const { items } = (await rig.ask('GET', '/v1/workers')).body;
   expect(items).toEqual([expect.objectContaining({ queues: ['default'], slots: 10, draining: false })]);
 });
+
+test('dags are listed in order of name, page by page, with what they are', async () => {
+  const tasks = [{ name: 'a', handler: 'echo' }];
+  await deploy('shown-1', tasks, { priority: 'high', maxActiveRuns: 3 });
+  await deploy('shown-2', [...tasks, { name: 'b', handler: 'echo' }]);
+  const page = (await rig.ask('GET', '/v1/dags?cursor=shown-0&limit=1')).body;
+  expect(page.items).toEqual([
+    expect.objectContaining({
+      name: 'shown-1',
+      priority: 'high',
+      maxActiveRuns: 3,
+      maxActiveTasks: null,
+      taskCount: 1,
+    }),
+  ]);
+  const next = (await rig.ask('GET', `/v1/dags?cursor=${page.cursor}&limit=1`)).body;
+  expect(next.items).toEqual([expect.objectContaining({ name: 'shown-2', taskCount: 2, schedule: null })]);
+});

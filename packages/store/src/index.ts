@@ -7,6 +7,6 @@ export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from
 export type { ApiToken, Cluster, ListedToken, NewApiToken } from './queries/access.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';
-export type { AttemptView, RunDetails, RunView, TaskView } from './queries/run-view.ts';
+export type { AttemptView, RunDetails, RunPayloads, RunView, TaskView } from './queries/run-view.ts';
 export * from './queries.ts';
 export type { Dropped, Expiry } from './retention.ts';

@@ -16,7 +16,7 @@ import {
 } from './queries/access.ts';
 import { findDag, listDags, listWindows } from './queries/dags.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
-import { getPayload, getRun, resolveRun } from './queries/run-view.ts';
+import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -61,6 +61,8 @@ export class Queries {
     this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid));
   getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
+  getPayloads = (tenantId: TenantId, run: { uid: string; bytesLimit: number }) =>
+    this.#withPartitions((days) => getPayloads(this.#database, days, tenantId, run));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
 

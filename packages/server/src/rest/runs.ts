@@ -1,5 +1,5 @@
 /** Runs: one, many, and an end to one. */
-import type { RunId, TaskNo, TenantId } from '@signalbox/engine';
+import type { RunId } from '@signalbox/engine';
 import {
   type Cancelled,
   listRunsSchema,
@@ -8,7 +8,7 @@ import {
   runIdSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { ListRuns, Queries, RunDetails } from '@signalbox/store';
+import type { ListRuns } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -17,9 +17,8 @@ import { runAnswer, runSummary, stateOf } from './views.ts';
 
 type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** Of a run with more outputs than this only the first are shown. */
-const OUTPUTS_SHOWN = 200;
-const OUTPUTS_AT_ONCE = 4;
+/** Of a run with larger outputs in all only those of its first tasks are shown. */
+const PAYLOADS_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main } = parts;
@@ -29,7 +28,8 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     const id = idOf(request);
     const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
     if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-    return runAnswer(run, await fromDatabase(() => payloadsOf(queries, tenantId, run), request.log));
+    const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES };
+    return runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
   });
 
   app.get('/v1/runs', async (request) => {
@@ -75,20 +75,4 @@ function cursorOf(text: string | undefined): RunId | null {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw badRequest('cursor', 'is not one that a page has given');
   return id as RunId;
-}
-
-async function payloadsOf(queries: Queries, tenantId: TenantId, run: RunDetails) {
-  const { uid } = run;
-  const params = run.hasParams ? await queries.getPayload(tenantId, { uid, taskNo: null }) : null;
-  const wanted = run.tasks.filter((task) => task.hasOutput && task.state === 'succeeded').slice(0, OUTPUTS_SHOWN);
-  const outputs = new Map<number, string>();
-  const readNext = async (): Promise<void> => {
-    for (let task = wanted.pop(); task !== undefined; task = wanted.pop()) {
-      const taskNo: TaskNo = task.taskNo;
-      const output = await queries.getPayload(tenantId, { uid, taskNo });
-      if (output !== null) outputs.set(taskNo, output);
-    }
-  };
-  await Promise.all(Array.from({ length: OUTPUTS_AT_ONCE }, readNext));
-  return { params, outputs };
 }

@@ -1,12 +1,12 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { deriveTaskStates, Graph, type Instant } from '@signalbox/engine';
+import { deriveTaskStates, Graph, type Instant, type TaskNo } from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
   RunSummary,
   TaskView as TaskAnswer,
 } from '@signalbox/protocol';
-import type { AttemptView, RunDetails, RunView } from '@signalbox/store';
+import type { AttemptView, RunDetails, RunPayloads, RunView } from '@signalbox/store';
 
 export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
 const surely = (at: Instant): string => new Date(at).toISOString();
@@ -33,11 +33,8 @@ export function runSummary(run: RunView): RunSummary {
   };
 }
 
-/** Outputs by number of their task; both are JSON text. */
-export function runAnswer(
-  run: RunDetails,
-  { params, outputs }: { params: string | null; outputs: ReadonlyMap<number, string> },
-): RunAnswer {
+/** Params and outputs are JSON text. */
+export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): RunAnswer {
   const states = deriveTaskStates(new Graph(run.spec.tasks), run.tasks, run);
   const rows = new Map(run.tasks.map((task) => [task.taskNo as number, task]));
   const earlier = new Map<number, AttemptView[]>();
@@ -48,7 +45,7 @@ export function runAnswer(
   }
   const tasks = run.spec.tasks.map(({ name }, no): TaskAnswer => {
     const row = rows.get(no);
-    const output = outputs.get(no);
+    const output = outputs.get(no as TaskNo);
     const state = states[no]!;
     const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map(attemptAnswer);
     if (row === undefined) return { ...UNCLAIMED, name, state, output: null, attempts };

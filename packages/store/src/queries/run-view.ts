@@ -141,6 +141,17 @@ const selectPayload = leafStatement(
    where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
 );
 
+/** In order of the tasks, params first, for as long as the sum of their bytes is within a limit. */
+const selectPayloads = leafStatement(
+  'view_payloads',
+  (leaf) => `
+  select task_no, body from (
+    select p.task_no, p.body, sum(octet_length(p.body)) over (order by p.task_no) as bytes
+      from run_${leaf} r join payload_${leaf} p on p.shard = r.shard and p.run_id = r.run_id
+     where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer) p
+   where bytes <= $4::bigint`,
+);
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Where a run is, if it is one of the tenant's. */
@@ -202,6 +213,34 @@ export async function getPayload(
     const key = [shardOfRun(runId), runId, tenantId, taskNo ?? PARAMS_TASK_NO];
     const [found] = await ask([call(selectPayload(leafOfRun(days, runId)), ...key)], { last: true });
     return decodeNullableText(found?.rows[0]?.[0] ?? null);
+  });
+}
+
+export interface RunPayloads {
+  readonly params: string | null;
+  /** By number of the task. */
+  readonly outputs: ReadonlyMap<TaskNo, string>;
+}
+
+/** Params and outputs of a run; those beyond so many bytes in all are left out. */
+export async function getPayloads(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  { uid, bytesLimit }: { uid: string; bytesLimit: number },
+): Promise<RunPayloads> {
+  return database.snapshot(async (ask) => {
+    const outputs = new Map<TaskNo, string>();
+    const runId = await findRunId(ask, days, uid);
+    if (runId === null) return { params: null, outputs };
+    const key = [shardOfRun(runId), runId, tenantId, bytesLimit];
+    const [found] = await ask([call(selectPayloads(leafOfRun(days, runId)), ...key)], { last: true });
+    let params: string | null = null;
+    for (const [taskNo, body] of found?.rows ?? []) {
+      if (Number(taskNo) === PARAMS_TASK_NO) params = decodeText(body ?? '');
+      else outputs.set(Number(taskNo) as TaskNo, decodeText(body ?? ''));
+    }
+    return { params, outputs };
   });
 }
 
