@@ -75,6 +75,13 @@ export const ERRORS = {
     message: 'Dag {dag} has no schedule.',
     remedy: 'Deploy the dag with a schedule first.',
   },
+  TOKEN_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no valid token {token}.',
+    remedy: 'List the tokens to see their names, and which of them were revoked.',
+  },
   ROUTE_NOT_FOUND: {
     http: 404,
     grpc: 'UNIMPLEMENTED',

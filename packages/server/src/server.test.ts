@@ -169,3 +169,22 @@ test('dags are listed in order of name, page by page, with what they are', async
   const next = (await rig.ask('GET', `/v1/dags?cursor=${page.cursor}&limit=1`)).body;
   expect(next.items).toEqual([expect.objectContaining({ name: 'shown-2', taskCount: 2, schedule: null })]);
 });
+
+test('a token for workers is made, lets a worker in and nothing else, and is revoked (I66, I67)', async () => {
+  const made = await rig.ask('POST', '/v1/tokens', { name: 'fleet', role: 'worker' });
+  const { token } = made.body as unknown as { token: string };
+  expect([made.status, (await rig.ask('POST', '/v1/tokens', { name: 'fleet', role: 'worker' })).status]).toEqual([
+    201, 400,
+  ]);
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await rig.ask('GET', '/v1/runs', undefined, { headers })).status).toBe(403);
+  const worker = await rig.addWorker({}, { token });
+  await worker.stop();
+  const listed = await rig.ask('GET', '/v1/tokens');
+  expect(listed.body.items).toContainEqual(expect.objectContaining({ name: 'fleet', role: 'worker', revokedAt: null }));
+  expect(JSON.stringify(listed.body)).not.toContain(token.slice(4, 12));
+  expect((await rig.ask('POST', '/v1/tokens/fleet/revoke')).status).toBe(200);
+  expect((await rig.ask('POST', '/v1/tokens/fleet/revoke')).body.code).toBe('TOKEN_NOT_FOUND');
+  // What was found before is believed for a few seconds, not longer.
+  await eventually(async () => (await rig.ask('GET', '/v1/runs', undefined, { headers })).status === 401);
+});

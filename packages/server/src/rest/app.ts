@@ -15,6 +15,7 @@ import { authenticate, HostGuard } from './guards.ts';
 import { healthRoutes } from './health.ts';
 import { runRoutes } from './runs.ts';
 import { submitRoutes } from './submit.ts';
+import { tokenRoutes } from './tokens.ts';
 import { workerRoutes } from './workers.ts';
 
 export interface AppOptions {
@@ -89,5 +90,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   submitRoutes(app, parts);
   runRoutes(app, parts);
   workerRoutes(app, parts);
+  tokenRoutes(app, parts);
   return app;
 }
