@@ -12,6 +12,7 @@ import {
   shardOfCommand,
 } from '@signalbox/engine';
 import type { NodeSeen, Store } from '@signalbox/store';
+import { AttentiveClock } from './attentive-clock.ts';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -48,12 +49,16 @@ export class Host {
   private readonly router: Router;
   private readonly peers: Peers;
   private readonly ownership: Ownership;
+  private readonly clock: AttentiveClock;
   private toldDemand = '[]';
   private nodes: readonly NodeSeen[] = [];
 
-  constructor(options: HostOptions, ports: HostPorts) {
+  constructor(options: HostOptions, given: HostPorts) {
     const { nodeId, settings } = options;
-    const { clock, log } = ports;
+    const clock = new AttentiveClock(given.clock);
+    const ports = { ...given, clock };
+    const { log } = ports;
+    this.clock = clock;
     this.nodeId = nodeId;
     const { directory } = this;
     const peers = () => this.peers;
@@ -106,6 +111,7 @@ export class Host {
   }
 
   async start(): Promise<void> {
+    this.clock.start();
     this.gateway.start();
     await this.ownership.start();
   }
@@ -115,6 +121,7 @@ export class Host {
     await this.ownership.stop();
     this.gateway.stop();
     this.peers.stop();
+    this.clock.stop();
   }
 
   /** Decides on a command, here or where its shard is. */

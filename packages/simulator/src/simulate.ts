@@ -37,8 +37,8 @@ export interface Outcome {
 }
 
 const FAULTS_FROM_MS = 3_000;
-/** All that is left to do is done by then, however much it is. */
-const GIVE_UP_MS = 900_000;
+/** As long as commits come, things go on: one that takes longer than this without any has come to a stop. */
+const STANDSTILL_MS = 120_000;
 
 export async function simulate({ seed, mode, hooks, sabotage, onWorld }: Simulation): Promise<Outcome> {
   const world = new World({ seed, ...(sabotage !== undefined && { sabotage }) });
@@ -128,9 +128,12 @@ async function heal(world: World, watch: Watch, clients: SimClients, onGoing: On
   await world.runUntil(healedAt + 5_000);
   clients.stopSchedules();
   await world.runUntil(healedAt + 45_000);
-  while (world.history.broken === null && world.now < healedAt + GIVE_UP_MS) {
+  let [committed, since] = [0, world.now];
+  while (world.history.broken === null && world.now - since < STANDSTILL_MS) {
     if (watch.ledger.live.size === 0 && clients.openCount === 0) break;
     await world.runUntil(world.now + 1_000);
+    const { length } = world.database.journal;
+    if (length > committed) [committed, since] = [length, world.now];
   }
   await world.runUntil(world.now + 5_000);
 }
