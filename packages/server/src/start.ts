@@ -1,12 +1,13 @@
 /** A server, wired: database, migrations, host with its real ports, the gRPC door, the edge. */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
 import { Host, zoneData } from '@signalbox/host';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
-import { type ServerConfig, showAddress } from './config.ts';
+import { type BindAddress, type ServerConfig, showAddress } from './config.ts';
 import { migrateWhenThere, openDatabase } from './database.ts';
 import { Edge } from './edge/edge.ts';
 import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
@@ -104,7 +105,7 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
     onPeer: (stream) => network.accept(stream),
   });
   closers.add(() => door.close());
-  grpcAddress = config.advertise ?? showAddress({ host: config.grpc.host, port: door.port });
+  grpcAddress = config.advertise ?? reachable({ host: config.grpc.host, port: door.port });
 
   const running = new Host(
     {
@@ -143,4 +144,9 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
   const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.port })}`;
   logger.info({ nodeId, http: httpUrl, grpc: grpcAddress }, 'The server is up.');
   return { nodeId, url: httpUrl, grpcAddress, host: running, stop: () => closers.closeAll(logger) };
+}
+
+/** Bound to every address, it is reached by the machine's name. */
+function reachable({ host, port }: BindAddress): string {
+  return showAddress({ host: host === '0.0.0.0' || host === '::' ? hostname() : host, port });
 }
