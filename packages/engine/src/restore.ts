@@ -6,7 +6,7 @@ import { keyName } from './apply.ts';
 import { assert } from './assert.ts';
 import { Dag } from './dag/dag-table.ts';
 import { Version } from './dag/version.ts';
-import type { Epoch, Instant, RunId, ShardNo } from './ids.ts';
+import type { Instant, RunId, ShardNo } from './ids.ts';
 import { shardOfRun } from './ids.ts';
 import { unlinkAttempt } from './lease/attempts.ts';
 import { watchLease } from './lease/lease.ts';
@@ -44,7 +44,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   for (const stored of heads.shards) {
     assert(!state.shards.has(stored.shard), 'a shard is adopted once');
     const { shard, epoch, commitNo, lastRunId, lastDagNo } = stored;
-    state.shards.set(shard, { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo });
+    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo });
     for (const { workerId, silentMs } of stored.silentWorkers) {
       const { leaseMs, reconcileMs } = state.settings;
       const leaseEndsAt = (state.mono + Math.max(leaseMs - silentMs, reconcileMs)) as State['mono'];
@@ -67,13 +67,10 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
 export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 'dags' | 'versions' | 'runs'>): void {
   restoreDags(state, dags, versions);
   for (const stored of runs) {
-    if (stored.phase === 'ended' || state.untouchable.has(stored.runId)) continue;
+    if (stored.phase === 'ended' || !state.shards.has(shardOfRun(stored.runId))) continue;
     if (state.runs.find(stored.runId) >= 0) continue;
-    if (!state.shards.has(shardOfRun(stored.runId))) continue;
-    if (stored.setAside) {
-      giveUpPlace(state, stored);
-      continue;
-    }
+    if (stored.setAside) giveUpPlace(state, stored);
+    if (stored.setAside || state.untouchable.has(stored.runId)) continue;
     restoreRun(state, stored);
   }
   // Versions of ended runs came along; nothing in memory needs them.

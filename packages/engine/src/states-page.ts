@@ -81,6 +81,10 @@ function budgetOf(outcome: AttemptOutcome): string {
   return budget === null ? 'none: the task ends with it' : BUDGET_MEANING[budget];
 }
 
+/** With columns of one width, as the formatter wants them. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((cells) => cells[i]!.length)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const lines = [head, rule, ...rows].map((cells) => cells.map((cell, i) => cell.padEnd(widths[i]!)));
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

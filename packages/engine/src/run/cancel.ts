@@ -1,6 +1,5 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
-import type { TaskNo } from '../ids.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { RUNNING } from '../task/task-table.ts';
@@ -41,10 +40,7 @@ function stopRunning(recorder: Recorder, run: number): void {
     if (state.tasks.state[slot] !== RUNNING) continue;
     const claim = killAttempt(recorder, slot, 'cancelled');
     // The worker has its grace; one that does not answer is ended by the server (I42).
-    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, {
-      ...claim,
-      taskNo: (slot - base) as TaskNo,
-    });
+    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, claim);
   }
 }
 

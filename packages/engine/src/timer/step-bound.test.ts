@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Command } from '../command.ts';
 import type { StepResult } from '../engine.ts';
-import type { DagId } from '../ids.ts';
 import { type Scenario, scenario } from '../scenario.ts';
 import { every, fan, job } from '../testing/specs.ts';
 
@@ -127,7 +126,7 @@ describe('5,000 schedules due at once', () => {
     expect(Math.max(...found)).toBeLessThanOrEqual(BOUND);
     expect(found.length).toBeLessThanOrEqual(7);
     expect(box.node.store.windows).toHaveLength(5_000);
-    const order = box.node.store.windows.map(({ dagId }) => dagId as DagId);
+    const order = box.node.store.windows.map(({ dagId }) => dagId);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   });
 
