@@ -64,7 +64,7 @@ export function statesPage(): string {
       ['outcome', 'meaning'],
       RUN_OUTCOMES.map((outcome) => [`\`${outcome}\``, RUN_OUTCOME_MEANING[outcome]]),
     ),
-    'A run that makes decisions about it go wrong twice is *set aside*: it stays as it is, is shown, and nothing touches it until a person does.',
+    'A run that makes decisions about it go wrong twice is _set aside_: it stays as it is, is shown, and nothing touches it until a person does.',
     '',
   ]
     .join('\n\n')
