@@ -1,6 +1,6 @@
 /** Real processes: started with their own log, ended by their own pid, never by name. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 export interface Started {
@@ -19,13 +19,12 @@ export function startProcess(
   script: string,
   options: { args?: readonly string[]; env: NodeJS.ProcessEnv; logFile: string },
 ): Started {
+  const log = openSync(options.logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, [script, ...(options.args ?? [])], {
     env: options.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
   });
-  const log = createWriteStream(options.logFile, { flags: 'a' });
-  child.stdout?.pipe(log);
-  child.stderr?.pipe(log);
+  closeSync(log);
   let isRunning = true;
   const exited = new Promise<number | null>((resolve) => {
     child.on('exit', (code) => {
