@@ -125,8 +125,13 @@ export function dispatch(scene: Scene): Checker {
     }
   }
 
+  const heardCount = new Map<WorkerId, number>();
+
   function see(happening: Happening): void {
     claims.see(happening);
+    if (happening.kind === 'heard' || happening.kind === 'spoke') {
+      heardCount.set(happening.workerId, (heardCount.get(happening.workerId) ?? 0) + 1);
+    }
     if (happening.kind === 'verdict') checkVerdict(happening.answer, happening.workerId);
     if (happening.kind !== 'worker' || happening.claim === null) return;
     const { workerId, claim } = happening;
@@ -141,7 +146,10 @@ export function dispatch(scene: Scene): Checker {
   }
 
   /** Time that shards had an owner since a worker ended: its attempts are given up within the lease and a second of that. */
-  const endedAt = new Map<string, { readonly servedMs: number; readonly takeCount: number }>();
+  const endedAt = new Map<
+    string,
+    { readonly servedMs: number; readonly takeCount: number; readonly heardNo: number }
+  >();
   function checkGivenUp(): void {
     const { leaseMs, reconcileMs } = world.settings;
     for (const run of ledger.live) {
@@ -152,7 +160,9 @@ export function dispatch(scene: Scene): Checker {
         const { takeCount } = ledger.shard(run.shard);
         const servedMs = scene.health.servedMs(run.shard);
         const since = endedAt.get(key);
-        if (since === undefined) endedAt.set(key, { servedMs, takeCount });
+        // What it said before its end may arrive late.
+        const heardNo = heardCount.get(task.workerId) ?? 0;
+        if (since === undefined || since.heardNo !== heardNo) endedAt.set(key, { servedMs, takeCount, heardNo });
         else {
           // A new owner knows only since when it has the shard itself; those after it go by what it has stored (D5).
           const handovers = takeCount - since.takeCount;

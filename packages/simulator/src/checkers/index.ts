@@ -9,8 +9,8 @@ import { dispatch } from './d-dispatch.ts';
 import { dags } from './e-dags.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
-import { waits } from './h-waits.ts';
 import { Health, LOOK_MS } from './health.ts';
+import { reads } from './i-reads.ts';
 import { recovery } from './k-recovery.ts';
 import { Ledger } from './ledger.ts';
 
@@ -23,7 +23,7 @@ const ALL: readonly CheckerMaker[] = [
   dags,
   retries,
   limits,
-  waits,
+  reads,
   recovery,
 ];
 

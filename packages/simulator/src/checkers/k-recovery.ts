@@ -1,4 +1,5 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
+import type { TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
 
@@ -34,7 +35,7 @@ export function recovery(scene: Scene): Checker {
       if (!hasRoomForTask(run)) continue;
       run.spec.tasks.forEach(({ queue }, no) => {
         const key = `task ${run.created.runId}/${no}`;
-        if (free.has(queue) && ledger.stateOf(run, no) === 'ready') waiting.add(key);
+        if (free.has(queue) && isReady(run, no)) waiting.add(key);
       });
     }
     for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
@@ -43,6 +44,15 @@ export function recovery(scene: Scene): Checker {
       waitingSince.set(key, since);
       if (world.now - since > CLAIM_MS) scene.fail('I29', `${key} waits since ${since}, with room for it`);
     }
+  }
+
+  /** A task whose backoff is over is ready too (I53). */
+  function isReady(run: RunBook, no: number): boolean {
+    const state = ledger.stateOf(run, no);
+    if (state !== 'retrying') return state === 'ready';
+    const { retry } = run.spec.tasks[no]!;
+    const { endedAt } = run.tasks.get(no as TaskNo)!;
+    return world.now - endedAt > Math.max(retry.minMs, retry.maxMs) + 1_000;
   }
 
   function hasRoomForRun({ created }: RunBook): boolean {
@@ -98,7 +108,7 @@ export function recovery(scene: Scene): Checker {
   }
 
   return {
-    invariants: ['I18', 'I29', 'I47', 'I72', 'I73'],
+    invariants: ['I18', 'I29', 'I47', 'I53', 'I72', 'I73'],
     onHealed() {
       healedAt = world.now;
     },

@@ -37,6 +37,8 @@ export type Happening =
       readonly agoMs: number;
       readonly holds: readonly ClaimRef[];
     }
+  /** Anything else that a worker says reaches its gateway. */
+  | { readonly kind: 'spoke'; readonly node: string; readonly workerId: WorkerId }
   | WorkerHappening
   | { readonly kind: 'machine'; readonly machine: string; readonly what: string; readonly id: string | null }
   | { readonly kind: 'fault'; readonly what: string }
@@ -74,6 +76,8 @@ export function describe(happening: Happening): string {
       return `${happening.node} answers ${happening.workerId}: ${name(happening.answer.claim)} ${happening.answer.verdict}`;
     case 'heard':
       return `${happening.node} hears ${happening.workerId} (${Math.round(happening.agoMs)} ms ago) hold [${happening.holds.map(name).join(' ')}]`;
+    case 'spoke':
+      return `${happening.node} is spoken to by ${happening.workerId}`;
     case 'worker': {
       const more =
         'reason' in happening

@@ -93,7 +93,9 @@ export class NodeLines implements PeerNetwork {
     });
     return this.#end({
       onFrame: (frame) => {
-        this.#world.tellWire(() => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId} session ${caller.session}`);
+        this.#world.tellWire(
+          () => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId} session ${caller.session}`,
+        );
         this.#notice(frame as PeerMessage);
         handlers?.onMessage(frame);
       },
@@ -170,6 +172,7 @@ export class NodeLines implements PeerNetwork {
       onFrame: (raw) => {
         const frame = raw as WorkerFrame;
         if (frame.kind === 'heartbeat') this.#heard(workerId, 0, frame.holds);
+        else history.add({ kind: 'spoke', node, workerId });
         this.#hear(says, frame);
       },
       onClose: () => says?.closed(),
