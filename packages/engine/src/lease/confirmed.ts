@@ -10,3 +10,8 @@ export const SEEN = 2;
 export const OVERDUE = 4;
 /** Loaded from the database: this engine did not send it. */
 export const LOADED = 3;
+/**
+ * Shown once, and not in the last set that came. A gateway that was paused, or a stream that the worker has left, may bring
+ * an old set late: only sets that lack it for longer than workers are silent between two of them prove that it is gone (I25).
+ */
+export const MISSING = 5;

@@ -7,7 +7,7 @@ import { CLOSING } from '../run/run-table.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
-import { CONFIRMED, LOADED, OVERDUE, SEEN } from './confirmed.ts';
+import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from './confirmed.ts';
 import { killAttempt } from './kill.ts';
 import { clearSilence, endLease, renewLease, watchLease } from './lease.ts';
 import type { Worker } from './worker-table.ts';
@@ -71,6 +71,10 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
     if (covered !== null && !covered.has(shardOfRun(runId))) continue;
     const confirmed = state.tasks.confirmed[slot]!;
     if (confirmed === CONFIRMED) {
+      state.tasks.confirmed[slot] = MISSING;
+      worker.missesSince = heardAt;
+    } else if (confirmed === MISSING) {
+      if (heardAt < worker.missesSince! + 2 * state.settings.undeliveredMs) continue;
       // It had the attempt and has it no more, and no report came: the worker lost it.
       state.touching = runId;
       endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker no longer has this attempt.' });

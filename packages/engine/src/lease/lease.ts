@@ -8,7 +8,7 @@ import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
-import { CONFIRMED } from './confirmed.ts';
+import { CONFIRMED, MISSING } from './confirmed.ts';
 import { killAttempt } from './kill.ts';
 import type { Worker } from './worker-table.ts';
 
@@ -50,7 +50,7 @@ function giveUpAttempt(recorder: Recorder, slot: number, worker: Worker): void {
   if (!worker.hasLeft) {
     killAttempt(recorder, slot, 'lost');
     endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker was not heard for the length of its lease.' });
-  } else if (recorder.state.tasks.confirmed[slot] === CONFIRMED) {
+  } else if ([CONFIRMED, MISSING].includes(recorder.state.tasks.confirmed[slot]!)) {
     endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker has left.' });
   } else returnClaim(recorder, slot, 'drained');
 }

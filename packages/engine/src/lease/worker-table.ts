@@ -23,6 +23,8 @@ export class Worker {
   heardAt = Number.NEGATIVE_INFINITY as MonoMs;
   /** Since when it owes a sign of claims that were sent to it; null when it owes none. */
   owesSince: MonoMs | null = null;
+  /** Since when a set of it lacked something that it had shown. */
+  missesSince: MonoMs | null = null;
   /** It said that it goes; what is left of its attempts is being given up. */
   hasLeft = false;
   /** Shards for which its silence is stored. */

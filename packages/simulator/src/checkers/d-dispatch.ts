@@ -166,7 +166,7 @@ export function dispatch(scene: Scene): Checker {
         else {
           // A new owner knows only since when it has the shard itself; those after it go by what it has stored (D5).
           const handovers = takeCount - since.takeCount;
-          const boundMs = leaseMs * Math.min(2, 1 + handovers) + 3_000 + handovers * (reconcileMs + 1_000);
+          const boundMs = leaseMs * Math.min(2, 1 + handovers) + 6_000 + handovers * (reconcileMs + 1_000);
           if (servedMs - since.servedMs > boundMs) {
             scene.fail(
               'I25',

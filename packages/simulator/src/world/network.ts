@@ -59,7 +59,8 @@ export class Network implements Ways {
 
   delayMs(): number {
     const ms = this.chance.happens(0.02) ? this.chance.between(5, 120) : this.chance.between(0.1, 3);
-    return ms * this.slowness;
+    // A stream that shows nothing for longer than this is given up by its pings.
+    return Math.min(ms * this.slowness, 2_500);
   }
 
   detectMs(): number {
