@@ -28,6 +28,12 @@ export class SentClaims {
     }
   }
 
+  /** Claims of a batch that is settled now, and not known to be sent yet. */
+  awaitsStepAfter(settledBatchNo: number): boolean {
+    const last = this.batches.at(-1);
+    return last !== undefined && last.sentAt === null && last.batchNo <= settledBatchNo;
+  }
+
   /** When the oldest claims must have been shown; null while none has been sent. */
   nextDueAt(undeliveredMs: number): number | null {
     const first = this.batches[0];

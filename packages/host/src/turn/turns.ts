@@ -318,6 +318,11 @@ export class Turns {
     return new Outbox(
       (batchNo) => {
         this.settledBatchNo = batchNo;
+        // The time in which a worker must show its claims begins with the step that hears of their commit.
+        if (this.state?.sent.awaitsStepAfter(batchNo) === true) {
+          this.hasMore = true;
+          this.wake();
+        }
       },
       (error) => this.ports.onFailure(`a commit failed: ${describe(error)}`),
     );
