@@ -49,7 +49,7 @@ const json = async (...args: string[]) => {
 };
 
 async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 750 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 1500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
   if (!holds()) throw new Error(`Not seen in time: ${what}`);
 }
 
@@ -175,7 +175,7 @@ test('start brings all that is needed, and takes it away again', async () => {
   all.child.kill('SIGTERM');
   expect((await all.ended).exitCode).toBe(0);
   await expect(stat(join(data, 'pg18', 'postmaster.pid'))).rejects.toThrow('ENOENT');
-});
+}, 90_000);
 
 test('help comes quickly and knows every command', async () => {
   const { exitCode, stdout } = await signalbox('--help');

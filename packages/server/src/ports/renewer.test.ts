@@ -33,7 +33,7 @@ test('the beat rises while the main loop ticks, stands still when it does not, a
   await eventually(async () => (await beat()) >= first + 2);
 
   clearInterval(ticking);
-  await pause(1_200); // a beat that was under way, and the one for the last tick
+  await pause(2_000); // a beat that was under way, and the one for the last tick
   const still = await beat();
   await pause(2_500);
   expect(await beat()).toBe(still);
