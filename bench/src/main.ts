@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '@signalbox/e2e';
 import { type Figure, printTable } from './figure.ts';
+import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { rawCommits } from './raw.ts';
@@ -48,6 +49,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
       ...(await taskToTask(cluster, 300)),
     ]),
   five: () => withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, 'final < 8')),
+  history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };
 
