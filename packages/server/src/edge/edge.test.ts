@@ -1,0 +1,26 @@
+import type { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+const threads: Worker[] = [];
+beforeAll(async () => {
+  process.on('worker', (thread) => threads.push(thread as Worker));
+  rig = await startRig();
+});
+afterAll(() => rig.stop());
+
+test('an edge that fails is started again on its port, and the node keeps its shards meanwhile (D12)', async () => {
+  await rig.addWorker({ echo: ({ params }: { params: unknown }) => params });
+  await rig.ask('PUT', '/v1/dags/edge', { name: 'edge', tasks: [{ name: 'a', handler: 'echo' }] });
+  const [server] = rig.servers;
+  const before = threads.length;
+  // Of the node's threads the edge is begun first.
+  await threads[0]?.terminate();
+  await expect(fetch(`${server?.url}/healthz`)).rejects.toThrow();
+  expect(server?.host.shardsServed()).toBe(64);
+  await eventually(async () => (await fetch(`${server?.url}/readyz`).catch(() => null))?.status === 200);
+  expect(threads.length).toBe(before + 1);
+  const { id } = (await rig.ask('POST', '/v1/dags/edge/runs', { params: 1 })).body;
+  await eventually(async () => (await rig.ask('GET', `/v1/runs/${id}`)).body.outcome === 'succeeded');
+});
