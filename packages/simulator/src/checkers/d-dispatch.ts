@@ -125,13 +125,8 @@ export function dispatch(scene: Scene): Checker {
     }
   }
 
-  const heardCount = new Map<WorkerId, number>();
-
   function see(happening: Happening): void {
     claims.see(happening);
-    if (happening.kind === 'heard' || happening.kind === 'spoke') {
-      heardCount.set(happening.workerId, (heardCount.get(happening.workerId) ?? 0) + 1);
-    }
     if (happening.kind === 'verdict') checkVerdict(happening.answer, happening.workerId);
     if (happening.kind !== 'worker' || happening.claim === null) return;
     const { workerId, claim } = happening;
@@ -142,39 +137,6 @@ export function dispatch(scene: Scene): Checker {
     const worker = claims.workers.get(workerId);
     if (happening.what === 'started' && worker?.drainsSince !== null) {
       scene.fail('I27', `${workerId} starts ${name(claim)} though it drains`);
-    }
-  }
-
-  /** Time that shards had an owner since a worker ended: its attempts are given up within the lease and a second of that. */
-  const endedAt = new Map<
-    string,
-    { readonly servedMs: number; readonly takeCount: number; readonly heardNo: number }
-  >();
-  function checkGivenUp(): void {
-    const { leaseMs, reconcileMs } = world.settings;
-    for (const run of ledger.live) {
-      if (run.isSetAside) continue;
-      for (const task of run.tasks.values()) {
-        if (task.state !== 'running' || claims.workers.get(task.workerId)?.end == null) continue;
-        const key = `${run.created.runId}/${task.taskNo}/${task.fence}`;
-        const { takeCount } = ledger.shard(run.shard);
-        const servedMs = scene.health.servedMs(run.shard);
-        const since = endedAt.get(key);
-        // What it said before its end may arrive late.
-        const heardNo = heardCount.get(task.workerId) ?? 0;
-        if (since === undefined || since.heardNo !== heardNo) endedAt.set(key, { servedMs, takeCount, heardNo });
-        else {
-          // A new owner knows only since when it has the shard itself; those after it go by what it has stored (D5).
-          const handovers = takeCount - since.takeCount;
-          const boundMs = leaseMs * Math.min(2, 1 + handovers) + 6_000 + handovers * (reconcileMs + 1_000);
-          if (servedMs - since.servedMs > boundMs) {
-            scene.fail(
-              'I25',
-              `${key} of ${task.workerId} is not given up ${servedMs - since.servedMs} ms after its worker ended`,
-            );
-          }
-        }
-      }
     }
   }
 
@@ -190,6 +152,5 @@ export function dispatch(scene: Scene): Checker {
       if (kind === 'take') droppedAt.set(nodeId, committedAt);
     },
     onHappening: see,
-    onLook: checkGivenUp,
   };
 }

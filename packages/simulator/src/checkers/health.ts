@@ -39,6 +39,11 @@ export class Health {
     }
   }
 
+  /** Something has just changed for good: time to recover from it begins. */
+  disturbed(): void {
+    this.#wellSince = null;
+  }
+
   /** How long no fault has been on. */
   wellForMs(): number {
     return this.#wellSince === null ? 0 : this.#world.now - this.#wellSince;

@@ -6,6 +6,7 @@ import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
 import type { Checker, CheckerMaker, Scene } from './checker.ts';
 import { dispatch } from './d-dispatch.ts';
+import { leases } from './d-leases.ts';
 import { dags } from './e-dags.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
@@ -20,6 +21,7 @@ const ALL: readonly CheckerMaker[] = [
   ownership,
   replay,
   dispatch,
+  leases,
   dags,
   retries,
   limits,
@@ -57,6 +59,7 @@ export class Watch {
   }
 
   healed(): void {
+    this.health.disturbed();
     for (const checker of this.#checkers) checker.onHealed?.();
   }
 

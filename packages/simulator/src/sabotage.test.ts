@@ -1,0 +1,193 @@
+/** A test of the tests: with a guard of the product taken out, from outside, histories break promises, and soon. */
+import type { Change, Command, NodeId, State } from '@signalbox/engine';
+import type { Host } from '@signalbox/host';
+import type { CommitBatch, LoadedHeads } from '@signalbox/store';
+import { expect, test } from 'vitest';
+import type { Sabotage } from './fake-store/index.ts';
+import { FakeStore } from './fake-store/index.ts';
+import { type Mode, type Simulation, simulate } from './simulate.ts';
+import type { World } from './world/world.ts';
+
+interface Case {
+  readonly what: string;
+  /** Histories in which it must show. */
+  readonly within: number;
+  readonly mode?: Mode;
+  readonly expected: RegExp;
+  readonly sabotage?: Partial<Sabotage>;
+  readonly onHost?: (host: Host) => void;
+  readonly onWorld?: (world: World) => void;
+}
+
+/** The insides that are patched: not part of what the host promises to anybody. */
+interface Insides {
+  turns: {
+    inbox: { offer(envelope: { command: Command }): boolean };
+    current(): State | null;
+    ports: { store: FakeStore; onEffects: (effects: readonly unknown[]) => void };
+    decide(...parts: unknown[]): void;
+    makeOutbox(): unknown;
+    outbox: unknown;
+    chain: { commit(batch: CommitBatch): Promise<void> } | null;
+  };
+  ownership: { ports: { store: FakeStore } };
+}
+
+const insideOf = (host: Host): Insides => host as unknown as Insides;
+
+/** Whatever is sent leaves at once; only failures wait. */
+function sendsBeforeTheCommit(host: Host): void {
+  const { turns } = insideOf(host);
+  const makeOutbox = turns.makeOutbox.bind(turns);
+  turns.makeOutbox = () => {
+    const outbox = makeOutbox() as { sendAfter(leaving: { committed: Promise<void>; send: () => void }): void };
+    const sendAfter = outbox.sendAfter.bind(outbox);
+    outbox.sendAfter = (leaving) => {
+      leaving.send();
+      sendAfter({ ...leaving, send: () => undefined });
+    };
+    return outbox;
+  };
+  turns.outbox = turns.makeOutbox();
+}
+
+/** A batch without changes does not wait for those before it. */
+function answersOutOfOrder(host: Host): void {
+  const { turns } = insideOf(host);
+  const makeOutbox = turns.makeOutbox.bind(turns);
+  turns.makeOutbox = () => {
+    const outbox = makeOutbox() as { sendAfter(leaving: { committed: Promise<void>; send: () => void }): void };
+    const sendAfter = outbox.sendAfter.bind(outbox);
+    outbox.sendAfter = (leaving) => {
+      let isSent = false;
+      const sendOnce = () => {
+        if (!isSent) leaving.send();
+        isSent = true;
+      };
+      leaving.committed.then(sendOnce, () => undefined);
+      sendAfter({ ...leaving, send: sendOnce });
+    };
+    return outbox;
+  };
+  turns.outbox = turns.makeOutbox();
+}
+
+/** A report counts for whichever attempt of the task runs. */
+function takesAnyToken(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const { command } = envelope;
+    const state = turns.current();
+    if (command.kind !== 'ReportAttempt' || state === null) return offer(envelope);
+    const run = state.runs.find(command.claim.runId);
+    if (run < 0) return offer(envelope);
+    const slot = state.runs.base[run]! + command.claim.taskNo;
+    const [fence, attemptNo] = [state.tasks.fence[slot], state.tasks.attemptNo[slot]];
+    const claim = { ...command.claim, fence, attemptNo } as typeof command.claim;
+    return offer({ ...envelope, command: { ...command, claim } });
+  };
+}
+
+/** What loads say is altered before the host has it. */
+function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): void {
+  const { store } = insideOf(host).ownership.ports;
+  const loadHeads = store.loadHeads.bind(store);
+  store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
+}
+
+/** The limits of dags are not looked at. */
+function ignoresLimits(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    for (const dag of turns.current()?.dags.byId.values() ?? []) dag.hasRoomForTask = () => true;
+    decide(...parts);
+  };
+}
+
+/** Attempts that ended are still counted: the count is off by one for each report. */
+function countsTwice(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    decide(...parts);
+    for (const dag of turns.current()?.dags.byId.values() ?? []) if (dag.runningTasks > 1) dag.runningTasks += 1;
+  };
+}
+
+/** What was recorded of a batch is told to nobody else: a change is dropped on its way to the database. */
+function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
+  const { store } = insideOf(host).ownership.ports;
+  const openChain = store.openChain.bind(store);
+  store.openChain = async (nodeId) => {
+    const chain = await openChain(nodeId);
+    const commit = chain.commit.bind(chain);
+    chain.commit = (batch) => commit({ ...batch, changes: batch.changes.filter((change) => !isLost(change)) });
+    return chain;
+  };
+}
+
+/** A worker dies for good, and every few seconds all shards change hands. */
+function ownersFlap(world: World): void {
+  const { events, database } = world;
+  events.in(9_000, () => {
+    for (const worker of world.workers.slice(0, 1)) {
+      worker.isWanted = false;
+      worker.crash('kill');
+    }
+  });
+  const stranger = new FakeStore(database, { name: 'stranger' });
+  for (let at = 15_000; at < 80_000; at += 11_000) {
+    events.in(at, () => {
+      const shards = [...database.tables.shards.values()].map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
+      const request = { nodeId: 'stranger.1' as NodeId, shards, lockTimeoutMs: 500 };
+      stranger.takeShards(request).catch(() => undefined);
+    });
+  }
+}
+
+const CASES: readonly Case[] = [
+  { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
+  { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
+  { what: 'waiting for the commit', within: 20, expected: /^(I10|I15|I21)/, onHost: sendsBeforeTheCommit },
+  { what: 'the order of answers', within: 300, expected: /^(I10|I11|I15|I21)/, onHost: answersOutOfOrder },
+  {
+    what: 'the memory of silent workers',
+    within: 100,
+    expected: /^I25/,
+    onWorld: ownersFlap,
+    onHost: (host) =>
+      altersLoads(host, (heads) => ({
+        ...heads,
+        shards: heads.shards.map((shard) => ({ ...shard, silentWorkers: [] })),
+      })),
+  },
+  { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
+  { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
+  {
+    what: 'one kind of change in the journal',
+    within: 20,
+    expected: /^(I7|I19)/,
+    onHost: (host) => losesChanges(host, ({ kind }) => kind === 'RunAdmitted'),
+  },
+];
+
+test.each(CASES)('without $what a promise is broken within $within histories', { timeout: 240_000 }, async (broken) => {
+  const { sabotage, onHost, onWorld, mode = 'safety', within, expected } = broken;
+  for (let seed = 1; seed <= within; seed++) {
+    const simulation: Simulation = {
+      seed,
+      mode,
+      ...(sabotage !== undefined && { sabotage }),
+      ...(onHost !== undefined && { hooks: { onHost } }),
+      ...(onWorld !== undefined && { onWorld }),
+    };
+    const outcome = await simulate(simulation);
+    if (outcome.broken === null) continue;
+    console.log(`without ${broken.what}: seed ${seed}: ${outcome.broken.invariant} ${outcome.broken.message}`);
+    expect(`${outcome.broken.invariant} ${outcome.broken.message}`).toMatch(expected);
+    return;
+  }
+  expect.fail(`nothing was found in ${within} histories`);
+});

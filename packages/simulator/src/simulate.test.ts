@@ -1,0 +1,42 @@
+/** Histories of the whole: a fixed set of seeds, and as many fresh ones as there is time for. */
+import { expect, test } from 'vitest';
+import { type Mode, type Outcome, simulate } from './simulate.ts';
+
+const MODES: readonly Mode[] = ['safety', 'liveness'];
+const FIXED_SEEDS = 120;
+const IS_CI = process.env['CI'] !== undefined && process.env['CI'] !== '';
+const FRESH_SECONDS = Number(process.env['SIGNALBOX_SIM_SECONDS'] ?? (IS_CI ? 60 : 10));
+
+/** Null when all is as promised. */
+function failureOf({ broken, seed, mode, cluster, faults }: Outcome): string | null {
+  if (broken === null) return null;
+  const again = `npm run simulate -- --seed ${seed} --mode ${mode}`;
+  return [`${broken.invariant}: ${broken.message}`, `again with: ${again}`, cluster, ...faults].join('\n');
+}
+
+test.each(MODES)('one seed gives one history, to the last message (%s)', async (mode) => {
+  for (const seed of [3, 14]) {
+    const [first, second] = [await simulate({ seed, mode }), await simulate({ seed, mode })];
+    expect(first.history.length).toBeGreaterThan(100);
+    expect(second.history.hash()).toBe(first.history.hash());
+    expect(second.stepCount).toBe(first.stepCount);
+  }
+});
+
+test('two seeds give two histories', async () => {
+  const [one, two] = [await simulate({ seed: 1, mode: 'safety' }), await simulate({ seed: 2, mode: 'safety' })];
+  expect(one.history.hash()).not.toBe(two.history.hash());
+});
+
+test.each(MODES)('nothing is broken in a fixed set of histories (%s)', { timeout: 300_000 }, async (mode) => {
+  for (let seed = 1; seed <= FIXED_SEEDS; seed++) {
+    expect(failureOf(await simulate({ seed, mode }))).toBe(null);
+  }
+});
+
+test('nothing is broken in fresh histories', { timeout: FRESH_SECONDS * 1_000 + 120_000 }, async () => {
+  const until = performance.now() + FRESH_SECONDS * 1_000;
+  for (let seed = Math.floor(Date.now() / 1_000); performance.now() < until; seed++) {
+    for (const mode of MODES) expect(failureOf(await simulate({ seed, mode }))).toBe(null);
+  }
+});
