@@ -5,7 +5,7 @@ import { eventually, type Rig, startRig } from '../testing/rig.ts';
 let rig: Rig;
 const threads: Worker[] = [];
 beforeAll(async () => {
-  process.on('worker', (thread) => threads.push(thread as Worker));
+  process.on('worker', (thread) => threads.push(thread));
   rig = await startRig();
 });
 afterAll(() => rig.stop());
