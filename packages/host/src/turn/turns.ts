@@ -6,6 +6,7 @@
 import {
   type Change,
   type Effect,
+  type Epoch,
   needs,
   nextDue,
   type RunId,
@@ -13,6 +14,7 @@ import {
   type ShardNo,
   type State,
   type StepResult,
+  shardOfCommand,
   shardOfRun,
   step,
 } from '@signalbox/engine';
@@ -58,6 +60,8 @@ export class Turns {
   private cancelTimer: (() => void) | null = null;
   /** Commands of a batch that threw: tried again one by one (D3). */
   private suspects: Envelope[] = [];
+  /** The last decision threw, and none has been settled since. */
+  private hasThrown = false;
   private strikes: { readonly runId: RunId; readonly reason: string; readonly setAside: boolean }[] = [];
 
   constructor(ports: TurnsPorts) {
@@ -241,7 +245,7 @@ export class Turns {
     );
     this.hasMore = this.hasMore || result.more;
     this.noteLost(result.changes);
-    const committed = this.commit(state, result, now);
+    const committed = this.commit(state, batch, result, now);
     this.outbox.sendAfter({
       batchNo: result.batchNo,
       committed,
@@ -266,24 +270,43 @@ export class Turns {
     this.ports.log('warn', 'Attempts were given up.', { count: lost.length, first: { workerId, runId, error } });
   }
 
-  private commit(state: State, { changes }: StepResult, at: State['now']): Promise<void> {
-    if (changes.length === 0) return Promise.resolve();
-    const shards = stampShards(state, changes);
-    const committed = this.chain!.commit({ shards, changes, at });
+  private commit(state: State, batch: readonly Envelope[], result: StepResult, at: State['now']): Promise<void> {
+    const { changes } = result;
+    const shards = changes.length === 0 ? [] : stampShards(state, changes);
+    const waits: Promise<void>[] = changes.length === 0 ? [] : [this.chain!.commit({ shards, changes, at })];
+    const unproven = unprovenShards(state, batch, result, shards);
+    if (unproven.size > 0) waits.push(this.proveOwned(unproven));
+    const committed = waits.length === 1 ? waits[0]! : Promise.all(waits).then(() => undefined);
     // The outbox waits for it; until then a rejection must not count as unhandled.
     committed.catch(() => undefined);
     return committed;
   }
 
+  /**
+   * What is told without a commit rests on memory alone, and another node may have taken the shard since. A look at its
+   * epoch, after the decision, shows that nobody had (I16).
+   */
+  private async proveOwned(unproven: ReadonlyMap<ShardNo, Epoch>): Promise<void> {
+    const { shards } = await this.ports.store.observe();
+    for (const { shard, epoch } of shards) {
+      if ((unproven.get(shard) ?? epoch) !== epoch) throw new Error(`another node has taken shard ${shard}`);
+    }
+  }
+
   /** A batch that threw is tried again command by command; what throws alone is charged to its run (D3, I57). */
   private chargeFor(state: State, envelopes: Envelope[], error: unknown): void {
-    this.ports.log('error', 'A decision threw.', { error: describe(error), touching: state.touching });
-    if (envelopes.length > 1) {
-      this.suspects.push(...envelopes);
+    const reason = describe(error);
+    const isAlone = envelopes.length <= 1;
+    // Memory that another node has overtaken may contradict what was read since: the first time only says to load anew.
+    const isProven = isAlone && this.hasThrown;
+    this.hasThrown = true;
+    const level = isProven ? 'error' : 'warn';
+    this.ports.log(level, 'A decision threw.', { error: reason, touching: state.touching });
+    if (!isProven) {
+      this.suspects.unshift(...envelopes);
       return;
     }
     const [alone] = envelopes;
-    const reason = describe(error);
     // A strike that throws: the run can't even be looked at.
     const setAside = alone?.command.kind === 'StrikeRun';
     if (state.touching !== null) this.strike(state.touching, reason, setAside);
@@ -318,6 +341,7 @@ export class Turns {
     return new Outbox(
       (batchNo) => {
         this.settledBatchNo = batchNo;
+        this.hasThrown = false;
         // The time in which a worker must show its claims begins with the step that hears of their commit.
         if (this.state?.sent.awaitsStepAfter(batchNo) === true) {
           this.hasMore = true;
@@ -348,4 +372,22 @@ function stampShards(state: State, changes: readonly Change[]): ShardStamp[] {
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The shards that answers and kills speak of and that no change of the batch touches, with the epochs that we know. */
+function unprovenShards(
+  state: State,
+  batch: readonly Envelope[],
+  { effects }: StepResult,
+  stamped: readonly ShardStamp[],
+): Map<ShardNo, Epoch> {
+  const unproven = new Map<ShardNo, Epoch>();
+  const add = (no: ShardNo | null) => {
+    const held = no === null ? undefined : state.shards.get(no);
+    if (held !== undefined) unproven.set(held.shard, held.epoch);
+  };
+  for (const { command, reply } of batch) if (reply !== null) add(shardOfCommand(command));
+  for (const effect of effects) if (effect.kind === 'KillAttempt') add(shardOfRun(effect.claim.runId));
+  for (const { shard } of stamped) unproven.delete(shard);
+  return unproven;
 }

@@ -1,10 +1,9 @@
 /** C. Shard ownership: order of commits, nothing leaves too early, nothing starts twice over a handover. */
-import type { ClaimRef, Command } from '@signalbox/engine';
+import type { Answer, ClaimRef, Command, DagDeployed, ScheduleSet } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
-import type { Routed } from '@signalbox/host';
+import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
-import type { Happening } from '../world/happening.ts';
-import { name } from '../world/happening.ts';
+import { type Ask, type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 
 export function ownership(scene: Scene): Checker {
@@ -31,14 +30,57 @@ export function ownership(scene: Scene): Checker {
     }
   }
 
+  /** By request that waits: what was true of its subject at any time since it was asked. */
+  const truths = new Map<number, Set<string>>();
+  const subjects = new Map<number, Command>();
+
+  function begin({ no, command }: Ask): void {
+    if (command.kind !== 'SetSchedulePaused' && command.kind !== 'DeployDag') return;
+    truths.set(no, new Set([truthOf(command)]));
+    subjects.set(no, command);
+  }
+
+  /** What is so right now. */
+  function truthOf(command: Command): string {
+    if (command.kind === 'SetSchedulePaused') return `paused ${ledger.schedules.get(command.dagId)?.paused}`;
+    if (command.kind !== 'DeployDag') return '';
+    const dag = [...ledger.dags.values()].find(({ name }) => name === command.name);
+    return `version ${dag?.versionNo}`;
+  }
+
+  /** Several may become true in one commit, one after the other. */
+  function noteTruth(change: ScheduleSet | DagDeployed): void {
+    for (const [no, truth] of truths) {
+      const command = subjects.get(no)!;
+      if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && command.dagId === change.dagId) {
+        truth.add(`paused ${change.paused}`);
+      }
+      if (change.kind === 'DagDeployed' && command.kind === 'DeployDag' && command.name === change.name) {
+        truth.add(`version ${change.versionNo}`);
+      }
+    }
+  }
+
+  function said(command: Command, answer: Answer): string {
+    if (command.kind === 'SetSchedulePaused') return `paused ${command.paused}`;
+    return answer.ok && answer.kind === 'deployed' ? `version ${answer.versionNo}` : '';
+  }
+
   /** What an answer says is committed by the time it leaves. */
-  function checkTold(command: Command, result: Routed): void {
+  function checkTold(no: number, command: Command, result: Routed): void {
     if (result.status !== 'answered' || !result.answer.ok) return;
     const { answer } = result;
     if (command.kind === 'CancelRun' && answer.kind === 'cancelled') {
       const run = ledger.runs.get(command.runId);
       if (run?.outcome !== 'cancelled')
         scene.fail('I15', `run ${command.runId} was told cancelled, and is ${run?.outcome}`);
+    }
+    if (command.kind === 'SetSchedulePaused' || command.kind === 'DeployDag') {
+      const isTrue = truths.get(no);
+      truths.delete(no);
+      if (isTrue !== undefined && !isTrue.has(said(command, answer))) {
+        scene.fail('I16', `#${no} was told ${JSON.stringify(answer)}, which was not so at any time since it was asked`);
+      }
     }
     if (command.kind === 'DeployDag' && answer.kind === 'deployed') {
       const version = ledger.dags.get(answer.dagId)?.versions.get(answer.versionNo);
@@ -59,15 +101,28 @@ export function ownership(scene: Scene): Checker {
     }
   }
 
+  /** Nobody is told to stop what is rightfully his. */
+  function checkKilled({ claim, reason }: Kill, workerId: string, node: string): void {
+    const run = ledger.runs.get(claim.runId);
+    const task = run?.tasks.get(claim.taskNo);
+    const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
+    if (isHeld && run?.phase === 'open' && !run.isSetAside) {
+      scene.fail('I17', `${node} tells ${workerId} to stop ${name(claim)} (${reason}), which it holds`);
+    }
+  }
+
   return {
-    invariants: ['I14', 'I15', 'I58'],
+    invariants: ['I14', 'I15', 'I16', 'I58'],
     onTake: checkTake,
-    onChange(_change, commit) {
+    onChange(change, commit) {
       // Once for each commit, before its first change.
-      if (commit.changes[0] === _change) checkCommit(commit);
+      if (commit.changes[0] === change) checkCommit(commit);
+      if (change.kind === 'ScheduleSet' || change.kind === 'DagDeployed') noteTruth(change);
     },
     onHappening(happening: Happening) {
-      if (happening.kind === 'told') checkTold(happening.ask.command, happening.result);
+      if (happening.kind === 'asked') begin(happening.ask);
+      else if (happening.kind === 'told') checkTold(happening.ask.no, happening.ask.command, happening.result);
+      else if (happening.kind === 'killed') checkKilled(happening.kill, happening.workerId, happening.node);
       else if (happening.kind === 'assigned') checkAssigned(happening.assignment, happening.node);
     },
   };

@@ -1,6 +1,6 @@
 /** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
 import type { ClaimRef, Command, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
-import type { Assignment, ReportAnswer, Routed } from '@signalbox/host';
+import type { Assignment, Kill, ReportAnswer, Routed } from '@signalbox/host';
 import type { JournalEntry } from '../fake-store/index.ts';
 
 /** A client's request, as the edge of one node has it. */
@@ -26,6 +26,8 @@ export type Happening =
       readonly workerId: WorkerId;
       readonly assignment: Assignment;
     }
+  /** A word to stop leaves a node. */
+  | { readonly kind: 'killed'; readonly node: string; readonly workerId: WorkerId; readonly kill: Kill }
   /** The verdict on a report leaves the gateway. */
   | { readonly kind: 'verdict'; readonly node: string; readonly workerId: WorkerId; readonly answer: ReportAnswer }
   /** What a worker holds reaches a node that may own some of it. */
@@ -72,6 +74,8 @@ export function describe(happening: Happening): string {
       return `${happening.ask.node} tells ${happening.ask.client} (#${happening.ask.no}) ${brief(happening.result)}`;
     case 'assigned':
       return `${happening.node} sends ${name(happening.assignment.claim)} at epoch ${happening.assignment.epoch} to the ${happening.to} of ${happening.workerId}`;
+    case 'killed':
+      return `${happening.node} tells ${happening.workerId} to stop ${name(happening.kill.claim)}: ${happening.kill.reason}`;
     case 'verdict':
       return `${happening.node} answers ${happening.workerId}: ${name(happening.answer.claim)} ${happening.answer.verdict}`;
     case 'heard':

@@ -115,6 +115,12 @@ export class NodeLines implements PeerNetwork {
           }
         }
         this.#world.tellWire(() => `${this.#machine} sends ${JSON.stringify(message)}`);
+        if (sent.kind === 'killed') {
+          const { workerId } = sent;
+          for (const kill of sent.kills) {
+            this.#world.history.add({ kind: 'killed', node: this.#machine, workerId, kill });
+          }
+        }
         // As text, like on a real wire: nothing is shared.
         line.send(side, JSON.parse(JSON.stringify(message)));
       },
@@ -149,7 +155,11 @@ export class NodeLines implements PeerNetwork {
           history.add({ kind: 'assigned', node, to: 'worker', workerId, assignment });
         send({ kind: 'assign', assignments });
       },
-      kill: (kills) => send({ kind: 'kill', kills }),
+      kill: (kills) => {
+        if (!this.#process.maySend()) return;
+        for (const kill of kills) history.add({ kind: 'killed', node, workerId, kill });
+        send({ kind: 'kill', kills });
+      },
       answer: (answers) => {
         if (!this.#process.maySend()) return;
         for (const answer of answers) history.add({ kind: 'verdict', node, workerId, answer });
