@@ -2,6 +2,8 @@
 import type { ClaimRef, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
 import type { Happening } from '../world/happening.ts';
 
+const HEARD_KEPT = 20;
+
 export interface ClaimSeen {
   readonly workerId: WorkerId;
   startedAt: number | null;
@@ -18,8 +20,8 @@ export interface WorkerSeen {
   readonly queues: readonly string[];
   end: { readonly what: 'died' | 'left'; readonly at: number } | null;
   drainsSince: number | null;
-  /** When a node last heard of it, and how long ago that was then. */
-  readonly heardBy: Map<NodeId, number>;
+  /** When nodes heard of it, the last few times each. */
+  readonly heardBy: Map<NodeId, number[]>;
 }
 
 export class Claims {
@@ -46,7 +48,9 @@ export class Claims {
     if (happening.kind === 'heard') {
       const { workerId, nodeId, agoMs, holds } = happening;
       const worker = this.workers.get(workerId);
-      worker?.heardBy.set(nodeId, Math.max(worker.heardBy.get(nodeId) ?? 0, now - agoMs));
+      if (worker !== undefined) {
+        worker.heardBy.set(nodeId, [now - agoMs, ...(worker.heardBy.get(nodeId) ?? [])].slice(0, HEARD_KEPT));
+      }
       for (const claim of holds) this.of(workerId, claim).shownTo.set(nodeId, now);
       return;
     }

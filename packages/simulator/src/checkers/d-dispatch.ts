@@ -61,10 +61,14 @@ export function dispatch(scene: Scene): Checker {
       return;
     }
     if (!change.error?.startsWith('The worker was not heard')) return;
-    // What its owner heard since it took the shard renews the lease.
-    const heardAt = worker?.heardBy.get(nodeId) ?? Number.NEGATIVE_INFINITY;
+    // What its owner heard since it took the shard, and before it decided, renews the lease.
+    const owner = world.nodes.find((one) => one.nodeId === nodeId);
+    const decidedAt = ledger.at - ((owner?.process.wall() ?? 0) - change.endedAt);
+    // Its clock may have been set meanwhile: then nobody knows when that was.
+    if (decidedAt > ledger.at || decidedAt < ledger.at - 10_000) return;
     const { ownedSince } = ledger.shard(ledger.run(change.runId).shard);
-    const silentMs = ledger.at - heardAt;
+    const heardAt = worker?.heardBy.get(nodeId)?.find((at) => at < decidedAt - 20) ?? Number.NEGATIVE_INFINITY;
+    const silentMs = decidedAt - heardAt;
     if (heardAt > ownedSince + 1_000 && silentMs < world.settings.leaseMs * PACE - 50 && isHeardWell(nodeId, heardAt)) {
       scene.fail('I25', `${what} was given up ${silentMs} ms after ${nodeId} heard its worker`);
     }
