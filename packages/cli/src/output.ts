@@ -1,7 +1,7 @@
 /** Text out: colours only on a terminal, the same content as JSON for programs. */
 import pc from 'picocolors';
 
-export const isTerminal = process.stdout.isTTY;
+export const isTerminal = process.stdout.isTTY === true;
 export const colours = pc.createColors(isTerminal && process.env.NO_COLOR === undefined);
 
 export function print(text: string): void {
