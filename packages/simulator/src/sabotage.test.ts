@@ -27,6 +27,7 @@ interface Insides {
     ports: { store: FakeStore; onEffects: (effects: readonly unknown[]) => void };
     decide(...parts: unknown[]): void;
     makeOutbox(): unknown;
+    proveOwned(): Promise<void>;
     outbox: unknown;
     chain: { commit(batch: CommitBatch): Promise<void> } | null;
   };
@@ -147,6 +148,15 @@ function ownersFlap(world: World): void {
   }
 }
 
+/** One node after the other stands still for so long that the next one takes its shards. */
+function loopsStandStill({ events, nodes }: World): void {
+  for (let at = 6_000, i = 0; at < 80_000; at += 7_000, i++) {
+    const node = nodes[i % nodes.length];
+    events.in(at, () => node?.block());
+    events.in(at + 5_500, () => node?.resume(true));
+  }
+}
+
 const CASES: readonly Case[] = [
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
@@ -162,6 +172,15 @@ const CASES: readonly Case[] = [
         ...heads,
         shards: heads.shards.map((shard) => ({ ...shard, silentWorkers: [] })),
       })),
+  },
+  {
+    what: 'the proof that a shard is still owned',
+    within: 200,
+    expected: /^(I16|I17|I21)/,
+    onWorld: loopsStandStill,
+    onHost: (host) => {
+      insideOf(host).turns.proveOwned = () => Promise.resolve();
+    },
   },
   { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
