@@ -156,6 +156,16 @@ describe('pause, resume, edit, remove (I6)', () => {
     expect(box.changes('ScheduleSet')).toHaveLength(1);
   });
 
+  test('a timer of a schedule that was removed does not wake a paused one that came after it', () => {
+    const box = scenario({ dag: job({ schedule: every('*/5 * * * *') }) });
+    box.deploy(job({ schedule: every('*/10 * * * *') })); // revision 2 waits for minute 10
+    box.deploy(job());
+    box.deploy(job({ schedule: every('* * * * *') })); // revisions begin anew
+    box.pause();
+    box.advance('15m');
+    expect(decided(box)).toEqual([]);
+  });
+
   test('a removed one fires no more; set again after the clock went back it repeats nothing', () => {
     const box = minutely();
     box.advance('3m');

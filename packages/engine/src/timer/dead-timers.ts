@@ -16,7 +16,8 @@ export function dropDeadTimers(state: State): void {
 /** The schedule is as it was when the timer was set, and has not decided that window yet. */
 export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
   const schedule = schedules.get(timer.subject as DagId);
-  return schedule !== undefined && schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+  if (schedule === undefined || schedule.paused) return false;
+  return schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
 }
 
 function isLive(state: State, timer: Timer): boolean {
