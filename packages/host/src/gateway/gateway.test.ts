@@ -1,0 +1,111 @@
+import type { Command, Demand, NodeId, QueueName, RunId, State, WorkerId } from '@signalbox/engine';
+import { expect, test } from 'vitest';
+import { Directory } from '../directory.ts';
+import type { Assignment, WorkerDoor } from '../ports.ts';
+import type { Routed } from '../router.ts';
+import { Gateway, type GatewayPorts } from './gateway.ts';
+
+const [self, other] = ['self', 'other'] as NodeId[] as [NodeId, NodeId];
+const workerId = 'w' as WorkerId;
+const queue = 'default' as QueueName;
+const claim = { runId: 65_536 as RunId, taskNo: 0, attemptNo: 1, fence: 1 } as Assignment['claim'];
+const demand: Demand[] = [{ queue, counts: [0, 0, 1, 0] }];
+
+function setUp(slots = 1) {
+  const commands: Command[] = [];
+  const lent: NodeId[] = [];
+  const replies: ((result: Routed) => void)[] = [];
+  let state: State | null = { shards: new Map() } as unknown as State;
+  let timers: (() => void)[] = [];
+  const ports = {
+    self,
+    clock: {
+      wall: () => 0,
+      mono: () => 0,
+      after: (_ms: number, run: () => void) => {
+        timers.push(run);
+        return () => undefined;
+      },
+    },
+    log: () => undefined,
+    tokens: { mint: () => new Uint8Array(), check: () => true },
+    router: { send: (_command: Command, _ms: number, done: (result: Routed) => void) => replies.push(done) },
+    turns: {
+      current: () => state,
+      inbox: { offer: ({ command }: { command: Command }) => commands.push(command) },
+    },
+    peers: () => ({
+      tell: (nodeId: NodeId, { kind }: { kind: string }) => kind === 'lent' && lent.push(nodeId) > 0,
+      tellAll: () => undefined,
+    }),
+    directory: new Directory(),
+    leaseMs: 15_000,
+  };
+  const gateway = new Gateway(ports as unknown as GatewayPorts);
+  const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
+  const says = gateway.attach({ workerId, name: 'w', queues: [queue], slots, holds: [], draining: false }, door);
+  const free = () => gateway.workers()[0]?.free;
+  const ringAll = () => {
+    const due = timers;
+    timers = [];
+    for (const run of due) run();
+  };
+  const stopEngine = () => {
+    state = null;
+  };
+  return { gateway, says, commands, lent, replies, free, ringAll, stopEngine };
+}
+
+const assignment = { claim } as Assignment;
+const report = {
+  claim,
+  token: new Uint8Array(),
+  outcome: 'succeeded',
+  output: null,
+  error: null,
+  startedAt: null,
+} as const;
+
+test('an answered report fills no slot, though a heartbeat that crossed the answer still shows it (I29)', () => {
+  const { gateway, says, replies } = setUp();
+  gateway.assign(self, workerId, [assignment]);
+  says.reports([report]);
+  replies[0]?.({ status: 'answered', answer: { ok: true, kind: 'recorded' } });
+  says.heartbeat(1, [claim]);
+  expect(gateway.workers()[0]?.held.size).toBe(0);
+  says.heartbeat(2, []);
+  expect(gateway.workers()[0]?.answered.size).toBe(0);
+});
+
+test('an engine that begins is told what the worker has shown, not what was only sent to it (I25)', () => {
+  const { gateway, commands } = setUp(2);
+  gateway.assign(self, workerId, [assignment]);
+  commands.length = 0;
+  gateway.engineBegan();
+  const told = commands.filter((command) => command.kind === 'WorkerHeard');
+  expect(told).toMatchObject([{ workerId, holds: [] }]);
+});
+
+test('an engine that begins forgets what was meant for the one before it: slots are lent once (I24)', () => {
+  const { gateway, commands } = setUp(3);
+  gateway.engineBegan();
+  expect(commands.map(({ kind }) => kind)).toEqual(['LendSlots', 'GatewayLost', 'WorkerHeard', 'LendSlots']);
+});
+
+test('without an engine nobody has to give slots back before another node gets them (I29)', () => {
+  const { gateway, lent, stopEngine } = setUp();
+  stopEngine();
+  gateway.demand(other, demand);
+  expect(lent).toEqual([other]);
+});
+
+test('what a worker lent is not lent again once its stream is gone (I25)', () => {
+  const { gateway, says, lent, ringAll, stopEngine } = setUp();
+  stopEngine();
+  gateway.demand(other, demand);
+  says.closed();
+  gateway.demand(other, demand);
+  ringAll();
+  ringAll();
+  expect(lent).toEqual([other]);
+});

@@ -1,0 +1,89 @@
+import type { NodeId } from '@signalbox/engine';
+import type { NodeSeen } from '@signalbox/store';
+import { expect, test } from 'vitest';
+import type { PeerCaller, PeerHandlers, PeerLink } from '../ports.ts';
+import { Peers } from './peers.ts';
+
+const [self, other] = ['self.2', 'other.1'] as NodeId[] as [NodeId, NodeId];
+
+interface Incoming extends PeerHandlers {
+  isClosed: boolean;
+  readonly replies: unknown[];
+}
+
+function setUp() {
+  let onLink: ((caller: PeerCaller, link: PeerLink) => PeerHandlers) | null = null;
+  const heard: string[] = [];
+  const noted: unknown[] = [];
+  const clock = { wall: () => 0 as never, mono: () => 0 as never, after: () => () => undefined };
+  const network = {
+    open: () => ({ send: () => undefined, close: () => undefined }),
+    listen: (run: typeof onLink) => {
+      onLink = run;
+    },
+  };
+  const peers = new Peers(
+    self,
+    { network, clock, log: () => undefined },
+    {
+      onForward: () => undefined,
+      onNotice: (_from, message) => noted.push(message.kind),
+      onLinked: () => undefined,
+      onCalled: (nodeId) => heard.push(nodeId),
+      onUnlinked: () => undefined,
+    },
+  );
+  /** Another node opens a link, and says whom it means. */
+  const call = (session: number, meant: NodeId = self): Incoming => {
+    const incoming = { isClosed: false, replies: [] as unknown[] };
+    const link: PeerLink = {
+      send: (message) => incoming.replies.push(message),
+      close: () => {
+        incoming.isClosed = true;
+      },
+    };
+    const handlers = onLink!({ nodeId: other, session }, link);
+    handlers.onMessage({ kind: 'calls', nodeId: meant });
+    return Object.assign(incoming, handlers);
+  };
+  return { peers, call, heard, noted };
+}
+
+const row = (nodeId: NodeId): NodeSeen => ({ nodeId, beat: 1, peerAddress: '', gatewayAddress: '', leaving: false });
+
+test('a link that is meant for the process before us, at this address, voids none that is meant for us', () => {
+  const { call, noted } = setUp();
+  const ours = call(5);
+  const theirs = call(6, 'self.1' as NodeId);
+  expect(theirs.isClosed).toBe(true);
+  ours.onMessage({ kind: 'released' });
+  expect(noted).toEqual(['released']);
+});
+
+test('of two links of one node the newer one counts, in whichever order they come (I11)', () => {
+  const { call, noted } = setUp();
+  const newer = call(2);
+  const older = call(1);
+  expect(older.isClosed).toBe(true);
+  newer.onMessage({ kind: 'released' });
+  expect(noted).toEqual(['released']);
+});
+
+test('a node that is thought dead learns it by the end of its link, calls anew, and is heard again (I29)', () => {
+  const { peers, call, heard, noted } = setUp();
+  peers.update([row(self), row(other)]);
+  const first = call(1);
+  peers.update([row(self)]);
+  expect(first.isClosed).toBe(true);
+  const second = call(2);
+  second.onMessage({ kind: 'released' });
+  expect(noted).toEqual(['released']);
+  expect(heard).toEqual([other, other]);
+});
+
+test('what is said before whom is meant is not listened to', () => {
+  const { call, noted } = setUp();
+  const late = call(3, 'self.1' as NodeId);
+  late.onMessage({ kind: 'released' });
+  expect(noted).toEqual([]);
+});
