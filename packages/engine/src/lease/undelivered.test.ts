@@ -86,6 +86,19 @@ test('a worker that shows an attempt no more for a while, and did not report it,
   expect(box.task('job')).toMatchObject({ state: 'ready', attemptCount: 1, lostCount: 1 });
 });
 
+test('an old set that comes late, by another gateway, gives up nothing (I25)', () => {
+  const box = scenario({ dag: job() });
+  const { worker, claim } = box.claim('job');
+  box.heartbeat();
+  worker.holds = []; // as it was before the claim
+  box.heartbeat();
+  worker.holds = [claim];
+  box.advance('6s', [worker]);
+  worker.holds = [];
+  box.heartbeat();
+  expect(box.task('job').state).toBe('running');
+});
+
 test('a refused claim goes back at once, keeps its place, and costs no retry (I26)', () => {
   const box = scenario({ dag: dag([task('a'), task('b')]), workers: ['w1', 'w2'] });
   const refused = box.claim('a');

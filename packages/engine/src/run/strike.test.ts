@@ -41,6 +41,17 @@ describe('a run that makes decisions throw is set aside, and stops no other (I57
     expect(box.changes('AttemptEnded')).toEqual([]);
   });
 
+  test('it takes up no place again when its shard is loaded anew (I7)', () => {
+    const box = scenario({ dag: job({ maxActiveRuns: 1 }), runs: 3 });
+    const [bad, first, second] = box.runIds;
+    box.strike(bad, true);
+    box.killOwner();
+    box.report(box.claim('job'), 'succeeded');
+    expect(box.run(first).phase).toBe('ended');
+    expect(box.run(second).admitted).toBe(true);
+    expect(box.claim('job').claim.runId).toBe(second);
+  });
+
   test('it gives its place to a run that waits (I7)', () => {
     const box = scenario({ dag: job({ maxActiveRuns: 1 }), runs: 2 });
     const [bad, waiting] = box.runIds;

@@ -11,6 +11,7 @@ import {
   type RunId,
   type ShardNo,
   State,
+  shardOfRun,
 } from '@signalbox/engine';
 import type { ClusterSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
@@ -195,7 +196,7 @@ export class Ownership {
     try {
       adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
       await restoreWithCare(store, state, loaded, (runId) => this.survived.add(runId));
-      this.survived.clear();
+      for (const runId of this.survived) if (state.shards.has(shardOfRun(runId))) this.survived.delete(runId);
     } catch (error) {
       if (state.touching !== null) turns.strike(state.touching, String(error), true);
       throw error;

@@ -251,14 +251,25 @@ export class Turns {
       committed,
       send: () => {
         this.ports.onCommitted(result.changes);
+        this.strikesDone(batch);
         batch.forEach(({ reply }, i) => reply?.({ status: 'answered', answer: result.answers[i]! }));
         if (result.effects.length > 0) this.ports.onEffects(result.effects);
       },
       fail: (reason) => {
+        this.strikesUndone(batch);
         for (const { reply } of batch) reply?.({ status: 'unknown', reason });
       },
     });
     this.ports.onTurn(state);
+  }
+
+  /** Set aside by now, or another node's to deal with: a load of ours need not go round it any more. */
+  private strikesDone(batch: readonly Envelope[]): void {
+    for (const { command } of batch) if (command.kind === 'StrikeRun') this.untouchable.delete(command.runId);
+  }
+
+  private strikesUndone(batch: readonly Envelope[]): void {
+    for (const { command } of batch) if (command.kind === 'StrikeRun') this.strikes.push(command);
   }
 
   /** An attempt that is given up may run twice: whoever is on call wants to know why. */

@@ -1,0 +1,101 @@
+import {
+  type Command,
+  DEFAULT_SETTINGS,
+  type Epoch,
+  type RunId,
+  type Seen,
+  type ShardNo,
+  State,
+  type TenantId,
+} from '@signalbox/engine';
+import type { CommitChain, Store } from '@signalbox/store';
+import { expect, test } from 'vitest';
+import type { Outcome } from './inbox.ts';
+import { Turns } from './turns.ts';
+
+const shard = 3 as ShardNo;
+const NOTHING: Seen = { runs: [], dags: [], versions: [], schedules: [], keys: [] };
+/** Of a dag that there is not: answered without a change. */
+const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
+const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
+
+function setUp() {
+  const world = { epoch: 5 as Epoch, fetched: [] as Seen[], failures: [] as string[], errors: [] as string[] };
+  const store = {
+    observe: async () => ({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] }),
+    fetch: async () => world.fetched.shift() ?? NOTHING,
+  };
+  const chain: CommitChain = { commit: async () => undefined, close: async () => undefined };
+  const turns = new Turns({
+    store: store as unknown as Store,
+    clock: { wall: () => 0 as never, mono: () => 0 as never, after: () => () => undefined },
+    random: { uint32: () => 1 },
+    log: (level, message) => level === 'error' && world.errors.push(message),
+    onCommitted: () => undefined,
+    onEffects: () => undefined,
+    onTurn: () => undefined,
+    onFailure: (reason) => {
+      world.failures.push(reason);
+      turns.halt(reason);
+    },
+  });
+  const begin = () => {
+    const zoneData = () => {
+      throw new Error('no zones');
+    };
+    const state = new State({ ...DEFAULT_SETTINGS, zoneData });
+    const fresh = { commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0 };
+    state.shards.set(shard, { shard, epoch: 5 as Epoch, ...fresh });
+    turns.begin(state, chain);
+  };
+  const ask = () => new Promise<Outcome>((resolve) => turns.inbox.offer({ command, reply: resolve }));
+  return { world, turns, begin, ask };
+}
+
+test('what is told without a commit is told by the owner', async () => {
+  const { begin, ask } = setUp();
+  begin();
+  expect(await ask()).toMatchObject(refused);
+});
+
+test('once another node has taken the shard nothing is told from memory (I16)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  begin();
+  world.epoch = 6 as Epoch;
+  expect(await ask()).toMatchObject({ status: 'unknown' });
+  expect(world.failures).toEqual([expect.stringMatching(/another node has taken shard 3/)]);
+  expect(turns.current()).toBeNull();
+});
+
+test('a decision that throws is tried again on fresh memory before anybody is blamed (I57)', async () => {
+  const { world, begin, ask } = setUp();
+  begin();
+  const broken = { ...NOTHING, runs: [null] } as unknown as Seen;
+  world.fetched = [broken];
+  const answer = ask();
+  while (world.failures.length === 0) await Promise.resolve();
+  begin();
+  expect(await answer).toMatchObject(refused);
+  expect(world.errors).toEqual([]);
+});
+
+test('a decision that throws again, alone, is given up', async () => {
+  const { world, begin, ask } = setUp();
+  begin();
+  const broken = { ...NOTHING, runs: [null] } as unknown as Seen;
+  world.fetched = [broken, broken];
+  const answer = ask();
+  while (world.failures.length === 0) await Promise.resolve();
+  begin();
+  expect(await answer).toMatchObject({ status: 'unknown' });
+  expect(world.errors).toEqual(['A decision threw.']);
+});
+
+test('a run that was to be set aside is loaded again once that is done, or is not ours to do (I57)', async () => {
+  const { turns, begin, ask } = setUp();
+  turns.strike(65_536 as RunId, 'it broke', true);
+  expect([...turns.untouchable]).toEqual([65_536]);
+  begin();
+  await ask();
+  expect([...turns.untouchable]).toEqual([]);
+});
