@@ -2,6 +2,7 @@
 import { type Effect, type NodeId, type SendAssignment, type TaskNo } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 import type { Gateway } from './gateway/gateway.ts';
+import { claimKey } from './gateway/session.ts';
 import type { Payloads } from './payloads.ts';
 import type { Peers } from './peer/peers.ts';
 import type { Assignment, Log, Tokens } from './ports.ts';
@@ -15,8 +16,13 @@ export interface EffectPorts {
   readonly log: Log;
 }
 
+/** What a task may see of its run's params and of the tasks before it. */
+type Inputs = (key: PayloadKey) => string | null | undefined;
+
 export class Effects {
   private readonly ports: EffectPorts;
+  /** Claims whose inputs are being read; one that is killed meanwhile is taken out, and not sent any more (I42). */
+  private readonly reading = new Set<string>();
 
   constructor(ports: EffectPorts) {
     this.ports = ports;
@@ -29,35 +35,38 @@ export class Effects {
       if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
       else this.tell(effect);
     }
-    this.assign(ready);
-    if (lacking.length > 0) void this.fetchAndAssign(lacking);
+    this.assign(ready, (key) => this.ports.payloads.peek(key));
+    if (lacking.length > 0) void this.readAndAssign(lacking);
   }
 
   private tell(effect: Exclude<Effect, SendAssignment>): void {
     const { self, gateway, peers } = this.ports;
     const { workerId } = effect;
-    if (effect.gateway === null) return;
-    if (effect.kind === 'ReturnSlots') {
-      const { count } = effect;
-      if (effect.gateway === self) gateway.slotsReturned(self, workerId, count);
-      else peers().tell(effect.gateway, { kind: 'returned', workerId, count });
-      return;
-    }
+    if (effect.kind === 'ReturnSlots') return this.returnSlots(effect, effect.count);
     const { claim, reason, graceMs } = effect;
+    this.reading.delete(claimKey(claim));
+    if (effect.gateway === null) return;
     const kills = [{ claim, reason, graceMs }];
     if (effect.gateway === self) gateway.kill(workerId, kills);
     else peers().tell(effect.gateway, { kind: 'killed', workerId, kills });
   }
 
+  private returnSlots(to: Pick<SendAssignment, 'gateway' | 'workerId'>, count: number): void {
+    const { self, gateway, peers } = this.ports;
+    const { workerId } = to;
+    if (to.gateway === self) gateway.slotsReturned(self, workerId, count);
+    else peers().tell(to.gateway, { kind: 'returned', workerId, count });
+  }
+
   /** Those of one worker together, in one message. */
-  private assign(effects: readonly SendAssignment[]): void {
+  private assign(effects: readonly SendAssignment[], inputs: Inputs): void {
     const { self, gateway, peers } = this.ports;
     const byWorker = new Map<string, { first: SendAssignment; assignments: Assignment[] }>();
     for (const effect of effects) {
       const group = byWorker.get(effect.workerId);
       if (group === undefined)
-        byWorker.set(effect.workerId, { first: effect, assignments: [this.toAssignment(effect)] });
-      else group.assignments.push(this.toAssignment(effect));
+        byWorker.set(effect.workerId, { first: effect, assignments: [this.toAssignment(effect, inputs)] });
+      else group.assignments.push(this.toAssignment(effect, inputs));
     }
     for (const { first, assignments } of byWorker.values()) {
       const { workerId } = first;
@@ -66,29 +75,36 @@ export class Effects {
     }
   }
 
-  /** Not sent at all when what it needs can't be read: the claim goes back as undelivered (I26). */
-  private async fetchAndAssign(effects: readonly SendAssignment[]): Promise<void> {
+  /** Not sent at all when what it needs can't be read: the claim goes back as undelivered (I26), its slot at once (I29). */
+  private async readAndAssign(effects: readonly SendAssignment[]): Promise<void> {
     const { payloads, log } = this.ports;
+    for (const { claim } of effects) this.reading.add(claimKey(claim));
+    let inputs: Inputs | null = null;
     try {
-      const keys = effects.flatMap((effect) => payloadKeys(effect).filter((key) => payloads.peek(key) === undefined));
-      await payloads.fetch(keys);
-      this.assign(effects);
+      inputs = await payloads.fetch(effects.flatMap(payloadKeys));
     } catch (error) {
       log('warn', 'Inputs of tasks could not be read; their claims go back.', { error: String(error) });
     }
+    const wanted: SendAssignment[] = [];
+    for (const effect of effects) {
+      const isWanted = this.reading.delete(claimKey(effect.claim));
+      if (isWanted && inputs !== null) wanted.push(effect);
+      else this.returnSlots(effect, 1);
+    }
+    if (inputs !== null) this.assign(wanted, inputs);
   }
 
   private hasAll(effect: SendAssignment): boolean {
     return payloadKeys(effect).every((key) => this.ports.payloads.peek(key) !== undefined);
   }
 
-  private toAssignment(effect: SendAssignment): Assignment {
-    const { payloads, tokens } = this.ports;
+  private toAssignment(effect: SendAssignment, inputs: Inputs): Assignment {
+    const { tokens } = this.ports;
     const { claim, shard, epoch, version, runUid, hasParams } = effect;
     const task = version.task(claim.taskNo);
     const upstream: { taskName: string; output: string }[] = [];
     for (const no of task.needs) {
-      const output = payloads.peek({ runId: claim.runId, taskNo: no as TaskNo });
+      const output = inputs({ runId: claim.runId, taskNo: no as TaskNo });
       if (typeof output === 'string') upstream.push({ taskName: version.task(no as TaskNo).name, output });
     }
     return {
@@ -105,7 +121,7 @@ export class Effects {
       queue: task.queue,
       timeoutMs: task.timeoutMs ?? 0,
       effectKey: `${runUid}/${task.name}`,
-      params: hasParams ? (payloads.peek({ runId: claim.runId, taskNo: null }) ?? null) : null,
+      params: hasParams ? (inputs({ runId: claim.runId, taskNo: null }) ?? null) : null,
       upstream,
     };
   }

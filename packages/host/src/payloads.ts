@@ -33,9 +33,21 @@ export class Payloads {
     return this.kept.get(payloadName(key));
   }
 
-  async fetch(keys: readonly PayloadKey[]): Promise<void> {
-    if (keys.length === 0) return;
-    const found = await this.store.fetchPayloads(keys);
-    for (const key of keys) this.keep(key, found.get(payloadName(key)) ?? null);
+  /** What each of them holds. Taken from here and not from what is kept: that has a limit, and one may push out another. */
+  async fetch(keys: readonly PayloadKey[]): Promise<(key: PayloadKey) => string | null> {
+    const texts = new Map<string, string | null>();
+    const lacking: PayloadKey[] = [];
+    for (const key of keys) {
+      const text = this.peek(key);
+      if (text === undefined) lacking.push(key);
+      else texts.set(payloadName(key), text);
+    }
+    const found = await this.store.fetchPayloads(lacking);
+    for (const key of lacking) {
+      const text = found.get(payloadName(key)) ?? null;
+      texts.set(payloadName(key), text);
+      this.keep(key, text);
+    }
+    return (key) => texts.get(payloadName(key)) ?? null;
   }
 }
