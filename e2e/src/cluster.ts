@@ -47,6 +47,7 @@ export class Cluster {
     try {
       for (let i = 0; i < options.servers; i++) await cluster.addServer();
       for (let i = 0; i < options.workers; i++) await cluster.addWorker(options.slots);
+      await cluster.whenBalanced();
       return cluster;
     } catch (error) {
       console.error(cluster.logs());
@@ -112,6 +113,14 @@ export class Cluster {
 
   sightings(): Sighting[] {
     return readSightings(this.witnessFiles);
+  }
+
+  /** Every shard has an owner, and every server owns some: nothing is on its way from one to another. */
+  async whenBalanced(): Promise<void> {
+    await until('all servers share the shards', 30_000, async () => {
+      const { rows } = await this.sql.query<{ owner: string | null }>('select distinct owner from shard');
+      return rows.length === this.runningServers().length && rows.every(({ owner }) => owner !== null);
+    });
   }
 
   /** The server whose process owns this dag's shard, by the address that its node has told. */
