@@ -77,6 +77,15 @@ test('an answered report fills no slot, though a heartbeat that crossed the answ
   expect(gateway.workers()[0]?.answered.size).toBe(0);
 });
 
+test('what a heartbeat missed is forgotten with its report (I73)', () => {
+  const { gateway, says } = setUp();
+  gateway.assign(self, workerId, [assignment]);
+  says.heartbeat(1, []); // made before the assignment arrived
+  expect(gateway.workers()[0]?.absent.size).toBe(1);
+  says.reports([report]);
+  expect(gateway.workers()[0]?.absent.size).toBe(0);
+});
+
 test('an engine that begins is told what the worker has shown, not what was only sent to it (I25)', () => {
   const { gateway, commands } = setUp(2);
   gateway.assign(self, workerId, [assignment]);

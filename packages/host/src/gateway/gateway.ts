@@ -209,7 +209,7 @@ export class Gateway {
 
   private report(session: Session, { claim, token, ...rest }: WorkerReport): void {
     const key = claimKey(claim);
-    session.held.delete(key);
+    session.release(key);
     if (session.reporting.has(key)) return;
     if (!this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) {
       session.door.answer([{ claim, verdict: 'stale' }]);
@@ -229,7 +229,7 @@ export class Gateway {
     if (!this.isCurrent(session)) return;
     session.heardAt = this.ports.clock.mono();
     for (const { claim, token } of refusals) {
-      session.held.delete(claimKey(claim));
+      session.release(claimKey(claim));
       if (this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) this.refuse(claim, session.workerId);
     }
     this.lending.offer(session);
@@ -282,7 +282,7 @@ export class Gateway {
     for (const key of session.answered) if (!held.has(key)) session.answered.delete(key);
     for (const key of session.held.keys()) {
       if (held.has(key)) session.absent.delete(key);
-      else if (session.absent.delete(key)) session.held.delete(key);
+      else if (session.absent.has(key)) session.release(key);
       else session.absent.add(key);
     }
     this.lending.offer(session);

@@ -44,6 +44,12 @@ export class Session {
     return this.isDraining || this.isGone ? 0 : this.slots - this.held.size - this.lentTotal;
   }
 
+  /** The claim fills no slot any more. */
+  release(key: string): void {
+    this.held.delete(key);
+    this.absent.delete(key);
+  }
+
   lend(nodeId: NodeId, count: number): void {
     this.lent.set(nodeId, (this.lent.get(nodeId) ?? 0) + count);
     this.lentTotal += count;
