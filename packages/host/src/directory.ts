@@ -11,7 +11,8 @@ export interface Owner {
 export class Directory {
   private readonly owners: (Owner | null)[] = Array.from({ length: SHARD_COUNT }, () => null);
   private readonly epochs = new Int32Array(SHARD_COUNT);
-  private waiters: (() => void)[] = [];
+  /** Whoever waits for an owner waits here, tens of thousands while the database is away. */
+  private waiters = new Set<() => void>();
 
   ownerOf(shard: ShardNo): Owner | null {
     return this.owners[shard] ?? null;
@@ -59,15 +60,13 @@ export class Directory {
 
   /** Runs once when an owner changes. The answer forgets it. */
   onChange(run: () => void): () => void {
-    this.waiters.push(run);
-    return () => {
-      this.waiters = this.waiters.filter((other) => other !== run);
-    };
+    this.waiters.add(run);
+    return () => void this.waiters.delete(run);
   }
 
   private tellWaiters(): void {
     const waiters = this.waiters;
-    this.waiters = [];
+    this.waiters = new Set();
     for (const run of waiters) run();
   }
 }
