@@ -21,14 +21,33 @@ const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND'
 
 function setUp() {
   const world = { epoch: 5 as Epoch, fetched: [] as Seen[], failures: [] as string[], errors: [] as string[] };
+  let mono = 0;
+  let isSilent = false;
+  const timers = new Set<{ readonly at: number; readonly run: () => void }>();
+  const after = (delayMs: number, run: () => void) => {
+    const timer = { at: mono + delayMs, run };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+  const pass = (ms: number) => {
+    mono += ms;
+    for (const timer of timers) if (timer.at <= mono && timers.delete(timer)) timer.run();
+  };
+  /** The database gives no answer any more. */
+  const silence = () => {
+    isSilent = true;
+  };
   const store = {
-    observe: async () => ({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] }),
+    observe: () => {
+      if (isSilent) return new Promise(() => undefined);
+      return Promise.resolve({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] });
+    },
     fetch: async () => world.fetched.shift() ?? NOTHING,
   };
   const chain: CommitChain = { commit: async () => undefined, close: async () => undefined };
   const turns = new Turns({
     store: store as unknown as Store,
-    clock: { wall: () => 0 as never, mono: () => 0 as never, after: () => () => undefined },
+    clock: { wall: () => 0 as never, mono: () => mono as never, after },
     random: { uint32: () => 1 },
     log: (level, message) => level === 'error' && world.errors.push(message),
     onCommitted: () => undefined,
@@ -49,7 +68,7 @@ function setUp() {
     turns.begin(state, chain);
   };
   const ask = () => new Promise<Outcome>((resolve) => turns.inbox.offer({ command, reply: resolve }));
-  return { world, turns, begin, ask };
+  return { world, turns, begin, ask, pass, silence };
 }
 
 test('what is told without a commit is told by the owner', async () => {
@@ -64,6 +83,21 @@ test('once another node has taken the shard nothing is told from memory (I16)', 
   world.epoch = 6 as Epoch;
   expect(await ask()).toMatchObject({ status: 'unknown' });
   expect(world.failures).toEqual([expect.stringMatching(/another node has taken shard 3/)]);
+  expect(turns.current()).toBeNull();
+});
+
+test('a database that gives no answer holds nobody for ever: what was sent has an unknown end (I72)', async () => {
+  const { world, turns, begin, ask, pass, silence } = setUp();
+  begin();
+  await ask();
+  silence();
+  const answer = ask();
+  await new Promise((resolve) => setImmediate(resolve));
+  pass(9_000);
+  expect(world.failures).toEqual([]);
+  pass(1_000);
+  expect(await answer).toMatchObject({ status: 'unknown' });
+  expect(world.failures).toEqual([expect.stringMatching(/no answer within 10000 ms/)]);
   expect(turns.current()).toBeNull();
 });
 

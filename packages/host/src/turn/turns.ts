@@ -43,6 +43,8 @@ const COMMITS_IN_FLIGHT = 2;
 const COMMANDS_PER_TURN = 2_000;
 const INBOX_LIMIT = 20_000;
 const REST_PER_TURN = 2_000;
+/** A connection may be gone without a word, and then no answer ever comes. Longer than any other question may take. */
+const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
   readonly inbox = new Inbox(INBOX_LIMIT, () => this.wake());
@@ -287,10 +289,35 @@ export class Turns {
     const waits: Promise<void>[] = changes.length === 0 ? [] : [this.chain!.commit({ shards, changes, at })];
     const unproven = unprovenShards(state, batch, result, shards);
     if (unproven.size > 0) waits.push(this.proveOwned(unproven));
-    const committed = waits.length === 1 ? waits[0]! : Promise.all(waits).then(() => undefined);
+    const committed = waits.length === 0 ? Promise.resolve() : this.answeredInTime(Promise.all(waits));
     // The outbox waits for it; until then a rejection must not count as unhandled.
     committed.catch(() => undefined);
     return committed;
+  }
+
+  /** A commit is never cancelled: one that is not answered in time has an unknown end, as if its connection were lost (I72). */
+  private answeredInTime(committed: Promise<unknown>): Promise<void> {
+    const { clock } = this.ports;
+    const lateAt = clock.mono() + LONGEST_COMMIT_MS;
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const leftMs = lateAt - clock.mono();
+        // This process itself stood still: the answer may be there, and is read next.
+        if (leftMs > 0) cancel = clock.after(leftMs, look);
+        else reject(new Error(`the database gave no answer within ${LONGEST_COMMIT_MS} ms`));
+      };
+      let cancel = clock.after(LONGEST_COMMIT_MS, look);
+      committed.then(
+        () => {
+          cancel();
+          resolve();
+        },
+        (error: unknown) => {
+          cancel();
+          reject(error);
+        },
+      );
+    });
   }
 
   /**
