@@ -151,7 +151,7 @@ export class Host {
   }
 
   private takeNotice(from: NodeId, message: PeerMessage): void {
-    const { inbox } = this.turns;
+    const { turns } = this;
     switch (message.kind) {
       case 'demand':
         return this.gateway.demand(from, message.demand);
@@ -168,18 +168,12 @@ export class Host {
         return this.ownership.kick();
       case 'lent': {
         const { workerId, queues, count, agoMs } = message;
-        inbox.offer({
-          command: { kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs },
-          reply: null,
-        });
-        return;
+        return turns.tell({ kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs });
       }
       case 'heard':
-        inbox.offer({ command: { ...message, kind: 'WorkerHeard', gateway: from }, reply: null });
-        return;
+        return turns.tell({ ...message, kind: 'WorkerHeard', gateway: from });
       case 'left':
-        inbox.offer({ command: { kind: 'WorkerLeft', gateway: from, workerId: message.workerId }, reply: null });
-        return;
+        return turns.tell({ kind: 'WorkerLeft', gateway: from, workerId: message.workerId });
       case 'calls':
       case 'forward':
       case 'forwarded':
@@ -198,7 +192,7 @@ export class Host {
 
   private loseNode(other: NodeId): void {
     this.gateway.ownerLost(other);
-    this.turns.inbox.offer({ command: { kind: 'GatewayLost', gateway: other }, reply: null });
+    this.turns.tell({ kind: 'GatewayLost', gateway: other });
   }
 
   private tellDemand(state: State): void {

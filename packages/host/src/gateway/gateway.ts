@@ -160,7 +160,7 @@ export class Gateway {
 
   /** The engine begins anew, knowing of no worker: it is told of all of them. */
   engineBegan(): void {
-    // What was meant for the engine before it may still wait in the inbox: none of it counts (I24).
+    // What threw in the engine before it is tried again ahead of this, loans too: none of them counts (I24).
     this.command({ kind: 'GatewayLost', gateway: this.ports.self });
     for (const session of this.sessions.values()) {
       session.endAllLoans(this.ports.self);

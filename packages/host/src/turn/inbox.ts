@@ -45,6 +45,11 @@ export class Inbox {
     return taken.filter((envelope) => envelope.isVoid?.() !== true);
   }
 
+  /** Drops what nobody waits for: it was news for an engine that is gone, and the next one asks for itself (I25). */
+  forgetTold(): void {
+    this.waiting = this.waiting.filter(({ reply }) => reply !== null);
+  }
+
   /** Puts back what was drained and not decided. */
   restore(envelopes: readonly Envelope[]): void {
     this.waiting = [...envelopes, ...this.waiting];

@@ -125,6 +125,31 @@ test('a decision that throws again, alone, is given up', async () => {
   expect(world.errors).toEqual(['A decision threw.']);
 });
 
+test('a command that threw is not decided once its sender has begun anew (I11)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  begin();
+  world.fetched = [{ ...NOTHING, runs: [null] } as unknown as Seen];
+  let isVoid = false;
+  const answers: Outcome[] = [];
+  turns.inbox.offer({ command, reply: (outcome) => answers.push(outcome), isVoid: () => isVoid });
+  while (world.failures.length === 0) await Promise.resolve();
+  isVoid = true;
+  begin();
+  await ask();
+  expect(answers).toEqual([]);
+});
+
+test('what is told while no engine is at work is not kept for the next one (I25, I60)', () => {
+  const { turns, begin } = setUp();
+  turns.tell(command);
+  expect(turns.inbox.size).toBe(0);
+  begin();
+  turns.tell(command);
+  expect(turns.inbox.size).toBe(1);
+  turns.halt('it broke');
+  expect(turns.inbox.size).toBe(0);
+});
+
 test('a run that was to be set aside is loaded again once that is done, or is not ours to do (I57)', async () => {
   const { turns, begin, ask } = setUp();
   turns.strike(65_536 as RunId, 'it broke', true);

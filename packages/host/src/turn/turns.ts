@@ -5,6 +5,7 @@
  */
 import {
   type Change,
+  type Command,
   type Effect,
   type Epoch,
   needs,
@@ -79,6 +80,11 @@ export class Turns {
     return this.state?.shards.has(shard) ?? false;
   }
 
+  /** For the engine that is at work. Without one it is not kept: it would be old news to the next (I25), and pile up (I60). */
+  tell(command: Command): void {
+    if (this.state !== null) this.inbox.offer({ command, reply: null });
+  }
+
   begin(state: State, chain: CommitChain): void {
     this.generation += 1;
     this.state = state;
@@ -118,6 +124,7 @@ export class Turns {
     this.cancelTimer?.();
     this.cancelTimer = null;
     this.outbox.abandon(reason);
+    this.inbox.forgetTold();
     const { chain } = this;
     this.chain = null;
     if (chain !== null) void chain.close().catch(() => undefined);
@@ -208,7 +215,7 @@ export class Turns {
     const strike = this.strikes.shift();
     if (strike !== undefined) return [{ command: { kind: 'StrikeRun', ...strike }, reply: null }];
     const suspect = this.suspects.shift();
-    if (suspect !== undefined) return [suspect];
+    if (suspect !== undefined) return suspect.isVoid?.() === true ? [] : [suspect];
     return this.inbox.drain(COMMANDS_PER_TURN);
   }
 
@@ -351,8 +358,9 @@ export class Turns {
     alone?.reply?.({ status: 'unknown', reason });
   }
 
+  /** The engine is gone: what somebody waits for is for the next one, what was only told is not. */
   private giveBack(envelopes: Envelope[]): void {
-    this.inbox.restore(envelopes.filter((envelope) => envelope.command.kind !== 'StrikeRun'));
+    this.inbox.restore(envelopes.filter(({ reply }) => reply !== null));
     for (const { command } of envelopes) if (command.kind === 'StrikeRun') this.strikes.unshift(command);
   }
 
