@@ -180,9 +180,8 @@ export class Ownership {
     const { store, turns, node, settings } = this.ports;
     if (turns.current() === null) {
       const state = new State(settings);
-      const chain = await store.openChain(node.nodeId);
       await this.restore(state, loaded);
-      turns.begin(state, chain);
+      turns.begin(state, await store.openChain(node.nodeId));
       this.ports.onBegan();
     } else await turns.between((state) => this.restore(state, loaded));
     if (!loaded.heads.complete) turns.loadRest(taken.map(({ shard }) => shard));
