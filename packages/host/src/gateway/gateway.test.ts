@@ -17,11 +17,12 @@ function setUp(slots = 1) {
   const replies: ((result: Routed) => void)[] = [];
   let state: State | null = { shards: new Map() } as unknown as State;
   let timers: (() => void)[] = [];
+  let mono = 0;
   const ports = {
     self,
     clock: {
       wall: () => 0,
-      mono: () => 0,
+      mono: () => mono,
       after: (_ms: number, run: () => void) => {
         timers.push(run);
         return () => undefined;
@@ -53,7 +54,10 @@ function setUp(slots = 1) {
   const stopEngine = () => {
     state = null;
   };
-  return { gateway, says, commands, lent, replies, free, ringAll, stopEngine };
+  const pass = (ms: number) => {
+    mono += ms;
+  };
+  return { gateway, says, commands, lent, replies, free, ringAll, stopEngine, pass };
 }
 
 const assignment = { claim } as Assignment;
@@ -84,6 +88,15 @@ test('what a heartbeat missed is forgotten with its report (I73)', () => {
   expect(gateway.workers()[0]?.absent.size).toBe(1);
   says.reports([report]);
   expect(gateway.workers()[0]?.absent.size).toBe(0);
+});
+
+test('how long a worker is silent is told by the clock that the host goes by', () => {
+  const { gateway, says, pass } = setUp();
+  const [session] = gateway.workers();
+  pass(2_000);
+  expect(gateway.silentMs(session!)).toBe(2_000);
+  says.heartbeat(1, []);
+  expect(gateway.silentMs(session!)).toBe(0);
 });
 
 test('an engine that begins is told what the worker has shown, not what was only sent to it (I25)', () => {

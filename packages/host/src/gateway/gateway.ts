@@ -67,7 +67,7 @@ export class Gateway {
           workerId: session.workerId,
           queues: session.queues,
           count,
-          agoMs: ports.clock.mono() - session.heardAt,
+          agoMs: this.silentMs(session),
         }),
     });
   }
@@ -87,6 +87,11 @@ export class Gateway {
 
   workers(): readonly Session[] {
     return [...this.sessions.values()];
+  }
+
+  /** How long the worker has not been heard, by the clock that its lease goes by. */
+  silentMs({ heardAt }: Session): number {
+    return this.ports.clock.mono() - heardAt;
   }
 
   drain(workerId: WorkerId): boolean {
@@ -265,9 +270,9 @@ export class Gateway {
 
   /** Workers that are silent for the whole lease: their streams are of no use, though nobody closed them. */
   private sweep(): void {
-    const { clock, leaseMs } = this.ports;
+    const { leaseMs } = this.ports;
     for (const session of [...this.sessions.values()]) {
-      if (clock.mono() - session.heardAt > leaseMs) this.drop(session);
+      if (this.silentMs(session) > leaseMs) this.drop(session);
     }
   }
 
@@ -294,8 +299,8 @@ export class Gateway {
 
   /** A heartbeat goes to every owner, each with what it owns: renewing costs no database anything. */
   private tellOwners(session: Session, holds: readonly ClaimRef[], only?: ReadonlySet<ShardNo>): void {
-    const { self, directory, peers, clock, turns } = this.ports;
-    const agoMs = clock.mono() - session.heardAt;
+    const { self, directory, peers, turns } = this.ports;
+    const agoMs = this.silentMs(session);
     const knows = [...session.knows].map(([shard, epoch]) => ({ shard, epoch }));
     for (const [nodeId, owned] of directory.shardsByNode()) {
       const covers = only === undefined ? owned : owned.filter((shard) => only.has(shard));
@@ -321,9 +326,9 @@ export class Gateway {
   }
 
   private lendCommand(session: Session, count: number): Command {
-    const { self, clock } = this.ports;
+    const { self } = this.ports;
     const { workerId, queues } = session;
-    const agoMs = clock.mono() - session.heardAt;
+    const agoMs = this.silentMs(session);
     return { kind: 'LendSlots', gateway: self, workerId, queues, count, standing: true, agoMs };
   }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
@@ -23,4 +25,15 @@ test('an edge that fails is started again on its port, and the node keeps its sh
   expect(threads.length).toBe(before + 1);
   const { id } = (await rig.ask('POST', '/v1/dags/edge/runs', { params: 1 })).body;
   await eventually(async () => (await rig.ask('GET', `/v1/runs/${id}`)).body.outcome === 'succeeded');
+});
+
+test('an edge that cannot be started again is tried until it can (I72)', async () => {
+  const [server] = rig.servers;
+  const before = threads.length;
+  await threads.at(-1)?.terminate();
+  const inTheWay = createServer().listen(Number(new URL(server?.url ?? '').port), '127.0.0.1');
+  await once(inTheWay, 'listening');
+  await eventually(async () => threads.length >= before + 2);
+  inTheWay.close();
+  await eventually(async () => (await fetch(`${server?.url}/readyz`).catch(() => null))?.status === 200);
 });

@@ -62,9 +62,10 @@ export class Edge {
       thread.on('message', (message: FromEdge) => {
         if (message.kind === 'asks') for (const ask of message.asks) this.#take(thread, ask);
         else if (message.kind === 'listening') resolve(message.port);
-        else if (message.kind === 'failed')
+        else if (message.kind === 'failed') {
           reject(explainBind('SIGNALBOX_HTTP', this.#data.bind, new Error(message.error)));
-        else this.#onClosed();
+          void thread.terminate(); // It serves nothing, and would not end by itself.
+        } else this.#onClosed();
       });
       thread.on('error', (error) => this.#tell('error', 'The edge failed.', { error: error.stack ?? String(error) }));
       thread.on('exit', () => {
@@ -109,15 +110,15 @@ export class Edge {
   }
 
   #workers(): WorkerView[] {
-    const now = performance.now();
-    return this.#host.gateway.workers().map((session) => ({
+    const { gateway } = this.#host;
+    return gateway.workers().map((session) => ({
       id: session.workerId,
       name: session.name,
       queues: session.queues,
       slots: session.slots,
       running: session.held.size,
       draining: session.isDraining,
-      silentMs: Math.max(0, Math.round(now - session.heardAt)),
+      silentMs: Math.round(gateway.silentMs(session)),
     }));
   }
 
