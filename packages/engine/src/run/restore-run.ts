@@ -16,11 +16,12 @@ import { RUN_OUTCOMES } from './phase.ts';
 import { ADMITTED, CLAIMED, CLOSING, HAS_PARAMS, OPEN } from './run-table.ts';
 
 export function restoreRun(state: State, stored: StoredRun): void {
+  // Before anything that may throw: whoever stops a load is charged for it (I57).
+  state.touching = stored.runId;
   const { runs, tasks } = state;
   const dag = state.dags.get(stored.dagId);
   const version = dag?.versions.get(stored.versionNo);
   assert(dag !== undefined && version !== undefined, 'a run comes with its dag and its version');
-  state.touching = stored.runId;
   const run = runs.add(stored.runId, stored.uid, version);
   runs.createdAt[run] = stored.createdAt;
   runs.priority[run] = PRIORITIES.indexOf(stored.priority);

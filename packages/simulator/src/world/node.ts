@@ -71,7 +71,7 @@ export class SimNode {
         renewer: new SimRenewer(thread, this.#renewalStore),
         log: (level, message, details) => {
           this.#world.tellWire(() => `${nodeId} logs ${level}: ${message} ${JSON.stringify(details)}`);
-          if (level !== 'error' || !process.isAlive) return;
+          if (level !== 'error' || !process.isAlive || this.#world.mayLogErrors) return;
           history.breaks('D3', `${nodeId} logged an error: ${message} ${JSON.stringify(details)}`);
         },
       },

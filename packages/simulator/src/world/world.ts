@@ -32,6 +32,8 @@ export class World {
   readonly workers: SimWorker[] = [];
   /** Whether histories tell what passes on the wires. */
   isVerbose = false;
+  /** A node that logs an error breaks the history, unless that is what it is about. */
+  mayLogErrors = false;
   #journaled = 0;
 
   constructor({ seed, settings, sabotage }: WorldOptions) {

@@ -1,0 +1,174 @@
+/** Histories with a plot: one thing goes wrong, and what is promised for it is looked at closely. */
+import {
+  type Actor,
+  type Command,
+  type DagId,
+  type DagSpec,
+  makeRunUid,
+  type QueueName,
+  type ShardNo,
+  type TenantId,
+} from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import { expect, test } from 'vitest';
+import { Watch } from './checkers/index.ts';
+import { FakeStore } from './fake-store/index.ts';
+import { SimNode } from './world/node.ts';
+import { SimWorker } from './world/worker.ts';
+import { World } from './world/world.ts';
+
+const CLOCKS = { skewMs: 0, drift: 0 };
+const queue = 'default' as QueueName;
+const retry = { maxAttempts: 1, minMs: 0, baseMs: 0, factor: 1, maxMs: 0, maxLost: 3 };
+const JOB: DagSpec = {
+  tasks: [{ name: 'job', handler: 'quick', queue, needs: [], retry, timeoutMs: null }],
+  priority: 'normal',
+  maxActiveRuns: null,
+  maxActiveTasks: null,
+  schedule: null,
+};
+const named = { tenantId: 1 as TenantId, actor: 'token:sim' as Actor };
+
+function setUp({ nodes, workers = 1 }: { readonly nodes: number; readonly workers?: number }) {
+  const world = new World({ seed: 1 });
+  for (let i = 0; i < nodes; i++) world.nodes.push(new SimNode(world, `n${i}`, CLOCKS));
+  for (let i = 0; i < workers; i++) {
+    world.workers.push(new SimWorker(world, `w${i}`, { slots: 2, queues: [queue] }, CLOCKS));
+  }
+  const watch = new Watch(world);
+  for (const machine of [...world.nodes, ...world.workers]) machine.start();
+  const pass = async (ms: number) => {
+    await world.runUntil(world.now + ms);
+    if (world.history.broken !== null) throw new Error(JSON.stringify(world.history.broken));
+  };
+  /** Asks a node, and lets time pass until it has answered. */
+  const ask = async (node: SimNode, command: Command): Promise<Routed> => {
+    let result: Routed | null = null;
+    askCount += 1;
+    const at = world.now;
+    const asked = { no: askCount, client: 'test', node: node.machine, command, deadlineMs: 10_000, at };
+    world.history.add({ kind: 'asked', ask: asked });
+    void node.host?.ask(command, asked.deadlineMs).then((routed) => {
+      world.history.add({ kind: 'told', ask: asked, result: routed });
+      result = routed;
+    });
+    while (result === null) await pass(1);
+    return result;
+  };
+  let askCount = 0;
+  const deploy = async (shard: ShardNo, spec: DagSpec = JOB): Promise<DagId> => {
+    const node = world.nodes.find(({ isUp }) => isUp)!;
+    const dag = { name: `dag of ${shard}`, hash: 'one', spec, tenant: 'default' };
+    const result = await ask(node, { kind: 'DeployDag', shard, ...named, ...dag });
+    if (result.status !== 'answered' || !result.answer.ok || result.answer.kind !== 'deployed')
+      throw new Error('refused');
+    return result.answer.dagId;
+  };
+  let uidCount = 0;
+  const submit = async (shard: ShardNo, dagId: DagId, count = 1) => {
+    uidCount += 1;
+    const node = world.nodes.find(({ isUp }) => isUp)!;
+    const uid = makeRunUid(shard, node.process.wall(), uidCount, uidCount);
+    const items = Array.from({ length: count }, () => ({ params: null, priority: null }));
+    const what = { dagId, uid, items, key: null, mayRepeat: false };
+    const result = await ask(node, { kind: 'SubmitRuns', shard, ...named, ...what });
+    expect(result).toMatchObject({ status: 'answered', answer: { ok: true } });
+    return watch.ledger.byUid.get(uid)!;
+  };
+  return { world, watch, pass, ask, deploy, submit };
+}
+
+const ownerOf = ({ world, watch }: ReturnType<typeof setUp>, shard: ShardNo): SimNode =>
+  world.nodes.find(({ nodeId }) => nodeId === watch.ledger.shard(shard).owner)!;
+
+test.each([
+  ['is killed', 5_000, (node: SimNode) => node.crash('kill')],
+  ['loses power', 5_000, (node: SimNode) => node.crash('power')],
+  ['leaves in order', 1_000, (node: SimNode) => node.leave()],
+] as const)('an owner %s: others dispatch its work within %i ms (I18)', async (_how, withinMs, go) => {
+  const box = setUp({ nodes: 3, workers: 2 });
+  await box.pass(4_000);
+  const shard = 11 as ShardNo;
+  const dagId = await box.deploy(shard);
+  const owner = ownerOf(box, shard);
+  go(owner);
+  const since = box.world.now;
+  await box.pass(1);
+  const run = await box.submit(shard, dagId);
+  while (run.phase !== 'ended' && box.world.now < since + 20_000) await box.pass(10);
+  expect(box.world.history.broken).toBeNull();
+  expect(run.outcome).toBe('succeeded');
+  expect(box.world.now - since).toBeLessThan(withinMs);
+});
+
+test('a run that can not be loaded is set aside, visibly, and stops no other of its shard (I57)', async () => {
+  const box = setUp({ nodes: 1, workers: 0 });
+  box.world.mayLogErrors = true;
+  await box.pass(1_000);
+  const shard = 11 as ShardNo;
+  const dagId = await box.deploy(shard);
+  const [bad, good] = [await box.submit(shard, dagId), await box.submit(shard, dagId)];
+  const { world } = box;
+  const loadHeads = FakeStore.prototype.loadHeads;
+  FakeStore.prototype.loadHeads = async function (this: FakeStore, shards, perPriority) {
+    const heads = await loadHeads.call(this, shards, perPriority);
+    const spoil = (run: (typeof heads.runs)[number]) =>
+      run.runId === bad.created.runId ? { ...run, versionNo: 99 as typeof run.versionNo } : run;
+    return { ...heads, runs: heads.runs.map(spoil) };
+  };
+  try {
+    world.nodes[0]!.crash('kill');
+    world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
+    world.workers[0]!.start();
+    world.nodes[0]!.start();
+    await box.pass(15_000);
+  } finally {
+    FakeStore.prototype.loadHeads = loadHeads;
+  }
+  expect(bad.isSetAside).toBe(true);
+  expect(good.outcome).toBe('succeeded');
+});
+
+test('a careful load that breaks off for want of the database blames nobody and is done again (I57)', async () => {
+  const box = setUp({ nodes: 1, workers: 0 });
+  await box.pass(1_000);
+  const shard = 11 as ShardNo;
+  const dagId = await box.deploy(shard);
+  const runs = [await box.submit(shard, dagId), await box.submit(shard, dagId)];
+  const { world } = box;
+  // Three loads without a commit: the next one is careful.
+  for (let i = 0; i < 3; i++) {
+    world.nodes[0]!.crash('kill');
+    world.nodes[0]!.start();
+    await box.pass(6_000);
+  }
+  let refusals = 3;
+  world.database.faults = {
+    onStep: ({ call, point }) => (call === 'touch' && point === 'commit' && refusals-- > 0 ? 'refuse' : 'ok'),
+  };
+  world.nodes[0]!.crash('kill');
+  world.nodes[0]!.start();
+  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
+  world.workers[0]!.start();
+  await box.pass(15_000);
+  expect(refusals).toBeLessThan(3);
+  expect(runs.map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded']);
+  expect(world.history.broken).toBeNull();
+});
+
+test('a node that stood still for longer than the lease gives up none whose heartbeats have arrived (I25)', async () => {
+  const box = setUp({ nodes: 1, workers: 2 });
+  await box.pass(1_000);
+  const shard = 11 as ShardNo;
+  const long = { ...JOB, tasks: [{ ...JOB.tasks[0]!, handler: 'long' }] };
+  const dagId = await box.deploy(shard, long);
+  const first = await box.submit(shard, dagId, 4);
+  await box.pass(200);
+  box.world.nodes[0]!.pause('stopped');
+  await box.pass(20_000);
+  box.world.nodes[0]!.resume(true);
+  await box.pass(60_000);
+  expect(box.world.history.broken).toBeNull();
+  expect(first.phase).toBe('ended');
+  expect([...first.tasks.values()].map(({ lost }) => lost)).toEqual([0]);
+});
