@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import type { NodeId } from '@signalbox/engine';
 import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import { migrate, openPostgresStore, type PostgresStore } from '@signalbox/store';
@@ -46,3 +48,12 @@ test('the beat rises while the main loop ticks, stands still when it does not, a
   clearInterval(ticking);
   await renewer.stop();
 }, 60_000);
+
+test('a renewer whose thread has just failed can be stopped all the same', async () => {
+  const renewer = new ThreadRenewer({ url, preparedStatements: true, logLevel: 'silent' }, () => undefined);
+  const begun = once(process, 'worker') as Promise<[Worker]>;
+  renewer.start(randomUUID() as NodeId);
+  const [thread] = await begun;
+  await thread.terminate();
+  await renewer.stop();
+});

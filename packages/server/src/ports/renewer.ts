@@ -44,6 +44,7 @@ export class ThreadRenewer implements LeaseRenewer {
     this.#thread = thread;
     thread.on('error', (error) => this.#tell('error', 'The renewal thread failed.', { error: error.message }));
     thread.on('exit', () => {
+      this.#thread = null;
       if (!this.#isStopped) setTimeout(() => this.start(nodeId), RESTART_MS);
     });
   }
