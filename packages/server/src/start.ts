@@ -131,7 +131,10 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
     tell,
   );
   closers.add(() => edge.stop());
-  closers.add(() => running.stop());
+  closers.add(() => {
+    host = null; // Workers that come now are told to go elsewhere: nobody would hear of them any more (I27).
+    return running.stop();
+  });
   // Requests under way have a moment to end; after that the shards do not wait for them (I18).
   closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
   await edge.start();
