@@ -1,4 +1,4 @@
-import type { Effect, NodeId, RunId, SendAssignment, WorkerId } from '@signalbox/engine';
+import type { Command, Effect, NodeId, RunId, SendAssignment, TaskNo, WorkerId } from '@signalbox/engine';
 import { type PayloadKey, payloadName, type Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { type EffectPorts, Effects } from './effects.ts';
@@ -10,23 +10,26 @@ const workerId = 'w' as WorkerId;
 const claim = { runId: 65_536 as RunId, taskNo: 9, attemptNo: 1, fence: 1 } as SendAssignment['claim'];
 const kill: Effect = { kind: 'KillAttempt', gateway: self, workerId, claim, reason: 'cancelled', graceMs: 0 };
 
-function setUp(upstreamCount: number) {
+function setUp(upstreamCount: number, bytesEach = 1_000) {
   const assigned: Assignment[] = [];
   const said: string[] = [];
   const answers: ((isThere: boolean) => void)[] = [];
-  const large = 'x'.repeat(16 * 1024 * 1024);
+  const text = 'x'.repeat(bytesEach);
+  const sent: Command[] = [];
   const fetchPayloads = (keys: readonly PayloadKey[]) =>
     new Promise((resolve, reject) => {
       answers.push((isThere) => {
-        if (isThere) resolve(new Map(keys.map((key) => [payloadName(key), large])));
+        if (isThere) resolve(new Map(keys.map((key) => [payloadName(key), text])));
         else reject(new Error('away'));
       });
     });
+  const payloads = new Payloads({ fetchPayloads } as unknown as Store);
   const effects = new Effects({
     self,
-    payloads: new Payloads({ fetchPayloads } as unknown as Store),
+    payloads,
     tokens: { mint: () => new Uint8Array(), check: () => true },
     log: () => undefined,
+    router: { send: (command: Command) => sent.push(command) },
     gateway: {
       assign: (_from: NodeId, _workerId: WorkerId, assignments: readonly Assignment[]) => assigned.push(...assignments),
       kill: () => said.push('killed'),
@@ -40,15 +43,29 @@ function setUp(upstreamCount: number) {
     answers.shift()?.(isThere);
     await new Promise((resolve) => setImmediate(resolve));
   };
+  payloads.keep({ runId: claim.runId, taskNo: 0 as TaskNo }, text); // the others have to be read
   effects.send([assignment as unknown as Effect]);
-  return { effects, assigned, said, answer };
+  return { effects, assigned, said, answer, payloads, sent };
 }
 
-test('a task sees all that its upstream tasks have put out, also when it is more than is kept in memory (I36)', async () => {
-  const { assigned, answer } = setUp(4);
-  await answer(true);
+test('a task sees all its inputs, also when others push them out of memory while they are read (I36)', async () => {
+  const { assigned, answer, payloads } = setUp(4);
+  const reading = answer(true);
+  for (let no = 0; no < 5; no++)
+    payloads.keep({ runId: 1 as RunId, taskNo: no as TaskNo }, 'x'.repeat(8 * 1024 * 1024));
+  await reading;
   expect(assigned[0]?.upstream).toHaveLength(4);
   expect(assigned[0]?.params).not.toBeNull();
+});
+
+test('a task with more inputs than a message can bring fails, and says why (I56)', async () => {
+  const { assigned, answer, sent, said } = setUp(4, 4 * 1024 * 1024);
+  await answer(true);
+  expect(assigned).toEqual([]);
+  expect(said).toEqual(['returned 1']);
+  expect(sent).toMatchObject([
+    { kind: 'ReportAttempt', claim, outcome: 'permanent', error: expect.stringMatching(/larger than/) },
+  ]);
 });
 
 test('a claim that is killed while its inputs are read is not sent after that (I42)', async () => {

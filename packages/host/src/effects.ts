@@ -6,15 +6,21 @@ import { claimKey } from './gateway/session.ts';
 import type { Payloads } from './payloads.ts';
 import type { Peers } from './peer/peers.ts';
 import type { Assignment, Log, Tokens } from './ports.ts';
+import type { Router } from './router.ts';
 
 export interface EffectPorts {
   readonly self: NodeId;
   readonly gateway: Gateway;
   readonly peers: () => Peers;
   readonly payloads: Payloads;
+  readonly router: Pick<Router, 'send'>;
   readonly tokens: Tokens;
   readonly log: Log;
 }
+
+/** More than this no message brings to a worker: its stream would end of it, again and again. */
+const MOST_INPUT_BYTES = 12 * 1024 * 1024;
+const REPORT_DEADLINE_MS = 30_000;
 
 /** What a task may see of its run's params and of the tasks before it. */
 type Inputs = (key: PayloadKey) => string | null | undefined;
@@ -63,10 +69,11 @@ export class Effects {
     const { self, gateway, peers } = this.ports;
     const byWorker = new Map<string, { first: SendAssignment; assignments: Assignment[] }>();
     for (const effect of effects) {
+      const assignment = this.toAssignment(effect, inputs);
       const group = byWorker.get(effect.workerId);
-      if (group === undefined)
-        byWorker.set(effect.workerId, { first: effect, assignments: [this.toAssignment(effect, inputs)] });
-      else group.assignments.push(this.toAssignment(effect, inputs));
+      if (isTooLarge(assignment)) this.failForSize(effect);
+      else if (group === undefined) byWorker.set(effect.workerId, { first: effect, assignments: [assignment] });
+      else group.assignments.push(assignment);
     }
     for (const { first, assignments } of byWorker.values()) {
       const { workerId } = first;
@@ -92,6 +99,16 @@ export class Effects {
       else this.returnSlots(effect, 1);
     }
     if (inputs !== null) this.assign(wanted, inputs);
+  }
+
+  /** A clear failure, in place of an assignment that never arrives (I56). */
+  private failForSize(effect: SendAssignment): void {
+    const { claim, workerId } = effect;
+    this.returnSlots(effect, 1);
+    const error = `The params and upstream outputs of this task are larger than ${MOST_INPUT_BYTES} bytes in all.`;
+    const report = { outcome: 'permanent', output: null, error, startedAt: null } as const;
+    const command = { kind: 'ReportAttempt', claim, workerId, ...report } as const;
+    this.ports.router.send(command, REPORT_DEADLINE_MS, () => undefined);
   }
 
   private hasAll(effect: SendAssignment): boolean {
@@ -132,4 +149,13 @@ function payloadKeys({ claim, version, hasParams }: SendAssignment): PayloadKey[
   const keys: PayloadKey[] = version.task(taskNo).needs.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });
   return keys;
+}
+
+function isTooLarge({ params, upstream }: Assignment): boolean {
+  let chars = params?.length ?? 0;
+  for (const { output } of upstream) chars += output.length;
+  if (chars * 3 <= MOST_INPUT_BYTES) return false;
+  let bytes = Buffer.byteLength(params ?? '');
+  for (const { output } of upstream) bytes += Buffer.byteLength(output);
+  return bytes > MOST_INPUT_BYTES;
 }

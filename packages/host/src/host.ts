@@ -74,7 +74,7 @@ export class Host {
     this.router = new Router(nodeId, { turns, peers, directory, clock });
     const { router } = this;
     this.gateway = new Gateway({ ...ports, self: nodeId, router, turns, peers, directory, leaseMs: settings.leaseMs });
-    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads });
+    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads, router });
     this.peers = new Peers(nodeId, ports, {
       onForward: (_from, epoch, command, reply, isVoid) => {
         if (!this.ownsAt(command, epoch)) return reply({ status: 'not_done', reason: 'not_owner' });
