@@ -87,14 +87,6 @@ export class Peers {
     return this.outgoing.size;
   }
 
-  nodeIds(): NodeId[] {
-    return [...this.outgoing.keys()];
-  }
-
-  isLinked(nodeId: NodeId): boolean {
-    return this.outgoing.get(nodeId)?.link != null;
-  }
-
   tell(nodeId: NodeId, message: PeerMessage): boolean {
     const link = this.outgoing.get(nodeId)?.link;
     link?.send(message);
