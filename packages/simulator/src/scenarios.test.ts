@@ -6,13 +6,15 @@ import {
   type DagSpec,
   makeRunUid,
   type QueueName,
+  type RunId,
   type ShardNo,
   type TenantId,
+  type VersionNo,
 } from '@signalbox/engine';
-import type { Routed } from '@signalbox/host';
+import type { Host, Routed } from '@signalbox/host';
+import type { Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { Watch } from './checkers/index.ts';
-import { FakeStore } from './fake-store/index.ts';
 import { SimNode } from './world/node.ts';
 import { SimWorker } from './world/worker.ts';
 import { World } from './world/world.ts';
@@ -29,9 +31,27 @@ const JOB: DagSpec = {
 };
 const named = { tenantId: 1 as TenantId, actor: 'token:sim' as Actor };
 
-function setUp({ nodes, workers = 1 }: { readonly nodes: number; readonly workers?: number }) {
+interface SetUp {
+  readonly nodes: number;
+  readonly workers?: number;
+  readonly onHost?: (host: Host) => void;
+}
+
+/** These runs come from the database as if of a version that there is not. */
+function spoilLoads(host: Host, spoilt: ReadonlySet<RunId>): void {
+  const { store } = (host as unknown as { ownership: { ports: { store: Store } } }).ownership.ports;
+  const loadHeads = store.loadHeads.bind(store);
+  store.loadHeads = async (shards, perPriority) => {
+    const heads = await loadHeads(shards, perPriority);
+    const runs = heads.runs.map((run) => (spoilt.has(run.runId) ? { ...run, versionNo: 99 as VersionNo } : run));
+    return { ...heads, runs };
+  };
+}
+
+function setUp({ nodes, workers = 1, onHost }: SetUp) {
   const world = new World({ seed: 1 });
-  for (let i = 0; i < nodes; i++) world.nodes.push(new SimNode(world, `n${i}`, CLOCKS));
+  for (let i = 0; i < nodes; i++)
+    world.nodes.push(new SimNode(world, `n${i}`, CLOCKS, onHost === undefined ? {} : { onHost }));
   for (let i = 0; i < workers; i++) {
     world.workers.push(new SimWorker(world, `w${i}`, { slots: 2, queues: [queue] }, CLOCKS));
   }
@@ -102,29 +122,20 @@ test.each([
 });
 
 test('a run that can not be loaded is set aside, visibly, and stops no other of its shard (I57)', async () => {
-  const box = setUp({ nodes: 1, workers: 0 });
+  const spoilt = new Set<RunId>();
+  const box = setUp({ nodes: 1, workers: 0, onHost: (host) => spoilLoads(host, spoilt) });
   box.world.mayLogErrors = true;
   await box.pass(1_000);
   const shard = 11 as ShardNo;
   const dagId = await box.deploy(shard);
   const [bad, good] = [await box.submit(shard, dagId), await box.submit(shard, dagId)];
   const { world } = box;
-  const loadHeads = FakeStore.prototype.loadHeads;
-  FakeStore.prototype.loadHeads = async function (this: FakeStore, shards, perPriority) {
-    const heads = await loadHeads.call(this, shards, perPriority);
-    const spoil = (run: (typeof heads.runs)[number]) =>
-      run.runId === bad.created.runId ? { ...run, versionNo: 99 as typeof run.versionNo } : run;
-    return { ...heads, runs: heads.runs.map(spoil) };
-  };
-  try {
-    world.nodes[0]!.crash('kill');
-    world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
-    world.workers[0]!.start();
-    world.nodes[0]!.start();
-    await box.pass(15_000);
-  } finally {
-    FakeStore.prototype.loadHeads = loadHeads;
-  }
+  spoilt.add(bad.created.runId);
+  world.nodes[0]!.crash('kill');
+  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
+  world.workers[0]!.start();
+  world.nodes[0]!.start();
+  await box.pass(15_000);
   expect(bad.isSetAside).toBe(true);
   expect(good.outcome).toBe('succeeded');
 });
