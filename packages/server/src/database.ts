@@ -35,7 +35,14 @@ export async function openDatabase(config: ServerConfig, tell: Tell): Promise<Se
   const postgres = await startPostgres({ dataDir: join(config.dataDir, 'pg18'), log: (line) => tell('info', line) });
   return {
     url: postgres.url,
-    leave: async (store) => (store === null ? !postgres.adopted : (await store.observe()).nodes.length === 0),
+    leave: async (store) => {
+      if (store === null) return !postgres.adopted;
+      // Who can't see whether others are there leaves it running: it may outlive us, which is fine.
+      return store.observe().then(
+        ({ nodes }) => nodes.length === 0,
+        () => false,
+      );
+    },
     stop: () => postgres.stop(),
   };
 }

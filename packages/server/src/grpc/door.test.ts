@@ -171,3 +171,17 @@ test.each([
   stream.write(Buffer.from('[]'));
   expect((await ended).code).toBe(status.UNAUTHENTICATED);
 });
+
+test('a token that is revoked ends the streams that it opened (I66)', async () => {
+  const made = await rig.ask('POST', '/v1/tokens', { name: 'short-lived', role: 'worker' });
+  const { token } = made.body as unknown as { token: string };
+  const { stream, messages, ended } = open(`Bearer ${token}`);
+  stream.write({ hello: hello() });
+  await eventually(() => messages.some((message) => message.welcome !== null));
+  await rig.ask('POST', '/v1/tokens/short-lived/revoke');
+  let no = 0;
+  const beating = setInterval(() => stream.write({ heartbeat: { no: ++no, holds: [] } }), 100);
+  const { code } = await ended;
+  clearInterval(beating);
+  expect(code).toBe(status.UNAUTHENTICATED);
+});

@@ -36,13 +36,17 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
     isGone = true;
   });
   try {
-    const [header] = stream.metadata.get('authorization');
-    const caller = await ports.bearers.identify(typeof header === 'string' ? header : undefined);
+    const caller = await identify(stream, ports);
     if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
     if (!isGone) new WorkerStream(stream, ports).begin();
   } catch (error) {
     fail(stream, error, ports.tell);
   }
+}
+
+function identify(stream: GatewayStream, { bearers }: WorkerStreamPorts) {
+  const [header] = stream.metadata.get('authorization');
+  return bearers.identify(typeof header === 'string' ? header : undefined);
 }
 
 class WorkerStream {
@@ -77,8 +81,18 @@ class WorkerStream {
       const message = parseWorkerMessage(input);
       if (this.#says === null) this.#greet(message);
       if (this.#says !== null) tellHost(this.#says, message);
+      if (message.heartbeat !== null) void this.#lookAgain();
     } catch (error) {
       this.#refuse(error);
+    }
+  }
+
+  /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
+  async #lookAgain(): Promise<void> {
+    try {
+      if ((await identify(this.#stream, this.#ports)) === null) this.#refuse(new SignalboxError('UNAUTHENTICATED'));
+    } catch {
+      // Nobody can say; the next heartbeat asks again.
     }
   }
 
@@ -113,6 +127,7 @@ class WorkerStream {
   }
 
   #refuse(error: unknown): void {
+    if (this.#isOver) return;
     fail(this.#stream, error, this.#ports.tell);
     this.#over();
   }
