@@ -41,6 +41,9 @@ export interface HostPorts {
   readonly renewer: LeaseRenewer;
 }
 
+const NO_DEMAND = '[]';
+const RETELL_MS = 500;
+
 export class Host {
   readonly nodeId: NodeId;
   readonly gateway: Gateway;
@@ -50,7 +53,8 @@ export class Host {
   private readonly peers: Peers;
   private readonly ownership: Ownership;
   private readonly clock: AttentiveClock;
-  private toldDemand = '[]';
+  private toldDemand = NO_DEMAND;
+  private cancelTelling: (() => void) | null = null;
   private nodes: readonly NodeSeen[] = [];
 
   constructor(options: HostOptions, given: HostPorts) {
@@ -113,6 +117,7 @@ export class Host {
   async start(): Promise<void> {
     this.clock.start();
     this.gateway.start();
+    this.keepTelling();
     await this.ownership.start();
   }
 
@@ -121,6 +126,7 @@ export class Host {
     await this.ownership.stop();
     this.gateway.stop();
     this.peers.stop();
+    this.cancelTelling?.();
     this.clock.stop();
   }
 
@@ -193,6 +199,16 @@ export class Host {
   private loseNode(other: NodeId): void {
     this.gateway.ownerLost(other);
     this.turns.tell({ kind: 'GatewayLost', gateway: other });
+  }
+
+  /** What waits is told on change, and again while it waits: a gateway may have lost it with its own link to us (I29). */
+  private keepTelling(): void {
+    this.cancelTelling = this.clock.after(RETELL_MS, () => {
+      const state = this.turns.current();
+      if (this.toldDemand !== NO_DEMAND) this.toldDemand = '';
+      if (state !== null) this.tellDemand(state);
+      this.keepTelling();
+    });
   }
 
   private tellDemand(state: State): void {

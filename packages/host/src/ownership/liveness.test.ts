@@ -43,3 +43,14 @@ test('a node that was never seen to beat is not surely alive', () => {
   liveness.read(seen(1), 0);
   expect(liveness.isSurelyAlive(a)).toBe(false);
 });
+
+test('a node that was forgotten and comes back is looked at anew, though its beat begins where it stood (I72)', () => {
+  const liveness = new Liveness(3_000);
+  for (let at = 0; at <= 3_000; at += 500) liveness.read(seen(1), at);
+  expect(liveness.isDead(a)).toBe(true);
+  liveness.forget(a);
+  liveness.read(seen(1), 3_500);
+  expect(liveness.isDead(a)).toBe(false);
+  liveness.read(seen(2), 4_000);
+  expect(liveness.isSurelyAlive(a)).toBe(true);
+});

@@ -47,6 +47,11 @@ export class Liveness {
     this.lastReadAt = null;
   }
 
+  /** Its row is gone. If it comes again it is looked at anew: its beat may begin where it stood (I72). */
+  forget(nodeId: NodeId): void {
+    this.watched.delete(nodeId);
+  }
+
   isDead(nodeId: NodeId): boolean {
     const known = this.watched.get(nodeId);
     return known !== undefined && known.sameForMs >= this.leaseMs;

@@ -224,7 +224,9 @@ export class Ownership {
   private async forgetDead({ nodes, shards }: ClusterSeen): Promise<void> {
     for (const { nodeId } of nodes) {
       const isGone = this.liveness.isDead(nodeId) && !shards.some((shard) => shard.owner === nodeId);
-      if (isGone && nodeId !== this.ports.node.nodeId) await this.ports.store.forgetNode(nodeId);
+      if (!isGone || nodeId === this.ports.node.nodeId) continue;
+      await this.ports.store.forgetNode(nodeId);
+      this.liveness.forget(nodeId);
     }
   }
 
