@@ -1,5 +1,5 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
-import type { TaskNo } from '@signalbox/engine';
+import type { State, TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
 
@@ -97,7 +97,7 @@ export function recovery(scene: Scene): Checker {
         lingering: state.lingering.length,
         agenda: state.agenda.runs.size + state.agenda.dags.size + state.agenda.loaded.length,
         running: [...state.workers.all()].reduce((sum, worker) => sum + worker.running, 0),
-        unsent: state.sent.nextDueAt(0) === null ? 0 : 1,
+        overdue: isOverdue(state) ? 1 : 0,
         ready: [...state.dags.byId.values()]
           .flatMap((dag) => [...dag.lanes.values()].flat())
           .reduce((sum, lane) => sum + (lane?.ready ?? 0), 0),
@@ -105,6 +105,12 @@ export function recovery(scene: Scene): Checker {
       const total = Object.values(left).reduce((sum, count) => sum + count, 0);
       if (total > 0) scene.fail('I73', `${nodeId} has nothing to do and still holds ${JSON.stringify(left)}`);
     }
+  }
+
+  /** Claims are remembered until their worker must have shown them, and not a step longer. */
+  function isOverdue(state: State): boolean {
+    const dueAt = state.sent.nextDueAt(state.settings.undeliveredMs);
+    return dueAt !== null && dueAt <= state.mono;
   }
 
   return {
