@@ -13,10 +13,10 @@ const worker = startWorker({
   slots: Number(process.env['SLOTS'] ?? '1000'),
   handlers: {
     noop: () => null,
-    /** Says how long after its submission it began. */
-    stamp: ({ params }: HandlerContext) => {
-      const at = nowUs();
-      appendFileSync(file, `${JSON.stringify({ kind: 'start', us: at - (params as { sentUs: number }).sentUs })}\n`);
+    /** Says when it began; whoever submitted it knows when that was. */
+    stamp: ({ run }: HandlerContext) => {
+      const atUs = nowUs();
+      appendFileSync(file, `${JSON.stringify({ kind: 'start', run, atUs })}\n`);
       return null;
     },
     first: () => ({ endedUs: nowUs() }),

@@ -2,14 +2,26 @@
 import { type Cluster, pause, until } from '@signalbox/e2e';
 import { type Figure, quantile } from './figure.ts';
 
+/** What the handlers of the bench write down. */
+interface Line {
+  readonly kind: string;
+  readonly run?: string;
+  readonly atUs?: number;
+  readonly us?: number;
+}
+
 const nowUs = () => Number(process.hrtime.bigint() / 1000n);
 
 export async function submitToStart(cluster: Cluster, label: string, samples: number, bar: string): Promise<Figure[]> {
   const client = cluster.client();
   await client.deployDag({ name: 'stamp', tasks: [{ name: 'only', handler: 'stamp' }] });
-  const measured = await collect(cluster, 'start', samples, async () => {
-    await client.submit('stamp', { params: { sentUs: nowUs() } });
+  const sentUs = new Map<string, number>();
+  const seen = await collect(cluster, 'start', samples, async () => {
+    const at = nowUs();
+    const { id } = await client.submit('stamp');
+    sentUs.set(id, at);
   });
+  const measured = seen.map(({ run, atUs }) => (atUs ?? 0) - (sentUs.get(run ?? '') ?? 0));
   return figures(`submit to handler start, idle, ${label}`, measured, bar);
 }
 
@@ -25,7 +37,8 @@ export async function taskToTask(cluster: Cluster, samples: number): Promise<Fig
   const measured = await collect(cluster, 'next', samples, async () => {
     await client.submit('pair');
   });
-  return figures('end of a task to start of the next, idle', measured, 'final p50 < 2 ms');
+  const us = measured.map((line) => line.us ?? 0);
+  return figures('end of a task to start of the next, idle', us, 'final p50 < 2 ms');
 }
 
 function figures(what: string, us: readonly number[], bar: string): Figure[] {
@@ -34,15 +47,13 @@ function figures(what: string, us: readonly number[], bar: string): Figure[] {
 }
 
 /** One at a time, with a pause between: nothing else is going on. The first tenth warms up. */
-async function collect(cluster: Cluster, kind: string, samples: number, once: () => Promise<void>): Promise<number[]> {
-  const of = () => (cluster.witnessLines() as { kind: string; us: number }[]).filter((line) => line.kind === kind);
+async function collect(cluster: Cluster, kind: string, samples: number, once: () => Promise<void>): Promise<Line[]> {
+  const of = () => (cluster.witnessLines() as Line[]).filter((line) => line.kind === kind);
   const before = of().length;
   for (let i = 0; i < samples; i++) {
     await once();
     await pause(10);
   }
   await until('all have been seen', 10_000, () => of().length >= before + samples);
-  return of()
-    .slice(before + Math.floor(samples / 10))
-    .map((line) => line.us);
+  return of().slice(before + Math.floor(samples / 10));
 }

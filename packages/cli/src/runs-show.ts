@@ -27,7 +27,8 @@ export function showRun(run: RunView): void {
 const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));
 
 function told(task: TaskView): string {
-  if (task.error !== null) return cut(plain(task.error));
+  // The first line says what; the rest, where, is in --json.
+  if (task.error !== null) return cut(plain(task.error.split('\n', 1)[0] ?? ''));
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
   return task.output === null || task.output === undefined ? '' : cut(plain(JSON.stringify(task.output)));
 }
