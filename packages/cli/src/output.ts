@@ -1,7 +1,8 @@
 /** Text out: colours only on a terminal, the same content as JSON for programs. */
 import pc from 'picocolors';
 
-export const isTerminal = process.stdout.isTTY === true;
+// Typed as always there; off a terminal it is undefined, for which the colours would ask the environment instead.
+export const isTerminal = Boolean(process.stdout.isTTY);
 export const colours = pc.createColors(isTerminal && process.env.NO_COLOR === undefined);
 
 export function print(text: string): void {
