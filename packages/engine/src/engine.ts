@@ -4,7 +4,7 @@ import type { Change } from './change.ts';
 import { type Answer, type Command, DONE, refuse } from './command.ts';
 import { deployDag } from './dag/deploy.ts';
 import type { Effect } from './effect.ts';
-import type { Instant, MonoMs } from './ids.ts';
+import type { Instant, MonoMs, WorkerId } from './ids.ts';
 import { hearWorker, workerLeft } from './lease/heard.ts';
 import { lendSlots, loseGateway, recallSlots, returnUnused } from './match/loan.ts';
 import { matchSlots } from './match/match.ts';
@@ -46,6 +46,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   begin(state, input);
   const recorder = new Recorder(state);
   if (input.seen !== null) absorbSeen(recorder, input.seen);
+  noteOvertaken(recorder, commands);
   const answers = commands.map((command) => decide(recorder, command));
   settleAgenda(recorder);
   const matchedAll = matchSlots(recorder);
@@ -86,6 +87,17 @@ function forgetSettled(state: State): void {
 
 function isAgendaOpen({ agenda }: State): boolean {
   return agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.loaded.length > 0;
+}
+
+/** A batch that waited for the database may hold several sets of one worker. */
+function noteOvertaken(recorder: Recorder, commands: readonly Command[]): void {
+  const newest = new Map<WorkerId, Command>();
+  for (const command of commands) {
+    if (command.kind !== 'WorkerHeard') continue;
+    const earlier = newest.get(command.workerId);
+    if (earlier !== undefined) recorder.overtaken.add(earlier);
+    newest.set(command.workerId, command);
+  }
 }
 
 function decide(recorder: Recorder, command: Command): Answer {

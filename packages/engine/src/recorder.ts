@@ -1,6 +1,7 @@
 /** One step in the making: decisions record changes, which are applied at once, and effects, which wait for the commit. */
 import { apply } from './apply.ts';
 import type { Change } from './change.ts';
+import type { Command } from './command.ts';
 import type { Effect } from './effect.ts';
 import type { RunId } from './ids.ts';
 import type { Worker } from './lease/worker-table.ts';
@@ -30,6 +31,9 @@ export class Recorder {
   send(effect: Effect): void {
     this.effects.push(effect);
   }
+
+  /** Sets of workers that say more in the same batch: what an earlier one lacks proves nothing, the later one tells. */
+  readonly overtaken = new Set<Command>();
 
   /** The step has made its share of changes: what is left goes on in the next one. */
   isFull(): boolean {

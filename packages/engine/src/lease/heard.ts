@@ -25,7 +25,8 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   clearSilence(recorder, worker);
   confirmHeld(recorder, command, worker);
   // A heartbeat that was overtaken by a later one proves nothing by what it lacks.
-  if (heardAt >= worker.heardAt) settleMissing(recorder, command, worker, heardAt);
+  const isNewest = heardAt >= worker.heardAt && !recorder.overtaken.has(command);
+  if (isNewest) settleMissing(recorder, command, worker, heardAt);
   worker.heardAt = Math.max(worker.heardAt, heardAt) as MonoMs;
   for (const slot of attemptsOf(state, worker)) {
     if (state.tasks.confirmed[slot] === SEEN) state.tasks.confirmed[slot] = CONFIRMED;

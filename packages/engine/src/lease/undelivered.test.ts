@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { step } from '../engine.ts';
 import { accepted, scenario } from '../scenario.ts';
 import { dag, job, task } from '../testing/specs.ts';
 
@@ -71,6 +72,29 @@ test('a heartbeat that was overtaken by a later one proves nothing (I25)', () =>
   expect(box.task('job').state).toBe('running');
   worker.holds = [claim];
   expect(box.heartbeat().task('job').state).toBe('running');
+});
+
+test('of two sets in one batch the later one tells: what the earlier lacks may have arrived between them (I25)', () => {
+  const box = scenario({ dag: job() });
+  const { worker, claim } = box.claim('job');
+  box.advance('3s');
+  const { state } = box;
+  const heard = { kind: 'WorkerHeard', gateway: worker.gateway, workerId: worker.id, agoMs: 0, knows: [] } as const;
+  step(
+    state,
+    [
+      { ...heard, holds: [] },
+      { ...heard, holds: [claim] },
+    ],
+    {
+      now: state.now,
+      mono: state.mono,
+      seed: 1,
+      settledBatchNo: state.batchNo,
+      seen: null,
+    },
+  );
+  expect(box.task('job').state).toBe('running');
 });
 
 test('a worker that shows an attempt no more for a while, and did not report it, has lost it (I25)', () => {
