@@ -77,6 +77,7 @@ test('a heartbeat that was overtaken by a later one proves nothing (I25)', () =>
 test('of two sets in one batch the later one tells: what the earlier lacks may have arrived between them (I25)', () => {
   const box = scenario({ dag: job() });
   const { worker, claim } = box.claim('job');
+  box.feed({ kind: 'Tick' }); // hears of the commit: from here the claim is timed
   box.advance('3s');
   const { state } = box;
   const heard = { kind: 'WorkerHeard', gateway: worker.gateway, workerId: worker.id, agoMs: 0, knows: [] } as const;
