@@ -47,11 +47,11 @@ export async function loadTime(liveRuns: number): Promise<Figure[]> {
   }
 }
 
-/** The last line that says it, by the log's own clock. Few runs are all loaded with the heads, when shards are taken. */
+/** By the log's own clock. There are more runs than a load takes at once, so that the line is sure to come. */
 function loadedAt(log: string): number | null {
   let at: number | null = null;
   for (const line of log.split('\n')) {
-    if (!line.includes('All live runs are loaded.') && !line.includes('Shards taken.')) continue;
+    if (!line.includes('All live runs are loaded.')) continue;
     const time = (JSON.parse(line) as { time: number | string }).time;
     at = typeof time === 'number' ? time : Date.parse(time);
   }
