@@ -135,6 +135,8 @@ export class Effects {
       run: runUid,
       taskName: task.name,
       handler: task.handler,
+      work: version.workText(claim.taskNo),
+      bundle: version.spec.bundle ?? '',
       queue: task.queue,
       timeoutMs: task.timeoutMs ?? 0,
       effectKey: `${runUid}/${task.name}`,

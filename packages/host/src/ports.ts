@@ -103,6 +103,10 @@ export interface Assignment {
   readonly run: RunUid;
   readonly taskName: string;
   readonly handler: string;
+  /** JSON of what else the worker must know of its work; empty for a plain handler. */
+  readonly work: string;
+  /** Names the code that the handler is in; empty when the worker brings it. */
+  readonly bundle: string;
   readonly queue: QueueName;
   readonly timeoutMs: number;
   readonly effectKey: string;

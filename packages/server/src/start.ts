@@ -99,6 +99,7 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
     heartbeatMs: config.heartbeatMs,
     leaseMs: config.leaseMs,
     gateways: host?.gateways() ?? [],
+    dataAddress: '',
   });
   const door = await openGrpcDoor(config.grpc, tls, {
     onWorker: (stream) => void serveWorker(stream, { bearers, gateway: () => host?.gateway ?? null, welcome, tell }),

@@ -96,7 +96,7 @@ export class ScriptedGateway {
   readonly #server = new Server({ ...CHANNEL_OPTIONS });
   readonly sessions: Session[] = [];
   address = '';
-  welcome: Welcome = { nodeId: 'node', heartbeatMs: 3_000, leaseMs: 15_000, gateways: [] };
+  welcome: Welcome = { nodeId: 'node', heartbeatMs: 3_000, leaseMs: 15_000, gateways: [], dataAddress: '' };
   /** Off: a hello is heard and not answered. */
   welcomes = true;
   onMessage: (session: Session, message: WorkerMessage) => void = (session, message) => session.take(message);
@@ -163,6 +163,8 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     run: '0190b2f0-1234-7abc-8def-0123456789ab',
     taskName: 't',
     handler: 'noop',
+    work: '',
+    bundle: '',
     queue: 'default',
     timeoutMs: 0,
     effectKey: `effect-${runId}`,

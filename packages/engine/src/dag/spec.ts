@@ -20,6 +20,8 @@ export interface TaskSpec {
   /** Unique within the dag. */
   readonly name: string;
   readonly handler: string;
+  /** What a worker is told beside the handler's name. The engine never looks inside. */
+  readonly work?: object;
   readonly queue: QueueName;
   /** Numbers of the tasks that must succeed first. */
   readonly needs: readonly number[];
@@ -45,6 +47,11 @@ export interface DagSpec {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpec | null;
+  readonly description?: string;
+  /** Names the code of its functions; workers fetch it by this. */
+  readonly bundle?: string;
+  /** Events of this name make runs. */
+  readonly on?: { readonly event: string };
 }
 
 export const MAX_TASKS = 10_000;

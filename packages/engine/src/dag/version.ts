@@ -16,6 +16,7 @@ export class Version {
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
   liveRuns = 0;
+  private workTexts: (string | undefined)[] | null = null;
 
   constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec) {
     this.dag = dag;
@@ -28,5 +29,13 @@ export class Version {
 
   task(no: TaskNo): TaskSpec {
     return this.spec.tasks[no]!;
+  }
+
+  /** What a worker is told, as JSON: made once for all runs. Empty for a plain handler. */
+  workText(no: TaskNo): string {
+    const { work } = this.task(no);
+    if (work === undefined) return '';
+    this.workTexts ??= [];
+    return (this.workTexts[no] ??= JSON.stringify(work));
   }
 }

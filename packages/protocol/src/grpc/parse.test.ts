@@ -17,6 +17,8 @@ const assignment: Assignment = {
   run: '0190b2f0-1234-7abc-8def-0123456789ab',
   taskName: 't',
   handler: 'h',
+  work: '{}',
+  bundle: 'ab',
   queue: 'default',
   timeoutMs: 30 * 86_400_000,
   effectKey: 'k',
@@ -54,7 +56,7 @@ test.each<[string, WorkerMessageParts]>([
 
 test.each<[string, GatewayMessageParts]>([
   ['nothing', {}],
-  ['welcome', { welcome: { nodeId: 'n', heartbeatMs: 3_000, leaseMs: 15_000, gateways: ['a:1'] } }],
+  ['welcome', { welcome: { nodeId: 'n', heartbeatMs: 3_000, leaseMs: 15_000, gateways: ['a:1'], dataAddress: 'a:2' } }],
   ['heartbeat answer', { heartbeatAnswered: 12 }],
   ['assignments', { assignments: [assignment, { ...assignment, params: '', upstream: [] }] }],
   ['kills', { kills: [{ claim, reason: 'timed_out', graceMs: 5_000 }] }],
@@ -98,9 +100,12 @@ test.each([
   ['a worker without an id', fromWorker({ hello: { workerId: '', name: '', queues: [], slots: 1, holds: [] } })],
   [
     'a lease shorter than its heartbeat',
-    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 9, leaseMs: 9, gateways: [] } }),
+    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 9, leaseMs: 9, gateways: [], dataAddress: '' } }),
   ],
-  ['a heartbeat each 0 ms', fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [] } })],
+  [
+    'a heartbeat each 0 ms',
+    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [], dataAddress: '' } }),
+  ],
   ['a kill for no known reason', fromGateway({ kills: [{ claim, reason: 'because', graceMs: 0 }] })],
   ['a verdict that is not said', fromGateway({ answers: [{ claim, verdict: 'REPORT_VERDICT_UNSPECIFIED' }] })],
   ['an assignment without a claim', fromGateway({ assignments: [{ ...assignment, claim: null }] })],

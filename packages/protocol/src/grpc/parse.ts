@@ -155,6 +155,7 @@ function parseWelcome(fields: Fields): Welcome {
     heartbeatMs,
     leaseMs,
     gateways: each(fields.gateways, 'welcome.gateways', (gateway, path) => filledText(gateway, path, SHORT)),
+    dataAddress: text(fields.dataAddress, 'welcome.dataAddress', SHORT),
   };
 }
 
@@ -178,6 +179,8 @@ function parseAssignment(value: unknown): Assignment {
     run: text(fields.run, 'assignments.run', SHORT),
     taskName: text(fields.taskName, 'assignments.taskName', SHORT),
     handler: text(fields.handler, 'assignments.handler', SHORT),
+    work: text(fields.work, 'assignments.work', LONG),
+    bundle: text(fields.bundle, 'assignments.bundle', SHORT),
     queue: text(fields.queue, 'assignments.queue', SHORT),
     timeoutMs: count(fields.timeoutMs, 'assignments.timeoutMs'),
     effectKey: text(fields.effectKey, 'assignments.effectKey', SHORT),

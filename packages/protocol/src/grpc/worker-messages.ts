@@ -72,6 +72,8 @@ export interface Welcome {
   readonly heartbeatMs: number;
   readonly leaseMs: number;
   readonly gateways: readonly string[];
+  /** `host:port` of the node's data service; empty when it has none. */
+  readonly dataAddress: string;
 }
 
 export interface UpstreamOutput {
@@ -91,6 +93,10 @@ export interface Assignment {
   readonly run: string;
   readonly taskName: string;
   readonly handler: string;
+  /** JSON text; empty for a plain handler. */
+  readonly work: string;
+  /** SHA-256 of the code, in hex; empty when the worker brings its own. */
+  readonly bundle: string;
   readonly queue: string;
   /** 0: no limit. */
   readonly timeoutMs: number;

@@ -1,7 +1,8 @@
 /** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
-import { durationSchema, handlerSchema, nameSchema, prioritySchema } from './common.ts';
+import { durationSchema, nameSchema, prioritySchema } from './common.ts';
+import { workFields } from './work.ts';
 
 const waitMs = z
   .int()
@@ -23,7 +24,7 @@ export const retriesSchema = z
 
 export const taskDefinitionSchema = z.strictObject({
   name: nameSchema,
-  handler: handlerSchema,
+  ...workFields,
   queue: nameSchema.default('default'),
   needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
   retries: retriesSchema.prefault({}),
@@ -41,8 +42,18 @@ export const scheduleSchema = z.strictObject({
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);
 
+const eventName = nameSchema;
+
 export const dagDefinitionSchema = z.strictObject({
   name: nameSchema,
+  description: z.string().max(2_000).optional(),
+  /** SHA-256 of the code that its functions are in, in hex; stored before the dag is deployed. */
+  bundle: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a bundle, in hex')
+    .optional(),
+  /** A run for each event of this name, with the event's payload as its params. */
+  on: z.strictObject({ event: eventName }).optional(),
   tasks: z
     .array(taskDefinitionSchema)
     .min(1, 'must have at least one task')

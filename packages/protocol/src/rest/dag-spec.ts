@@ -8,6 +8,8 @@ import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import { type Priority, problemsOf } from './common.ts';
 import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
 import { findCycle } from './find-cycle.ts';
+import { readWork, tasksInInputs } from './read-work.ts';
+import type { WorkShape } from './work.ts';
 
 export interface RetryPolicyShape {
   readonly maxAttempts: number;
@@ -20,7 +22,10 @@ export interface RetryPolicyShape {
 
 export interface TaskSpecShape {
   readonly name: string;
+  /** Of the worker, or of the bundle; empty for a process or a call. */
   readonly handler: string;
+  /** Absent for a plain handler without inputs. */
+  readonly work?: WorkShape;
   readonly queue: string;
   /** Ascending numbers of the tasks that must succeed first. */
   readonly needs: readonly number[];
@@ -42,6 +47,9 @@ export interface DagSpecShape {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpecShape | null;
+  readonly description?: string;
+  readonly bundle?: string;
+  readonly on?: { readonly event: string };
 }
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -70,6 +78,13 @@ function resolveNeeds(
     else if (needs.has(no)) problems.push({ path, message: `${name} is named twice` });
     else needs.add(no);
   });
+  for (const { input, task: name } of tasksInInputs(task)) {
+    const no = numbers.get(name);
+    const path = `tasks[${taskNo}].inputs.${input}`;
+    if (no === undefined) problems.push({ path, message: `there is no task ${name}` });
+    else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
+    else needs.add(no); // An input says enough: it need not be named under needs as well.
+  }
   return [...needs].sort((a, b) => a - b);
 }
 
@@ -100,6 +115,9 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
 
   const numbers = numberTasks(tasks, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, problems));
+  const works = tasks.map((task, no) =>
+    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined }, problems),
+  );
   refuseIf(problems, dag);
 
   const cycle = findCycle(needs);
@@ -111,7 +129,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const spec: DagSpecShape = {
     tasks: tasks.map((task, no) => ({
       name: task.name,
-      handler: task.handler,
+      ...(works[no] ?? { handler: '' }),
       queue: task.queue,
       needs: needs[no] ?? [],
       retry: task.retries,
@@ -121,6 +139,9 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
     schedule: definition.schedule,
+    ...(definition.description === undefined ? {} : { description: definition.description }),
+    ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
+    ...(definition.on === undefined ? {} : { on: definition.on }),
   };
   return { name: dag, spec };
 }

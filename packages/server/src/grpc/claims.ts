@@ -61,6 +61,8 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     run: assignment.run,
     taskName: assignment.taskName,
     handler: assignment.handler,
+    work: assignment.work,
+    bundle: assignment.bundle,
     queue: assignment.queue,
     timeoutMs: assignment.timeoutMs,
     effectKey: assignment.effectKey,

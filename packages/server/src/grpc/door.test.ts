@@ -69,7 +69,13 @@ test('hello is answered with a welcome that names the gateways, first of all', a
   stream.write({ hello: hello() });
   await eventually(() => messages.length > 0);
   const { grpcAddress, nodeId } = rig.servers[0] ?? { grpcAddress: '', nodeId: '' };
-  expect(messages[0]?.welcome).toEqual({ nodeId, heartbeatMs: 200, leaseMs: 1000, gateways: [grpcAddress] });
+  expect(messages[0]?.welcome).toEqual({
+    nodeId,
+    heartbeatMs: 200,
+    leaseMs: 1000,
+    gateways: [grpcAddress],
+    dataAddress: '',
+  });
   expect(messages[0]?.epochs).toHaveLength(64);
   stream.cancel();
 });

@@ -4,7 +4,7 @@ import type { GatewayMessageParts } from '@signalbox/protocol/grpc';
 import { expect, test } from 'vitest';
 import { WorkerOutbox } from './worker-outbox.ts';
 
-const welcome = { nodeId: 'n', heartbeatMs: 1, leaseMs: 2, gateways: [] };
+const welcome = { nodeId: 'n', heartbeatMs: 1, leaseMs: 2, gateways: [], dataAddress: '' };
 const claim = (no: number): ClaimRef => ({
   runId: no as RunId,
   taskNo: 0 as TaskNo,
@@ -23,6 +23,8 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   run: 'r' as RunUid,
   taskName: 'a',
   handler: 'h',
+  work: '',
+  bundle: '',
   queue: 'q' as QueueName,
   timeoutMs: 0,
   effectKey: 'k',

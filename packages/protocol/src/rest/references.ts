@@ -1,0 +1,111 @@
+/**
+ * References in a definition: `${{ tasks.extract.output.rows[0].id }}`, `${{ params.day }}`, `${{ secrets.API_KEY }}`.
+ * What they point to is data, and stays data wherever it is put (I69): they are read here once, never evaluated.
+ */
+
+export type Path = readonly (string | number)[];
+
+export type Reference =
+  | { readonly from: 'task'; readonly task: string; readonly path: Path }
+  | { readonly from: 'params'; readonly path: Path }
+  | { readonly from: 'secret'; readonly name: string };
+
+export type ReadReference =
+  | { readonly ok: true; readonly reference: Reference }
+  | { readonly ok: false; readonly message: string };
+
+const OPEN = '${{';
+const CLOSE = '}}';
+const STEP = /^(?:\.([A-Za-z_][A-Za-z0-9_-]{0,199})|\[(\d{1,9})\]|\["((?:[^"\\\x00-\x1f]){1,200})"\])/;
+const FORMS = '${{ tasks.<name>.output }}, ${{ params.<name> }} or ${{ secrets.<NAME> }}';
+
+export const hasReference = (text: string): boolean => text.includes(OPEN);
+
+/** A text that is one reference and nothing else; null when it has none in it at all. */
+export function readReference(text: string): ReadReference | null {
+  if (!hasReference(text)) return null;
+  const trimmed = text.trim();
+  if (!trimmed.startsWith(OPEN) || !trimmed.endsWith(CLOSE) || trimmed.indexOf(OPEN, 1) !== -1) {
+    return {
+      ok: false,
+      message: 'a reference must be the whole value: write it alone, with nothing before or after it',
+    };
+  }
+  return readInner(trimmed.slice(OPEN.length, -CLOSE.length).trim());
+}
+
+function readInner(inner: string): ReadReference {
+  const root = /^(tasks|params|secrets)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
+  if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is no reference: write ${FORMS}` };
+  const steps: (string | number)[] = [];
+  for (let rest = inner.slice(root.length); rest !== ''; ) {
+    const match = STEP.exec(rest);
+    if (match === null)
+      return {
+        ok: false,
+        message: `"${rest.slice(0, 100)}" is no step of a reference: write .name, [0] or ["a name"]`,
+      };
+    steps.push(match[1] ?? match[3] ?? Number(match[2]));
+    rest = rest.slice(match[0].length);
+  }
+  if (root === 'params') return { ok: true, reference: { from: 'params', path: steps } };
+  const [name, output, ...path] = steps;
+  if (root === 'secrets') {
+    if (typeof name === 'string' && output === undefined) return { ok: true, reference: { from: 'secret', name } };
+    return { ok: false, message: 'a secret is named by one word: write ${{ secrets.<NAME> }}' };
+  }
+  if (typeof name !== 'string' || output !== 'output') {
+    return {
+      ok: false,
+      message: `of a task only its output can be had: write \${{ tasks.${String(name ?? '<name>')}.output }}`,
+    };
+  }
+  return { ok: true, reference: { from: 'task', task: name, path } };
+}
+
+/** How a path is written, for messages and for definitions made by programs. */
+export function showPath(path: Path): string {
+  return path
+    .map((step) =>
+      typeof step === 'number' ? `[${step}]` : /^[A-Za-z_][A-Za-z0-9_-]*$/.test(step) ? `.${step}` : `["${step}"]`,
+    )
+    .join('');
+}
+
+export const taskReference = (task: string, path: Path = []): string =>
+  `\${{ tasks${showPath([task])}.output${showPath(path)} }}`;
+
+/** What lies at the end of a path; undefined when nothing does. Own properties only: a path never reaches a prototype. */
+export function follow(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Record<string | number, unknown>)[step];
+  }
+  return found;
+}
+
+const EMBEDDED = /\$\{\{([^{}]*)\}\}/g;
+
+/** Names of the secrets in a text such as `Bearer ${{ secrets.API_KEY }}`; a message when it holds anything else. */
+export function secretsIn(text: string): { readonly names: readonly string[] } | { readonly fault: string } {
+  const names: string[] = [];
+  for (const [, inner = ''] of text.matchAll(EMBEDDED)) {
+    const read = readInner(inner.trim());
+    if (!read.ok) return { fault: read.message };
+    if (read.reference.from !== 'secret') {
+      return { fault: 'only secrets can be referred to here; give other values as inputs' };
+    }
+    names.push(read.reference.name);
+  }
+  if (hasReference(text.replace(EMBEDDED, ''))) return { fault: `a reference is not closed: write ${FORMS}` };
+  return { names };
+}
+
+/** Puts the values in. Done by the worker, at the last moment (I67). */
+export function fillSecrets(text: string, valueOf: (name: string) => string): string {
+  return text.replace(EMBEDDED, (_, inner: string) => {
+    const read = readInner(inner.trim());
+    return read.ok && read.reference.from === 'secret' ? valueOf(read.reference.name) : '';
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * What a task does, as users write it and as workers get it. A task has one of: `handler` (a function that the worker was
+ * started with), `function` (one of the dag's bundle), `run` (a process), `http` (a call). The engine never looks inside.
+ */
+import { z } from 'zod';
+import { durationSchema, handlerSchema, jsonFault } from './common.ts';
+import { type Path, readReference, secretsIn } from './references.ts';
+
+export const MAX_INPUTS = 100;
+export const MAX_ENV = 200;
+const MAX_TEXT = 64 * 1024;
+const MAX_INPUT_BYTES = 64 * 1024;
+
+export const secretNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as API_KEY');
+const envNameSchema = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'must be a name of a variable, such as API_URL');
+const headerNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/, 'must be the name of a header');
+
+const noZero = (text: string): boolean => !text.includes('\0');
+const line = z.string().max(MAX_TEXT).refine(noZero, 'must not hold a zero character');
+
+/** Text that may hold secrets by reference, and nothing else by reference. */
+const textWithSecrets = line.superRefine((text, context) => {
+  const found = secretsIn(text);
+  if ('fault' in found) context.addIssue({ code: 'custom', message: found.fault });
+});
+
+const inputName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as day or file_name');
+export const inputsSchema = z
+  .record(inputName, z.unknown())
+  .refine((inputs) => Object.keys(inputs).length <= MAX_INPUTS, `must be at most ${MAX_INPUTS}`)
+  .superRefine((inputs, context) => {
+    for (const [name, value] of Object.entries(inputs)) {
+      const fault = jsonFault(value, { bytes: MAX_INPUT_BYTES });
+      if (fault !== null) context.addIssue({ code: 'custom', path: [name], message: fault });
+      const read = typeof value === 'string' ? readReference(value) : null;
+      if (read === null) continue;
+      if (!read.ok) context.addIssue({ code: 'custom', path: [name], message: read.message });
+      else if (read.reference.from === 'secret') {
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'secrets are no inputs: name them under secrets, or use them in env or headers',
+        });
+      }
+    }
+  });
+
+export const httpCallSchema = z.strictObject({
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
+  url: line.refine(
+    (text) => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text),
+    'must be an address such as https://example.com/path',
+  ),
+  headers: z
+    .record(
+      headerNameSchema,
+      textWithSecrets.refine((text) => !/[\r\n]/.test(text), 'must be one line'),
+    )
+    .default({}),
+  /** JSON, sent as it is; a text is sent as text. Left out: the task's inputs are sent, where the method has a body. */
+  body: z.unknown().optional(),
+  /** Statuses that mean success; 200 to 299 unless told. */
+  expect: z.array(z.int().min(100).max(599)).min(1).max(50).optional(),
+  /** For the whole call; 30 s unless told. The task's own timeout counts as well. */
+  timeout: durationSchema.default(30_000),
+});
+
+/** The fields of a task that say what it does; the task schema spreads them. */
+export const workFields = {
+  handler: handlerSchema.optional(),
+  function: handlerSchema.optional(),
+  /** With `function`: in the worker's own process. Faster, and a hot loop in it stops the whole worker. */
+  inProcess: z.boolean().optional(),
+  run: z
+    .union(
+      [line.min(1), z.array(line).min(1).max(1_000)],
+      'must be a command line, or a list of a program and its arguments',
+    )
+    .optional(),
+  /** With `run` as one text: what reads it. */
+  shell: z.enum(['sh', 'bash']).optional(),
+  env: z
+    .record(envNameSchema, textWithSecrets)
+    .refine((env) => Object.keys(env).length <= MAX_ENV, `must be at most ${MAX_ENV}`)
+    .optional(),
+  /** With `run`: its working folder; a fresh empty one unless told. */
+  cwd: line.min(1).max(4_096).optional(),
+  http: httpCallSchema.optional(),
+  inputs: inputsSchema.optional(),
+  /** Names of secrets that the function or process may ask for. */
+  secrets: z.array(secretNameSchema).max(50).optional(),
+} as const;
+
+export type InputSource =
+  | { readonly from: 'value'; readonly value: unknown }
+  | { readonly from: 'task'; readonly task: string; readonly path: Path }
+  | { readonly from: 'params'; readonly path: Path };
+
+interface AnyWork {
+  readonly inputs?: Readonly<Record<string, InputSource>>;
+  readonly secrets?: readonly string[];
+}
+export interface HandlerWork extends AnyWork {
+  readonly kind: 'handler';
+}
+export interface FunctionWork extends AnyWork {
+  readonly kind: 'function';
+  readonly inProcess?: true;
+}
+export interface ProcessWork extends AnyWork {
+  readonly kind: 'process';
+  /** One text goes to the shell; a list is a program and its arguments. */
+  readonly run: string | readonly string[];
+  readonly shell?: 'bash';
+  /** Values may hold `${{ secrets.NAME }}`. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+export interface HttpWork extends AnyWork {
+  readonly kind: 'http';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  /** Values may hold `${{ secrets.NAME }}`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly expect?: readonly number[];
+  readonly timeoutMs: number;
+}
+/** Travels to the worker as JSON. A task with a plain `handler`, without inputs and secrets, has none. */
+export type WorkShape = HandlerWork | FunctionWork | ProcessWork | HttpWork;
