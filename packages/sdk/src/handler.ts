@@ -10,7 +10,8 @@ export interface Log {
   error(message: string, fields?: object): void;
 }
 
-export interface HandlerContext {
+/** `Inputs` and `Params` are for whoever knows them, such as `dag()`; nothing checks them when the task runs. */
+export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown> {
   readonly tenant: string;
   readonly dag: string;
   /** UUID of the run. */
@@ -20,7 +21,9 @@ export interface HandlerContext {
   /** 1, 2, 3 … */
   readonly attempt: number;
   /** What the run was submitted with; null when with nothing. */
-  readonly params: unknown;
+  readonly params: Params;
+  /** What the task's `inputs` name: values, and what its references point to. Empty when it has none. */
+  readonly inputs: Inputs;
   /** What the tasks that this one needs have returned, by their names. */
   readonly upstream: Readonly<Record<string, unknown>>;
   /** The same over all attempts of the task: give it to outside systems, so that they do a thing once. */
@@ -32,6 +35,11 @@ export interface HandlerContext {
   /** Fires when the result is no longer wanted; its reason is an `AttemptStopped`. */
   readonly signal: AbortSignal;
   readonly log: Log;
+  /**
+   * The value of a secret that the task names under `secrets`. The worker has it from SIGNALBOX_SECRET_<NAME> or from a
+   * file of its secrets folder; it is masked in the log. Throws a `PermanentError` that says what to set.
+   */
+  secret(name: string): string;
 }
 
 /**
@@ -40,7 +48,9 @@ export interface HandlerContext {
  *
  * @example const greet: Handler = ({ params }) => ({ greeting: `Hello, ${String(params)}` });
  */
-export type Handler = (context: HandlerContext) => unknown;
+export type Handler<Inputs = Readonly<Record<string, unknown>>, Params = unknown> = (
+  context: HandlerContext<Inputs, Params>,
+) => unknown;
 
 /** A failure that trying again would not mend. */
 export class PermanentError extends Error {

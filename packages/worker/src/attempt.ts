@@ -7,7 +7,10 @@
  */
 import type { Assignment, Claim, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { AttemptStopped, type HandlerContext, type Log, type StopReason } from '@signalbox/sdk';
+import { resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
+import { secretOf } from './secrets.ts';
+import { NO_SECRETS, type Work } from './work.ts';
 
 /** Fences of a task never repeat, so that run, task and fence name a claim. */
 export const keyOf = (claim: Claim): string => `${claim.runId}/${claim.task}/${claim.fence}`;
@@ -92,13 +95,16 @@ export class AttemptContext implements HandlerContext {
   readonly #attempt: Attempt;
   readonly #assignment: Assignment;
   readonly #log: Log;
+  readonly #work: Work | null;
+  #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
 
-  constructor(attempt: Attempt, assignment: Assignment, log: Log) {
+  constructor(attempt: Attempt, assignment: Assignment, log: Log, work: Work | null = null) {
     this.#attempt = attempt;
     this.#assignment = assignment;
     this.#log = log;
+    this.#work = work;
   }
 
   get tenant(): string {
@@ -145,6 +151,15 @@ export class AttemptContext implements HandlerContext {
       this.#upstream = outputs;
     }
     return this.#upstream;
+  }
+
+  get inputs(): Readonly<Record<string, unknown>> {
+    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, this);
+    return this.#inputs;
+  }
+
+  secret(name: string): string {
+    return secretOf(this.#work?.secrets ?? NO_SECRETS, name);
   }
 
   get log(): Log {

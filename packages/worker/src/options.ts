@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Handler, Log } from '@signalbox/sdk';
 import { parseGateway } from './gateways.ts';
 import { jsonLog } from './log.ts';
+import { Secrets } from './secrets.ts';
 
 export interface WorkerOptions {
   /** `host:port` in clear text, or `https://host:port` with TLS. One is enough: a gateway names the others. */
@@ -17,6 +18,10 @@ export interface WorkerOptions {
   readonly handlers: Readonly<Record<string, Handler>>;
   /** For people. */
   readonly name?: string;
+  /** A folder with a file for each secret, named as it is. Variables SIGNALBOX_SECRET_<NAME> count as well, and first. */
+  readonly secretsFolder?: string;
+  /** Where variables are read from; the process's own unless told. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly log?: Log;
   /** PEM of the authority that signs the gateways' certificates, where it is not a public one. */
   readonly rootCertificates?: Buffer;
@@ -75,6 +80,7 @@ export interface WorkerConfig {
   readonly slots: number;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly log: Log;
+  readonly secrets: Secrets;
   readonly rootCertificates: Buffer | null;
   readonly timing: Timing;
 }
@@ -103,6 +109,10 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
     slots,
     handlers: new Map(Object.entries(options.handlers)),
     log: options.log ?? jsonLog(),
+    secrets: new Secrets({
+      folder: options.secretsFolder ?? null,
+      environment: options.environment ?? process.env,
+    }),
     rootCertificates: options.rootCertificates ?? null,
     timing: { ...DEFAULT_TIMING, ...options.timing },
   };

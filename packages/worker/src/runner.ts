@@ -7,6 +7,7 @@ import { type Attempt, AttemptContext, sentenceOf } from './attempt.ts';
 import type { Holds } from './holds.ts';
 import type { WorkerConfig } from './options.ts';
 import { failure, type Result, resultOfReturn, resultOfThrow } from './result.ts';
+import { readWork } from './work.ts';
 
 const UNKNOWN_HANDLERS_SHOWN = 20;
 
@@ -59,7 +60,11 @@ export class Runner {
       return;
     }
     try {
-      const returned = handler(new AttemptContext(attempt, attempt.assignment, log));
+      const work = attempt.assignment.work === '' ? null : readWork(attempt.assignment.work, this.#config.secrets);
+      const context = new AttemptContext(attempt, attempt.assignment, log, work);
+      // An input that is not there fails the task whether or not the handler looks at it.
+      if (work !== null) void context.inputs;
+      const returned = handler(context);
       // A plain value settles here and now: a promise for each empty task would cost more than the task.
       if (!isThenable(returned)) return this.#settle(attempt, resultOfReturn(returned));
       returned.then(

@@ -50,7 +50,7 @@ function optional<T>(value: unknown, path: string, parse: (fields: Fields, path:
   return value === null || value === undefined ? null : parse(record(value, path), path);
 }
 
-function parseClaim(value: unknown, path: string): Claim {
+export function parseClaim(value: unknown, path: string): Claim {
   const fields = record(value, path);
   return {
     shard: count(fields.shard, 'claim.shard'),

@@ -1,0 +1,101 @@
+/**
+ * The bulk service on the wire: logs from workers, bundles to them. As with the worker's stream, what is written is in the
+ * words of the domain, and what is read is `unknown` until its parser in `data-parse.ts` has looked at it.
+ */
+import type {
+  Client,
+  ClientDuplexStream,
+  ClientReadableStream,
+  Metadata,
+  MethodDefinition,
+  Server,
+  ServerDuplexStream,
+  ServerWritableStream,
+} from '@grpc/grpc-js';
+import type { BundleChunk, LogBatch, LogStream } from './data-messages.ts';
+import { loadMethod, WIRE_FORMAT } from './worker-proto.ts';
+
+const SERVICE = 'signalbox.data.v1.WorkerData';
+const push = loadMethod('data.proto', SERVICE, 'PushLogs');
+const fetch = loadMethod('data.proto', SERVICE, 'FetchBundle');
+
+const STREAM_NO = { stdout: 1, stderr: 2, log: 3, system: 4 } as const satisfies Record<LogStream, number>;
+
+function encodeLogBatch({ no, pieces }: LogBatch): Buffer {
+  return push.requestSerialize({
+    format: WIRE_FORMAT,
+    no,
+    pieces: pieces.map(({ claim, token, firstLine, lines }) => ({
+      ...claim,
+      token,
+      firstLine,
+      lines: lines.map(({ at, stream, text }) => ({ at, stream: STREAM_NO[stream], text })),
+    })),
+  });
+}
+
+/** Written is the number of the last batch that is stored with all before it. */
+export const pushLogsMethod = {
+  path: push.path,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: encodeLogBatch,
+  requestDeserialize: (bytes: Buffer): unknown => push.requestDeserialize(bytes),
+  responseSerialize: (storedNo: number): Buffer => push.responseSerialize({ no: storedNo }),
+  responseDeserialize: (bytes: Buffer): unknown => push.responseDeserialize(bytes),
+} as const;
+
+/** Asked for is the hash; a bundle that does not exist ends the call with NOT_FOUND. */
+export const fetchBundleMethod = {
+  path: fetch.path,
+  requestStream: false,
+  responseStream: true,
+  requestSerialize: (hash: string): Buffer => fetch.requestSerialize({ format: WIRE_FORMAT, hash }),
+  requestDeserialize: (bytes: Buffer): unknown => fetch.requestDeserialize(bytes),
+  responseSerialize: (chunk: Partial<BundleChunk>): Buffer => fetch.responseSerialize(chunk),
+  responseDeserialize: (bytes: Buffer): unknown => fetch.responseDeserialize(bytes),
+} as const;
+
+/** The server's end: reads through `parseLogBatch`, writes numbers of batches that are stored. */
+export type LogServerStream = ServerDuplexStream<unknown, number>;
+/** The server's end: `request` goes through `parseBundleRequest`. */
+export type BundleServerStream = ServerWritableStream<unknown, Partial<BundleChunk>>;
+/** The worker's end: reads through `parseLogStored`. */
+export type LogClientStream = ClientDuplexStream<LogBatch, unknown>;
+/** The worker's end: reads through `parseBundleChunk`. */
+export type BundleClientStream = ClientReadableStream<unknown>;
+
+export function addWorkerData(
+  server: Server,
+  handle: {
+    readonly pushLogs: (stream: LogServerStream) => void;
+    readonly fetchBundle: (stream: BundleServerStream) => void;
+  },
+): void {
+  server.addService(
+    {
+      PushLogs: pushLogsMethod as MethodDefinition<unknown, unknown>,
+      FetchBundle: fetchBundleMethod as MethodDefinition<unknown, unknown>,
+    },
+    { PushLogs: handle.pushLogs, FetchBundle: handle.fetchBundle },
+  );
+}
+
+export function openLogStream(client: Client, metadata: Metadata): LogClientStream {
+  return client.makeBidiStreamRequest(
+    pushLogsMethod.path,
+    pushLogsMethod.requestSerialize,
+    pushLogsMethod.responseDeserialize,
+    metadata,
+  );
+}
+
+export function openBundleFetch(client: Client, hash: string, metadata: Metadata): BundleClientStream {
+  return client.makeServerStreamRequest(
+    fetchBundleMethod.path,
+    fetchBundleMethod.requestSerialize,
+    fetchBundleMethod.responseDeserialize,
+    hash,
+    metadata,
+  );
+}

@@ -1,0 +1,23 @@
+/** What an assignment says is to be done, with the secrets that the task names. */
+import type { WorkShape } from '@signalbox/protocol';
+import { PermanentError } from '@signalbox/sdk';
+import type { Secrets } from './secrets.ts';
+
+export const WORK_KINDS = ['handler', 'function', 'process', 'http'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+export interface Work {
+  readonly shape: WorkShape;
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+export const NO_SECRETS: ReadonlyMap<string, string> = new Map();
+
+/** Throws a `PermanentError`: a server of a later version may ask for what this worker does not know. */
+export function readWork(text: string, secrets: Secrets): Work {
+  const shape = JSON.parse(text) as WorkShape;
+  if (!WORK_KINDS.includes(shape.kind)) {
+    throw new PermanentError(`This worker does not know work of the kind "${String(shape.kind)}": upgrade it.`);
+  }
+  return { shape, secrets: shape.secrets === undefined ? NO_SECRETS : secrets.of(shape.secrets) };
+}
