@@ -28,6 +28,8 @@ export interface HostOptions {
   readonly nodeId: NodeId;
   readonly peerAddress: string;
   readonly gatewayAddress: string;
+  /** Where it takes logs and gives out bundles; empty when it does neither. */
+  readonly dataAddress: string;
   readonly settings: EngineSettings;
 }
 

@@ -113,6 +113,7 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
       nodeId,
       peerAddress: grpcAddress,
       gatewayAddress: grpcAddress,
+      dataAddress: '',
       settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, zoneData },
     },
     {

@@ -185,7 +185,7 @@ async function main(): Promise<void> {
     await migrate(server.url);
     const store = await openPostgresStore({ url: server.url });
     const nodeId = randomUUID() as NodeId;
-    await store.registerNode({ nodeId, peerAddress: 'bench', gatewayAddress: 'bench' });
+    await store.registerNode({ nodeId, peerAddress: 'bench', gatewayAddress: 'bench', dataAddress: '' });
     const wanted = (await store.observe()).shards.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
     await store.takeShards({ nodeId, shards: wanted, lockTimeoutMs: 1_000 });
     const { shards } = await store.loadHeads(

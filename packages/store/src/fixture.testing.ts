@@ -32,7 +32,12 @@ export class Fixtures {
       queries,
       node: async (shards) => {
         const node = new TestNode(store);
-        await store.registerNode({ nodeId: node.nodeId, peerAddress: randomUUID(), gatewayAddress: randomUUID() });
+        await store.registerNode({
+          nodeId: node.nodeId,
+          peerAddress: randomUUID(),
+          gatewayAddress: randomUUID(),
+          dataAddress: '',
+        });
         await node.takeOver(shards);
         return node;
       },

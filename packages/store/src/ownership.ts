@@ -5,7 +5,7 @@
 import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import type { Database } from './database.ts';
-import { type ClusterSeen, CommitError, type TakenShard, type TakeShards } from './port.ts';
+import { type ClusterSeen, CommitError, type NodeAddresses, type TakenShard, type TakeShards } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
 import { plainArray } from './text.ts';
 
@@ -70,9 +70,10 @@ const touch = statement(
 const insertNode = statement(
   'insert_node',
   `
-  insert into node (node_id, beat, peer_address, gateway_address) values ($1::uuid, 1, $2::text, $3::text)
+  insert into node (node_id, beat, peer_address, gateway_address, data_address)
+  values ($1::uuid, 1, $2::text, $3::text, $4::text)
   on conflict (node_id) do update set beat = node.beat + 1, leaving = false,
-    peer_address = excluded.peer_address, gateway_address = excluded.gateway_address`,
+    peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address`,
 );
 const raiseBeat = statement('raise_beat', 'update node set beat = beat + 1 where node_id = $1::uuid returning beat');
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
@@ -85,7 +86,7 @@ const deleteNode = statement(
 );
 const selectNodes = statement(
   'select_nodes',
-  'select node_id, beat, peer_address, gateway_address, leaving from node order by node_id',
+  'select node_id, beat, peer_address, gateway_address, data_address, leaving from node order by node_id',
 );
 const selectShards = statement('select_shards', 'select shard, epoch, owner from shard order by shard');
 
@@ -96,8 +97,8 @@ export class Ownership {
     this.#database = database;
   }
 
-  async registerNode(node: { nodeId: NodeId; peerAddress: string; gatewayAddress: string }): Promise<void> {
-    await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress));
+  async registerNode(node: NodeAddresses): Promise<void> {
+    await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress, node.dataAddress));
   }
 
   async beat(nodeId: NodeId): Promise<void> {
@@ -116,11 +117,12 @@ export class Ownership {
   async observe(): Promise<ClusterSeen> {
     const [nodes, shards] = await this.#database.run([call(selectNodes), call(selectShards)]);
     return {
-      nodes: (nodes?.rows ?? []).map(([nodeId, beat, peerAddress, gatewayAddress, leaving]) => ({
+      nodes: (nodes?.rows ?? []).map(([nodeId, beat, peerAddress, gatewayAddress, dataAddress, leaving]) => ({
         nodeId: nodeId as NodeId,
         beat: Number(beat),
         peerAddress: peerAddress ?? '',
         gatewayAddress: gatewayAddress ?? '',
+        dataAddress: dataAddress ?? '',
         leaving: leaving === 't',
       })),
       shards: (shards?.rows ?? []).map(([shard, epoch, owner]) => ({

@@ -72,14 +72,20 @@ export class CommitError extends Error {
 
 /** A constraint was violated by a commit: a bug, never a way to find duplicates (D1). Comes as the `cause` of a `refused`. */
 
-export interface NodeSeen {
+/** One server process, and where it is reached. */
+export interface NodeAddresses {
   readonly nodeId: NodeId;
-  /** Raised by the node each second. Whoever reads the same one for long enough takes the node for dead (D5). */
-  readonly beat: number;
   /** Where other nodes reach it: host:port of its gRPC door. */
   readonly peerAddress: string;
   /** Where workers reach its gateway. */
   readonly gatewayAddress: string;
+  /** Where it takes logs, gives out bundles and answers services; empty when it does none of these. */
+  readonly dataAddress: string;
+}
+
+export interface NodeSeen extends NodeAddresses {
+  /** Raised by the node each second. Whoever reads the same one for long enough takes the node for dead (D5). */
+  readonly beat: number;
   /** It has said that it is leaving and takes no shards any more. */
   readonly leaving: boolean;
 }
@@ -149,7 +155,7 @@ export interface PayloadKey {
 
 export interface Store {
   /** Makes the node known, with beat 1. A node id is used by one process only. */
-  registerNode(node: { nodeId: NodeId; peerAddress: string; gatewayAddress: string }): Promise<void>;
+  registerNode(node: NodeAddresses): Promise<void>;
   /** Raises the node's beat. Called from the renewal thread, over its own connection. */
   beat(nodeId: NodeId): Promise<void>;
   /** The node takes no more shards: others may have its own. */

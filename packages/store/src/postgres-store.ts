@@ -7,7 +7,7 @@ import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
-import type { CommitChain, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import type { CommitChain, NodeAddresses, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -36,8 +36,7 @@ export class PostgresStore implements Store {
     this.#ownership = new Ownership(database);
   }
 
-  registerNode = (node: { nodeId: NodeId; peerAddress: string; gatewayAddress: string }) =>
-    this.#ownership.registerNode(node);
+  registerNode = (node: NodeAddresses) => this.#ownership.registerNode(node);
   beat = (nodeId: NodeId) => this.#ownership.beat(nodeId);
   markLeaving = (nodeId: NodeId) => this.#ownership.markLeaving(nodeId);
   forgetNode = (nodeId: NodeId) => this.#ownership.forgetNode(nodeId);

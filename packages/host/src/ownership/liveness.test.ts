@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { Liveness } from './liveness.ts';
 
 const a = 'a' as NodeId;
-const seen = (beat: number): NodeSeen[] => [{ nodeId: a, beat, peerAddress: '', gatewayAddress: '', leaving: false }];
+const seen = (beat: number): NodeSeen[] => [
+  { nodeId: a, beat, peerAddress: '', gatewayAddress: '', dataAddress: '', leaving: false },
+];
 
 test('a node whose beat is read unchanged for the whole lease is dead, and not a moment sooner (I18)', () => {
   const liveness = new Liveness(3_000);

@@ -13,7 +13,7 @@ import {
   State,
   shardOfRun,
 } from '@signalbox/engine';
-import type { ClusterSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
+import type { ClusterSeen, NodeAddresses, ShardSeen, Store, TakenShard } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { Clock, LeaseRenewer, Log, ShardEpoch } from '../ports.ts';
 import type { Turns } from '../turn/turns.ts';
@@ -29,7 +29,7 @@ export interface OwnershipPorts {
   readonly turns: Turns;
   readonly directory: Directory;
   readonly settings: EngineSettings;
-  readonly node: { readonly nodeId: NodeId; readonly peerAddress: string; readonly gatewayAddress: string };
+  readonly node: NodeAddresses;
   /** The nodes that are there: links go to them. */
   readonly onNodes: (seen: ClusterSeen['nodes']) => void;
   /** The engine has begun anew, and knows of no worker. */

@@ -49,7 +49,14 @@ function setUp() {
   return { peers, call, heard, noted };
 }
 
-const row = (nodeId: NodeId): NodeSeen => ({ nodeId, beat: 1, peerAddress: '', gatewayAddress: '', leaving: false });
+const row = (nodeId: NodeId): NodeSeen => ({
+  nodeId,
+  beat: 1,
+  peerAddress: '',
+  gatewayAddress: '',
+  dataAddress: '',
+  leaving: false,
+});
 
 test('a link that is meant for the process before us, at this address, voids none that is meant for us', () => {
   const { call, noted } = setUp();

@@ -8,6 +8,7 @@ import type {
   CommitChain,
   LoadedHeads,
   LoadedRest,
+  NodeAddresses,
   PayloadKey,
   RestCursor,
   Store,
@@ -60,19 +61,11 @@ export class FakeStore implements Store {
     for (const { connection } of this.#chains) connection.fallSilent();
   }
 
-  registerNode({
-    nodeId,
-    peerAddress,
-    gatewayAddress,
-  }: {
-    nodeId: NodeId;
-    peerAddress: string;
-    gatewayAddress: string;
-  }) {
+  registerNode({ nodeId, peerAddress, gatewayAddress, dataAddress }: NodeAddresses): Promise<void> {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
       const beat = (nodes.get(nodeId)?.beat ?? 0) + 1;
-      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, beat, leaving: false });
+      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, dataAddress, beat, leaving: false });
     });
   }
 

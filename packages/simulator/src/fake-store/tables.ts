@@ -21,6 +21,7 @@ import type {
   WindowDecided,
 } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
+import type { NodeAddresses } from '@signalbox/store';
 
 export interface ShardRow {
   readonly shard: ShardNo;
@@ -33,11 +34,8 @@ export interface ShardRow {
   readonly touching: RunId | null;
 }
 
-export interface NodeRow {
-  readonly nodeId: NodeId;
+export interface NodeRow extends NodeAddresses {
   readonly beat: number;
-  readonly peerAddress: string;
-  readonly gatewayAddress: string;
   readonly leaving: boolean;
 }
 

@@ -61,7 +61,7 @@ export class SimNode {
     this.#renewalStore = new FakeStore(database, { name: this.machine, deliver: (run) => thread.deliver(run) });
     const lines = new NodeLines(this.#world, this.machine, process, nodeId);
     const host = new Host(
-      { nodeId, peerAddress: this.machine, gatewayAddress: this.machine, settings },
+      { nodeId, peerAddress: this.machine, gatewayAddress: this.machine, dataAddress: '', settings },
       {
         store: this.#store,
         clock: process,

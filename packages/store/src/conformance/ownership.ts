@@ -32,7 +32,11 @@ export const ownershipChecks: readonly Check[] = [
       const store = await subject.open();
       const other = await subject.open();
       const nodeId = randomUUID() as NodeId;
-      const addresses = { peerAddress: 'a.example:7001', gatewayAddress: 'a.example:7002' };
+      const addresses = {
+        peerAddress: 'a.example:7001',
+        gatewayAddress: 'a.example:7002',
+        dataAddress: 'a.example:7003',
+      };
       await store.registerNode({ nodeId, ...addresses });
       expect(await nodeSeen(other, nodeId)).toEqual({ nodeId, ...addresses, beat: 1, leaving: false });
       await store.beat(nodeId);
@@ -49,10 +53,11 @@ export const ownershipChecks: readonly Check[] = [
     run: async (subject) => {
       const store = await subject.open();
       const nodeId = randomUUID() as NodeId;
-      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2' });
-      await store.registerNode({ nodeId, peerAddress: 'b:1', gatewayAddress: 'b:2' });
+      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' });
+      const moved = { peerAddress: 'b:1', gatewayAddress: 'b:2', dataAddress: 'b:3' };
+      await store.registerNode({ nodeId, ...moved });
       const seen = await nodeSeen(store, nodeId);
-      expect(seen).toEqual({ nodeId, beat: 2, peerAddress: 'b:1', gatewayAddress: 'b:2', leaving: false });
+      expect(seen).toEqual({ nodeId, beat: 2, ...moved, leaving: false });
     },
   },
   {

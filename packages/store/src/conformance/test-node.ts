@@ -30,7 +30,8 @@ export class TestNode {
 
   static async on(store: Store, shards: readonly number[] = []): Promise<TestNode> {
     const node = new TestNode(store);
-    await node.store.registerNode({ nodeId: node.nodeId, peerAddress: 'peer:1', gatewayAddress: 'gateway:1' });
+    const addresses = { peerAddress: 'peer:1', gatewayAddress: 'gateway:1', dataAddress: 'data:1' };
+    await node.store.registerNode({ nodeId: node.nodeId, ...addresses });
     if (shards.length > 0) await node.takeOver(shards);
     return node;
   }
