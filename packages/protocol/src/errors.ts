@@ -68,6 +68,13 @@ export const ERRORS = {
     message: 'There is no task {task} in this run.',
     remedy: 'Ask for the run to see its tasks: it keeps the version of the dag that it started with.',
   },
+  BUNDLE_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no bundle {bundle}.',
+    remedy: 'Upload the bundle first: one that no version names is removed a day after it was last sent.',
+  },
   SCHEDULE_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -124,6 +131,14 @@ export const ERRORS = {
     message: 'The definition of dag {dag} cannot be run.',
     remedy: 'Correct what "problems" names and deploy it again. What was deployed before is unchanged.',
   },
+  BUNDLE_MISMATCH: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'What was sent is not bundle {bundle}: its SHA-256 is {actual}. Nothing was stored.',
+    remedy:
+      'Send the code byte by byte as it was hashed, under the hash of the code alone, in 64 lower-case hex digits.',
+  },
   SCHEDULE_INVALID: {
     http: 422,
     grpc: 'INVALID_ARGUMENT',
@@ -137,6 +152,13 @@ export const ERRORS = {
     retryable: false,
     message: '{what} is larger than the limit of {limit}.',
     remedy: 'Send less at a time, or store the data elsewhere and pass a reference to it.',
+  },
+  BUNDLE_TOO_LARGE: {
+    http: 413,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: false,
+    message: 'A bundle and its source map may have {limit} bytes each.',
+    remedy: 'Leave data out of the code: read it from a file or an address when the task runs.',
   },
   UNKNOWN_FORMAT: {
     http: 400,

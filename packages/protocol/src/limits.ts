@@ -17,3 +17,5 @@ export const MAX_PROBLEMS = 50;
 export const MAX_KEY_CHARS = 255;
 /** Fits the 32 bits in which milliseconds travel. */
 export const MAX_TIMEOUT_MS = 30 * 86_400_000;
+/** Code of a bundle, and again its source map. */
+export const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;

@@ -9,14 +9,16 @@ const DAY_MS = 86_400_000;
 /** Long enough for an incident to be looked into. */
 const JOURNAL_DAYS = 7;
 
+type UpkeepStore = Pick<PostgresStore, 'dropExpired' | 'dropUnusedBundles'>;
+
 export class Upkeep {
-  readonly #store: Pick<PostgresStore, 'dropExpired'>;
+  readonly #store: UpkeepStore;
   readonly #retentionDays: number;
   readonly #tell: Tell;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  constructor(store: Pick<PostgresStore, 'dropExpired'>, retentionDays: number, tell: Tell) {
+  constructor(store: UpkeepStore, retentionDays: number, tell: Tell) {
     this.#store = store;
     this.#retentionDays = retentionDays;
     this.#tell = tell;
@@ -39,7 +41,8 @@ export class Upkeep {
       olderThan: daysAgo(this.#retentionDays),
       journalOlderThan: daysAgo(Math.min(JOURNAL_DAYS, this.#retentionDays)),
     });
-    this.#tell('info', 'Upkeep is done.', { ...dropped });
+    const bundles = await this.#store.dropUnusedBundles();
+    this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 
   #plan(delayMs: number): void {

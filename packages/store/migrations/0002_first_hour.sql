@@ -12,6 +12,10 @@ create table bundle (
 -- Minified code compresses little, and is read whole.
 alter table bundle alter column code set storage external;
 
+-- Which bundle a version names: what nothing names any more can be found without reading specs.
+alter table dag_version add column bundle text;
+create index dag_version_bundle on dag_version (bundle) where bundle is not null;
+
 -- A browser's session is a token with an end.
 alter table api_token add column expires_at timestamptz;
 alter table api_token add column created_by text not null default '';

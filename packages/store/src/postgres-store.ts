@@ -8,6 +8,7 @@ import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, NodeAddresses, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import { dropUnusedBundles } from './queries/bundles.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -92,6 +93,9 @@ export class PostgresStore implements Store {
   dropExpired(expiry: Expiry): Promise<Dropped> {
     return dropExpired(this.database, this.partitions, expiry);
   }
+
+  /** One bounded step: bundles that no version names, a day after they were last touched. */
+  dropUnusedBundles = () => dropUnusedBundles(this.database);
 
   async close(): Promise<void> {
     await this.database.close();

@@ -14,6 +14,7 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
+import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import { findDag, listDags, listWindows } from './queries/dags.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
@@ -48,6 +49,12 @@ export class Queries {
   createToken = (token: NewApiToken) => createToken(this.#database, token);
   revokeToken = (tenantId: TenantId, name: string) => revokeToken(this.#database, tenantId, name);
   listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
+
+  putBundle = (tenantId: TenantId, bundle: NewBundle) => putBundle(this.#database, tenantId, bundle);
+  putSourceMap = (tenantId: TenantId, map: { hash: string; sourceMap: Buffer }) =>
+    putSourceMap(this.#database, tenantId, map);
+  getBundle = (tenantId: TenantId, hash: string) => getBundle(this.#database, tenantId, hash);
+  touchBundle = (tenantId: TenantId, hash: string) => touchBundle(this.#database, tenantId, hash);
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDags = (tenantId: TenantId, after: string | null, limit: number) =>

@@ -8,6 +8,7 @@ import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
 import { readJsonBodies } from './body.ts';
+import { bundleRoutes } from './bundles.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { badRequest, onError, sendProblem } from './errors.ts';
@@ -87,6 +88,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   healthRoutes(app, parts);
   dagRoutes(app, parts);
+  bundleRoutes(app, parts);
   submitRoutes(app, parts);
   runRoutes(app, parts);
   workerRoutes(app, parts);

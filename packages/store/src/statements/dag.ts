@@ -15,10 +15,10 @@ const upsertDags = statement(
 const insertVersions = statement(
   'insert_versions',
   `
-  insert into dag_version (shard, dag_id, version_no, hash, spec, actor, at)
-  select u.shard, u.dag_id, u.version_no, u.hash, u.spec::json, u.actor, u.at
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bigint[])
-      as u (shard, dag_id, version_no, hash, spec, actor, at)`,
+  insert into dag_version (shard, dag_id, version_no, hash, spec, actor, at, bundle)
+  select u.shard, u.dag_id, u.version_no, u.hash, u.spec::json, u.actor, u.at, u.bundle
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[])
+      as u (shard, dag_id, version_no, hash, spec, actor, at, bundle)`,
 );
 
 export function deployDags(deploys: readonly DagDeployed[]): Call[] {
@@ -42,6 +42,7 @@ export function deployDags(deploys: readonly DagDeployed[]): Call[] {
       textArray(deploys.map((dag) => JSON.stringify(dag.spec))),
       textArray(deploys.map((dag) => dag.actor)),
       plainArray(deploys.map((dag) => dag.at)),
+      textArray(deploys.map((dag) => dag.spec.bundle ?? null)),
     ),
   ];
 }
