@@ -7,4 +7,5 @@ export {
   type TaskView,
 } from '@signalbox/protocol';
 export * from './client.ts';
+export * from './dag/index.ts';
 export * from './handler.ts';

@@ -1,0 +1,154 @@
+import { toDagSpec } from '@signalbox/protocol';
+import { expect, test } from 'vitest';
+import { type Dag, dag, isDag } from './dag.ts';
+import { DagMistake } from './mistake.ts';
+import { secret } from './ref.ts';
+import type { DagBuilder } from './task-options.ts';
+
+const make = (build: (builder: DagBuilder<{ cups: number }>) => void): Dag => dag('coffee', build);
+
+test('a dag is its definition, and its functions by the names that it has for them', () => {
+  const coffee = dag<{ cups: number }>(
+    'coffee',
+    {
+      schedule: { cron: '0 7 * * *', zone: 'Europe/Berlin' },
+      priority: 'high',
+      maxActiveRuns: 1,
+      on: { event: 'tired' },
+    },
+    ({ task, params }) => {
+      const grind = task('grind', ({ params }) => ({ grams: 16 * params.cups, beans: [{ kind: 'a' }] }));
+      const heat = task('heat', { queue: 'kitchen', inProcess: true, secrets: ['PIN'] }, () => 93);
+      task(
+        'brew',
+        {
+          needs: [heat],
+          inputs: { grams: grind.output.grams, kind: grind.output.beans[0]!.kind, cups: params.cups, strong: true },
+          timeout: '30s',
+          retries: { maxAttempts: 3 },
+        },
+        ({ inputs }) => `${inputs.cups} of ${inputs.grams} g`,
+      );
+    },
+  );
+  expect(isDag(coffee)).toBe(true);
+  expect(coffee.definition).toEqual({
+    name: 'coffee',
+    schedule: { cron: '0 7 * * *', zone: 'Europe/Berlin' },
+    priority: 'high',
+    maxActiveRuns: 1,
+    on: { event: 'tired' },
+    tasks: [
+      { name: 'grind', function: 'coffee/grind' },
+      { name: 'heat', function: 'coffee/heat', queue: 'kitchen', inProcess: true, secrets: ['PIN'] },
+      {
+        name: 'brew',
+        function: 'coffee/brew',
+        needs: ['heat'],
+        inputs: {
+          grams: '${{ tasks.grind.output.grams }}',
+          kind: '${{ tasks.grind.output.beans[0].kind }}',
+          cups: '${{ params.cups }}',
+          strong: true,
+        },
+        timeout: '30s',
+        retries: { maxAttempts: 3 },
+      },
+    ],
+  });
+  expect(Object.keys(coffee.functions)).toEqual(['coffee/grind', 'coffee/heat', 'coffee/brew']);
+  const { spec } = toDagSpec({ ...coffee.definition, bundle: '0'.repeat(64) });
+  expect(spec.tasks.map(({ needs }) => needs)).toEqual([[], [], [0, 1]]);
+});
+
+test('processes and calls have no function, and say what they are', () => {
+  const { definition, functions } = dag('etl', ({ process, http, task }) => {
+    const extract = process<{ rows: number }>('extract', {
+      run: ['node', 'extract.mjs'],
+      env: { KEY: secret('API_KEY'), MODE: 'full' },
+      cwd: '/srv',
+    });
+    const tell = http('tell', {
+      url: 'https://example.com/hook',
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret('HOOK')}` },
+      body: { text: 'done' },
+      expect: [202],
+      timeout: '5s',
+      retries: { maxAttempts: 4 },
+      needs: [extract],
+    });
+    task('odd names', { inputs: { n: (tell.output as unknown as Record<string, never>)['a b'] } }, () => 1);
+  });
+  expect(functions).toHaveProperty(['etl/odd names']);
+  expect(definition.tasks).toEqual([
+    {
+      name: 'extract',
+      run: ['node', 'extract.mjs'],
+      env: { KEY: '${{ secrets.API_KEY }}', MODE: 'full' },
+      cwd: '/srv',
+    },
+    {
+      name: 'tell',
+      http: {
+        url: 'https://example.com/hook',
+        method: 'POST',
+        headers: { authorization: 'Bearer ${{ secrets.HOOK }}' },
+        body: { text: 'done' },
+        expect: [202],
+        timeout: '5s',
+      },
+      retries: { maxAttempts: 4 },
+      needs: ['extract'],
+    },
+    { name: 'odd names', function: 'etl/odd names', inputs: { n: '${{ tasks.tell.output["a b"] }}' } },
+  ]);
+});
+
+/** The line of this file that the mark stands on, as the runtime counts it. */
+function lineOf(act: () => unknown): { readonly error: DagMistake; readonly line: number } {
+  const here = Number(/dag\.test\.ts:(\d+)/.exec(String(new Error().stack?.split('\n')[2]))?.[1]);
+  try {
+    act();
+  } catch (error) {
+    return { error: error as DagMistake, line: here };
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+
+// Each on one line: the place of the call that is wrong is the line of its row.
+// biome-ignore format: the rows must stay on their lines
+test.each<[string, () => { readonly error: DagMistake; readonly line: number }, RegExp]>([
+  ['two tasks of one name', () => lineOf(() => make(({ task }) => { task('a', () => 1); task('a', () => 2); })), /two tasks a/],
+  ['no task at all', () => lineOf(() => make(() => {})), /has no tasks/],
+  ['an async builder', () => lineOf(() => make(async ({ task }) => { task('a', () => 1); })), /async/],
+  ['a function among the inputs', () => lineOf(() => make(({ task }) => { task('a', { inputs: { f: () => 1 } }, () => 1); })), /inputs\.f is a function/],
+  ['a date among the inputs', () => lineOf(() => make(({ task }) => { task('a', { inputs: { at: { x: new Date() } } }, () => 1); })), /inputs\.at\.x is a Date/],
+  ['a number that JSON has not', () => lineOf(() => make(({ http }) => { http('a', { url: 'http://x', body: { n: Number.NaN } }); })), /http\.body\.n is NaN/],
+  ['a circle', () => lineOf(() => make(({ task }) => { task('a', { inputs: { cyclic } }, () => 1); })), /nested deeper/],
+  ['a reference inside a value', () => lineOf(() => make(({ task, params }) => { task('a', { inputs: { x: [params.cups] } }, () => 1); })), /only be a whole input/],
+  // oxlint-disable-next-line typescript/no-base-to-string
+  ['a reference inside a text', () => lineOf(() => make(({ process, params }) => { process('a', { run: `echo ${String(params.cups)}` }); })), /no value yet/],
+  ['a task of another dag', () => lineOf(() => make(({ task }) => { task('a', { needs: [{ name: 'b' }] }, () => 1); })), /no task of dag/],
+  ['no function', () => lineOf(() => make(({ task }) => { task('a', {}, undefined as never); })), /has no function/],
+  ['an odd secret', () => lineOf(() => make(({ process }) => { process('a', { run: 'x', env: { A: secret('a b') } }); })), /no name of a secret/],
+])('%s is a mistake that says where', (_, act, message) => {
+  const { error, line } = act();
+  expect(error).toBeInstanceOf(DagMistake);
+  expect(error.message).toMatch(message);
+  expect(error.message).toMatch(/\(at .*dag\.test\.ts:\d+:\d+\)$/);
+  // Two calls go through a helper of this file.
+  if (!/no tasks|async/.test(error.message)) expect(error.place?.line).toBe(line);
+});
+
+test('a task can not be added when the dag is made', () => {
+  let late: DagBuilder<unknown>['task'] | undefined;
+  dag('d', ({ task }) => {
+    late = task;
+    task('a', () => 1);
+  });
+  expect(() => late?.('b', () => 1)).toThrow('after dag d is made');
+});

@@ -1,0 +1,13 @@
+export { type Dag, dag, isDag } from './dag.ts';
+export type { Jsonified } from './jsonified.ts';
+export { DagMistake, type Place } from './mistake.ts';
+export { type Ref, secret } from './ref.ts';
+export type {
+  DagBuilder,
+  DagOptions,
+  Duration,
+  FunctionOptions,
+  HttpOptions,
+  ProcessOptions,
+  Task,
+} from './task-options.ts';

@@ -1,0 +1,73 @@
+/**
+ * What a task will have returned, while the dag is being written: a path with a type and no value. As an input of
+ * another task it becomes `${{ tasks.grind.output.grams }}`, and the type must be the one that its function declares.
+ */
+import { type Path, showPath } from '@signalbox/protocol';
+import { DagMistake } from './mistake.ts';
+
+declare const VALUE: unique symbol;
+const TEXT: unique symbol = Symbol.for('signalbox.reference');
+
+/** @example const grams: Ref<number> = grind.output.grams; */
+export type Ref<T> = IsAny<T> extends true ? T : RefOf<T> & FieldsOf<T>;
+
+export interface RefOf<out T> {
+  readonly [VALUE]: T;
+}
+
+type IsAny<T> = 0 extends 1 & T ? true : false;
+type Absent<T> = Extract<T, null | undefined> extends never ? never : undefined;
+
+type FieldsOf<T> = unknown extends T
+  ? unknown
+  : NonNullable<T> extends readonly (infer Item)[]
+    ? { readonly [index: number]: Ref<Item | Absent<T>> }
+    : NonNullable<T> extends object
+      ? { readonly [K in keyof NonNullable<T>]-?: Ref<NonNullable<T>[K] | Absent<T>> }
+      : unknown;
+
+const STEPS = /^(?:[^"\\\x00-\x1f]){1,200}$/;
+
+/** `root` is what stands before the path: `tasks.grind.output` or `params`. */
+export function makeRef(root: string, path: Path = []): Ref<unknown> {
+  const text = `\${{ ${root}${showPath(path)} }}`;
+  return new Proxy(Object.freeze({}), {
+    get: function get(_, step) {
+      if (step === TEXT) return text;
+      if (step === Symbol.toPrimitive) {
+        return function refuse() {
+          throw new DagMistake(
+            `${text} has no value yet: it is known when the run is there`,
+            'Give it to a task under inputs, and use it in the function of that task.',
+            refuse,
+          );
+        };
+      }
+      if (typeof step === 'symbol') return undefined;
+      if (!STEPS.test(step)) {
+        throw new DagMistake(`the field ${JSON.stringify(step)} can't be named in a reference`, null, get);
+      }
+      return makeRef(root, [...path, /^\d{1,9}$/.test(step) ? Number(step) : step]);
+    },
+  }) as unknown as Ref<unknown>;
+}
+
+/** How it is written in a definition; null when it is none. */
+export function textOfRef(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const text = (value as { readonly [TEXT]?: unknown })[TEXT];
+  return typeof text === 'string' ? text : null;
+}
+
+/**
+ * A secret by its name, for `env` of a process and `headers` of a call; it may stand within other text. The worker puts
+ * the value in at the last moment: it is in no definition, event or log.
+ *
+ * @example http('notify', { url, headers: { authorization: `Bearer ${secret('API_KEY')}` } });
+ */
+export function secret(name: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name)) {
+    throw new DagMistake(`${JSON.stringify(name)} is no name of a secret`, 'Give a name such as API_KEY.', secret);
+  }
+  return `\${{ secrets.${name} }}`;
+}

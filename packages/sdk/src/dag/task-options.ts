@@ -1,0 +1,97 @@
+/** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
+import type { DagDefinition } from '@signalbox/protocol';
+import type { HandlerContext } from '../handler.ts';
+import type { Jsonified } from './jsonified.ts';
+import type { Ref, RefOf } from './ref.ts';
+
+type TaskDefinition = DagDefinition['tasks'][number];
+
+/** Milliseconds, or a span as it is spoken: `'30s'`, `'5m'`, `'1.5h'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** A value, or where it comes from: `grind.output.grams`, `params.day`. */
+export type Wire<T> = T | RefOf<T>;
+
+/** A task of the dag, for `needs` and `inputs` of others. */
+export interface Task<Output = unknown> {
+  readonly name: string;
+  /** What it will have returned; a path into it is an input of another task. */
+  readonly output: Ref<Output>;
+}
+
+interface Common {
+  /** Tasks that must succeed first. Those that its inputs come from need not be named. */
+  readonly needs?: readonly Pick<Task, 'name'>[];
+  /** Workers take tasks of the queues that they were started with. */
+  readonly queue?: string;
+  /** For one attempt. */
+  readonly timeout?: Duration;
+  readonly retries?: NonNullable<TaskDefinition['retries']>;
+}
+
+export interface FunctionOptions extends Common {
+  /** In the worker's own process: faster, and a hot loop in it stops the whole worker. */
+  readonly inProcess?: boolean;
+  /** Names of the secrets that it asks for with `secret(name)`. */
+  readonly secrets?: readonly string[];
+}
+
+/** The inputs by name, each the value or the place that it comes from. */
+export type Wires<Inputs> = { readonly [K in keyof Inputs]: Wire<Inputs[K]> };
+
+export interface ProcessOptions extends Common {
+  /** A command line for the shell, or a program and its arguments. */
+  readonly run: string | readonly string[];
+  readonly shell?: 'sh' | 'bash';
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its working folder; a fresh empty one unless told. */
+  readonly cwd?: string;
+  /** Each is the variable INPUT_<name>, and all of them are JSON in SIGNALBOX_INPUTS. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly secrets?: readonly string[];
+}
+
+type HttpCall = NonNullable<TaskDefinition['http']>;
+
+export interface HttpOptions extends Common {
+  readonly url: string;
+  readonly method?: NonNullable<HttpCall['method']>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Left out: the task's inputs are sent, where the method has a body. */
+  readonly body?: unknown;
+  /** Statuses that mean success; 200 to 299 unless told. */
+  readonly expect?: readonly number[];
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** For the whole call; 30 s unless told. */
+  readonly timeout?: Duration;
+}
+
+export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'bundle'>;
+
+type Run<Inputs, Params, Output> = (context: HandlerContext<Inputs, Params>) => Output;
+type NoInputs = object;
+/** Inputs may be left out where the function wants none. */
+type WithInputs<Inputs> = NoInputs extends Inputs
+  ? { readonly inputs?: Wires<Inputs> }
+  : { readonly inputs: Wires<Inputs> };
+
+export interface MakeTask<Params> {
+  <Output>(name: string, run: Run<NoInputs, Params, Output>): Task<Jsonified<Awaited<Output>>>;
+  <Output, Inputs = NoInputs>(
+    name: string,
+    options: FunctionOptions & WithInputs<Inputs>,
+    run: Run<Inputs, Params, Output>,
+  ): Task<Jsonified<Awaited<Output>>>;
+}
+
+/** What the function that writes a dag is given. */
+export interface DagBuilder<Params> {
+  /** A task that is a function. What it returns is JSON, or a promise of it, and the `output` of the task. */
+  readonly task: MakeTask<Params>;
+  /** A task that is a process. JSON that it writes to the file SIGNALBOX_OUTPUT is its output. */
+  readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
+  /** A task that is an HTTP call. */
+  readonly http: <Output = unknown>(name: string, options: HttpOptions) => Task<Output>;
+  /** What the run will have been submitted with; a path into it is an input of a task. */
+  readonly params: Ref<Params>;
+}

@@ -1,0 +1,68 @@
+/** Compiles: what authors write, and the types that come out of it. */
+import { dag, type HandlerContext, type Ref, secret, type Task } from '@signalbox/sdk';
+
+export const coffee = dag<{ cups: number }>('coffee', { schedule: { cron: '0 7 * * *' } }, ({ task, params }) => {
+  const grind = task('grind', ({ params }) => ({ grams: 16 * params.cups }));
+  const brew = task(
+    'brew',
+    { inputs: { grams: grind.output.grams }, timeout: '30s', retries: { maxAttempts: 3 } },
+    ({ inputs }) => `coffee of ${inputs.grams.toFixed()} g`,
+  );
+  const text: Task<string> = brew;
+  task('serve', { needs: [grind, text], inputs: { cups: params.cups } }, ({ inputs }) => inputs.cups * 2);
+});
+
+export const unwrapped = dag('unwrapped', ({ task }) => {
+  const fetched = task('fetch', async () => ({
+    at: new Date(),
+    rows: [{ id: 1 }],
+    note: undefined as string | undefined,
+  }));
+  const at: Ref<string> = fetched.output.at; // through JSON
+  const id: Ref<number> = fetched.output.rows[0]!.id;
+  const note: Ref<string | undefined> = fetched.output.note;
+  task('use', { inputs: { at, id, note, rows: fetched.output.rows } }, ({ inputs }) => {
+    const rows: readonly { id: number }[] = inputs.rows;
+    return `${inputs.at.toUpperCase()} ${inputs.id.toFixed()} ${inputs.note ?? ''} ${rows.length}`;
+  });
+  const nothing = task('nothing', () => {});
+  const none: Ref<null> = nothing.output;
+  task('after', { inputs: { none } }, ({ inputs }) => inputs.none === null);
+});
+
+const load = async ({ inputs }: HandlerContext<{ grams: number; label?: string }>) => inputs.grams;
+
+export const separate = dag('separate', ({ task }) => {
+  const grind = task('grind', () => ({ grams: 1 }));
+  task('load', { inputs: { grams: grind.output.grams } }, load);
+  task('literal', { inputs: { grams: 3, label: 'x' } }, load);
+});
+
+export const outside = dag(
+  'outside',
+  { on: { event: 'order' }, maxActiveRuns: 2, priority: 'low' },
+  ({ process, http, task }) => {
+    const extract = process<{ rows: number }>('extract', {
+      run: ['node', 'x.mjs'],
+      env: { KEY: secret('KEY') },
+      cwd: '/',
+    });
+    const told = http<{ ok: boolean }>('tell', { url: 'https://example.com', method: 'POST', needs: [extract] });
+    task('end', { inputs: { rows: extract.output.rows, ok: told.output.ok }, inProcess: true }, ({ inputs }) =>
+      inputs.ok ? inputs.rows + 1 : 0,
+    );
+  },
+);
+
+export const loose = dag('loose', ({ task }) => {
+  const parsed = task('parse', () => JSON.parse('{}'));
+  task(
+    'use',
+    { inputs: { deep: parsed.output.any.thing } },
+    ({ inputs }: HandlerContext<{ deep: string }>) => inputs.deep,
+  );
+  const unknown = task('unknown', (): unknown => 1);
+  task('look', { inputs: { it: unknown.output } }, ({ inputs }) => String(inputs.it));
+  const maybe = task('maybe', () => (Math.random() > 2 ? { n: 1 } : null));
+  task('see', { inputs: { n: maybe.output.n } }, ({ inputs }) => (inputs.n ?? 0).toFixed());
+});

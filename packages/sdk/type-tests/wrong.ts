@@ -1,0 +1,30 @@
+/** Does not compile, and says so at the lines that have the mark: each is a wire to the wrong place. */
+import { dag, type HandlerContext } from '@signalbox/sdk';
+
+const wantsText = ({ inputs }: HandlerContext<{ grams: string }>) => inputs.grams;
+const wantsMore = ({ inputs }: HandlerContext<{ grams: number; beans: string }>) => inputs.beans;
+
+dag<{ cups: number }>('coffee', ({ task, process, params }) => {
+  const grind = task('grind', async ({ params }) => ({ grams: 16 * params.cups, at: new Date() }));
+
+  task('another-type', { inputs: { grams: grind.output.grams } }, wantsText); // TS2322
+  task('missing', { inputs: { grams: grind.output.grams } }, wantsMore); // TS2741
+  task('none-given', {}, wantsText); // TS2345
+  task('another-literal', { inputs: { grams: 3 } }, wantsText); // TS2322
+  task('function-too-strict', wantsText); // TS2345
+  task('no-such-field', { inputs: { grams: grind.output.grammes } }, ({ inputs }) => inputs.grams); // TS2551
+  task('used-as-text', { inputs: { grams: grind.output.grams } }, ({ inputs }) => inputs.grams.toUpperCase()); // TS2339
+  task('not-wired', { inputs: { grams: grind.output.grams } }, ({ inputs }) => inputs.beans); // TS2339
+  task('no-inputs', ({ inputs }) => inputs.grams.toFixed()); // TS2339
+  task('date-through-json', { inputs: { at: grind.output.at } }, ({ inputs }) => inputs.at.getTime()); // TS2339
+  task('wrong-param', { inputs: { mugs: params.mugs } }, ({ inputs }) => inputs.mugs); // TS2339
+  task('param-as-text', ({ params }) => params.cups.trim()); // TS2339
+  task('span', { timeout: '30 seconds' }, () => 1); // TS2322
+  task('needs-a-name', { needs: ['grind'] }, () => 1); // TS2322
+  task('inside-a-text', { inputs: { text: `${grind.output.grams.toFixed()} g` } }, ({ inputs }) => inputs.text); // TS2339
+  const raw = process('raw', { run: 'true' });
+  task('unknown-output', { inputs: { grams: raw.output, beans: 'a' } }, wantsMore); // TS2322
+});
+
+dag('typo', { shedule: { cron: '0 7 * * *' } }, ({ task }) => void task('t', () => 1)); // TS2561
+dag('untyped-params', ({ task }) => void task('t', ({ params }) => params.cups)); // TS18046
