@@ -89,6 +89,34 @@ export const ERRORS = {
     message: 'There is no valid token {token}.',
     remedy: 'List the tokens to see their names, and which of them were revoked.',
   },
+  VERSION_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Dag {dag} has no version {version}.',
+    remedy: 'List the versions of the dag to see which there are.',
+  },
+  ATTEMPT_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Task {task} has had no attempt {attempt}.',
+    remedy: 'Ask for the attempts of the task to see their numbers; "last" names the newest.',
+  },
+  WORKER_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'No worker {worker} is connected.',
+    remedy: 'List the workers to see who is connected, and to which server.',
+  },
+  EVENTS_EXPIRED: {
+    http: 410,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Events after this cursor have been removed from the journal.',
+    remedy: 'Read the state of what you follow, then listen again from now or from the start of what is kept.',
+  },
   ROUTE_NOT_FOUND: {
     http: 404,
     grpc: 'UNIMPLEMENTED',
@@ -173,6 +201,21 @@ export const ERRORS = {
     retryable: false,
     message: 'The request was sent to the name {host}, or from an origin, that this server does not answer.',
     remedy: 'Use the address that the server printed at its start, or add the name to its allowed hosts.',
+  },
+  RATE_LIMITED: {
+    http: 429,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: true,
+    message: 'This caller has sent {what} faster than it may. Nothing was stored.',
+    remedy: 'Send the request again after the time in "Retry-After", and fewer at a time.',
+  },
+  TASK_NOT_RETRYABLE: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Task {task} cannot be retried: {reason}.',
+    remedy:
+      'Only a task that failed or was cancelled can be retried; one that runs or waits will be decided by itself.',
   },
   OVERLOADED: {
     http: 503,

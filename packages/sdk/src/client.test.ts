@@ -79,6 +79,10 @@ const runView = (state: RunView['state']): RunView => ({
 });
 
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
+const page = { items: [], cursor: null };
+const AT = '2026-01-01T00:00:00.000Z';
+const retried = { run: ID, task: 't', state: 'ready' };
+const swept = { partitions: 0, runs: 3, keys: 0, complete: true };
 const cancelled = { id: ID, state: 'closing', outcome: 'cancelled' };
 
 test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknown]>([
@@ -116,6 +120,43 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['cancelRun', (c) => c.cancelRun(ID), cancelled, `POST /v1/runs/${ID}/cancel`, {}],
   ['pauseSchedule', (c) => c.pauseSchedule('d'), { name: 'd', paused: true }, 'POST /v1/dags/d/schedule/pause', {}],
   ['resumeSchedule', (c) => c.resumeSchedule('d'), { name: 'd', paused: false }, 'POST /v1/dags/d/schedule/resume', {}],
+  ['deleteDag', (c) => c.deleteDag('d'), { name: 'd', retired: true }, 'DELETE /v1/dags/d', undefined],
+  ['listVersions', (c) => c.listVersions('d', { limit: 2 }), page, 'GET /v1/dags/d/versions?limit=2', undefined],
+  ['listTasks', (c) => c.listTasks(ID, { state: 'failed' }), page, `GET /v1/runs/${ID}/tasks?state=failed`, undefined],
+  ['listAttempts', (c) => c.listAttempts(ID, 't'), page, `GET /v1/runs/${ID}/tasks/t/attempts`, undefined],
+  ['retryTask', (c) => c.retryTask(ID, 't'), retried, `POST /v1/runs/${ID}/tasks/t/retry`, {}],
+  [
+    'readLog',
+    (c) => c.readLog({ run: ID, task: 't' }, { from: 3 }),
+    { lines: [], next: 3, isOver: false },
+    `GET /v1/runs/${ID}/tasks/t/attempts/last/log?from=3`,
+    undefined,
+  ],
+  [
+    'listEvents',
+    (c) => c.listEvents({ dag: 'd', kinds: ['run.created', 'run.ended'], from: 'start', limit: 7 }),
+    { items: [], cursor: 'AQ' },
+    'GET /v1/events?dag=d&from=start&kind=run.created%2Crun.ended&limit=7',
+    undefined,
+  ],
+  ['signalEvent', (c) => c.signalEvent('e', { a: 1 }), { runs: [] }, 'POST /v1/events/e', { payload: { a: 1 } }],
+  ['listSchedules', (c) => c.listSchedules(), page, 'GET /v1/schedules', undefined],
+  ['listWindows', (c) => c.listWindows('d'), page, 'GET /v1/dags/d/windows', undefined],
+  ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
+  ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],
+  ['listNodes', (c) => c.listNodes(), { ...page, unowned: 0 }, 'GET /v1/nodes', undefined],
+  ['listTokens', (c) => c.listTokens(), page, 'GET /v1/tokens', undefined],
+  [
+    'createToken',
+    (c) => c.createToken({ name: 'ci', role: 'viewer', expiresIn: '1d' }),
+    { name: 'ci', role: 'viewer', token: 'sbx_1', expiresAt: AT },
+    'POST /v1/tokens',
+    { name: 'ci', role: 'viewer', expiresIn: '1d' },
+  ],
+  ['revokeToken', (c) => c.revokeToken('ci'), { name: 'ci', revoked: true }, 'POST /v1/tokens/ci/revoke', {}],
+  ['createLoginLink', (c) => c.createLoginLink(), { path: '/login?code=x', expiresAt: AT }, 'POST /v1/login-links', {}],
+  ['getRetention', (c) => c.getRetention(), { runDays: 30, journalDays: 7 }, 'GET /v1/retention', undefined],
+  ['runRetention', (c) => c.runRetention(), swept, 'POST /v1/retention/run', {}],
   ['a name that would leave its path', (c) => c.submit('../x?y'), { id: ID }, 'POST /v1/dags/..%2Fx%3Fy/runs', {}],
 ])('%s asks for the right thing and hands out the answer', async (_, call, answer, line, body) => {
   const { client, heard } = await startScript([json(200, answer)]);
@@ -124,7 +165,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   expect(`${request?.method} ${request?.path}`).toBe(line);
   expect(request?.body).toEqual(body);
   expect(request?.authorization).toBe('Bearer secret');
-  expect(request?.key !== undefined).toBe(line.startsWith('POST'));
+  expect(request?.key !== undefined).toBe(!line.startsWith('GET'));
 });
 
 test.each<[string, Answer]>([

@@ -1,105 +1,13 @@
 /** The REST API as functions. Every answer is checked for its shape; every refusal is a `SignalboxError` with a code. */
 import { randomUUID } from 'node:crypto';
-import {
-  type Cancelled,
-  cancelledSchema,
-  type DagDefinition,
-  type DagPage,
-  type Deployed,
-  dagPageSchema,
-  deployedSchema,
-  type Health,
-  healthSchema,
-  type Priority,
-  type RunPage,
-  type RunView,
-  runPageSchema,
-  runViewSchema,
-  type SchedulePaused,
-  SignalboxError,
-  type Submitted,
-  type SubmittedBatch,
-  schedulePausedSchema,
-  submittedBatchSchema,
-  submittedSchema,
-} from '@signalbox/protocol';
+import { SignalboxError } from '@signalbox/protocol/errors';
+import type { AttemptName, CallOptions, ChangeOptions, Client, ClientOptions, EventFilter } from './client-types.ts';
+import { eventsOf, linesOf } from './follow.ts';
+import { askHealth, pollRun } from './poll.ts';
 import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target } from './request.ts';
+import { loadSchemas, type Parser, type Schemas } from './schemas.ts';
 
-export interface ClientOptions {
-  /** Such as `http://127.0.0.1:7411`. */
-  readonly url: string;
-  readonly token: string;
-  /** No try of a request begins later than this after its first; 30 s unless told, 0 for one try only. */
-  readonly retryForMs?: number;
-  /** For tests. */
-  readonly fetch?: typeof fetch;
-  readonly timing?: Partial<RetryTiming>;
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
-export interface ChangeOptions extends CallOptions {
-  /** One key, one outcome: give the name of what you do, such as an order's number. A random one unless told. */
-  readonly idempotencyKey?: string;
-}
-
-export interface NewRun {
-  readonly params?: unknown;
-  readonly priority?: Priority;
-}
-
-export interface RunFilter {
-  readonly dag?: string;
-  readonly state?: RunView['state'];
-  readonly outcome?: 'succeeded' | 'failed' | 'cancelled';
-  readonly cursor?: string;
-  readonly limit?: number;
-}
-
-export interface WaitOptions extends CallOptions {
-  /** Without it, it waits for as long as it takes. */
-  readonly timeoutMs?: number;
-}
-
-/** The run had not ended in the time that the caller gave it. It goes on. */
-export class WaitTimedOut extends Error {
-  readonly run: RunView;
-
-  constructor(run: RunView, timeoutMs: number) {
-    super(`Run ${run.id} of ${run.dag} had not ended after ${timeoutMs} ms; it is ${run.state}.`);
-    this.name = 'WaitTimedOut';
-    this.run = run;
-  }
-}
-
-export interface Client {
-  deployDag(definition: DagDefinition, options?: CallOptions): Promise<Deployed>;
-  listDags(page?: { readonly cursor?: string; readonly limit?: number }, options?: CallOptions): Promise<DagPage>;
-  submit(dag: string, run?: NewRun, options?: ChangeOptions): Promise<Submitted>;
-  /** Up to 1,000 runs of one dag, all or nothing. */
-  submitMany(dag: string, runs: readonly NewRun[], options?: ChangeOptions): Promise<SubmittedBatch>;
-  getRun(id: string, options?: CallOptions): Promise<RunView>;
-  /** Newest first; ask for the next page with the cursor of the last. */
-  listRuns(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
-  cancelRun(id: string, options?: ChangeOptions): Promise<Cancelled>;
-  pauseSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
-  resumeSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
-  /** Resolves when the run has ended, or was set aside. */
-  waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
-  /** Whether the server can serve. One try: a server that is away is an answer. */
-  health(options?: CallOptions): Promise<Health>;
-}
-
-interface Parser<T> {
-  safeParse(
-    input: unknown,
-  ): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: unknown };
-}
-
-const FIRST_POLL_MS = 25;
-const LONGEST_POLL_MS = 2_000;
+export * from './client-types.ts';
 
 /** @example const client = createClient({ url, token }); const run = await client.waitForRun((await client.submit('greet')).id); */
 export function createClient(options: ClientOptions): Client {
@@ -110,70 +18,102 @@ export function createClient(options: ClientOptions): Client {
   };
   const target: Target = { baseUrl: baseOf(options.url), token: options.token, fetch: options.fetch ?? fetch, timing };
 
-  async function ask<T>(schema: Parser<T>, request: Request): Promise<T> {
-    const parsed = schema.safeParse(await send(target, request));
+  async function ask<T>(pick: (schemas: Schemas) => Parser<T>, request: Request): Promise<T> {
+    const [schemas, answer] = await Promise.all([loadSchemas(), send(target, request)]);
+    const parsed = pick(schemas).safeParse(answer);
     if (parsed.success) return parsed.data;
     throw new SignalboxError('INTERNAL', { incident: 'none: the answer has another shape' }, { cause: parsed.error });
   }
 
+  const get = <T>(pick: (schemas: Schemas) => Parser<T>, path: string, { signal }: CallOptions = {}) =>
+    ask(pick, { method: 'GET', path, signal });
+
   /** A change has a key even when the caller gave none: it is what makes trying again safe. */
-  const change = <T>(schema: Parser<T>, path: string, body: unknown, { idempotencyKey, signal }: ChangeOptions) =>
-    ask(schema, { method: 'POST', path, body, idempotencyKey: idempotencyKey ?? randomUUID(), signal });
+  const change = <T>(
+    pick: (schemas: Schemas) => Parser<T>,
+    request: Pick<Request, 'method' | 'path' | 'body'>,
+    { idempotencyKey, signal }: ChangeOptions = {},
+  ) => ask(pick, { ...request, idempotencyKey: idempotencyKey ?? randomUUID(), signal });
+  const post = <T>(pick: (schemas: Schemas) => Parser<T>, path: string, body: unknown, call?: ChangeOptions) =>
+    change(pick, { method: 'POST', path, body }, call);
+
+  /** Under its own hash a thing can be sent any number of times: it needs no key. */
+  const putBytes = (path: string, bytes: Uint8Array, { signal }: CallOptions = {}) =>
+    ask((s) => s.bundleStoredSchema, { method: 'PUT', path, bytes, signal });
 
   const client: Client = {
-    deployDag: (definition, { signal } = {}) =>
-      ask(deployedSchema, { method: 'PUT', path: `/v1/dags/${part(definition.name)}`, body: definition, signal }),
-    listDags: (page = {}, { signal } = {}) =>
-      ask(dagPageSchema, { method: 'GET', path: `/v1/dags${query({ ...page })}`, signal }),
-    submit: (dag, run = {}, call = {}) => change(submittedSchema, `/v1/dags/${part(dag)}/runs`, run, call),
-    submitMany: (dag, runs, call = {}) =>
-      change(submittedBatchSchema, `/v1/dags/${part(dag)}/runs/batch`, { runs }, call),
-    getRun: (id, { signal } = {}) => ask(runViewSchema, { method: 'GET', path: `/v1/runs/${part(id)}`, signal }),
-    listRuns: (filter = {}, { signal } = {}) =>
-      ask(runPageSchema, { method: 'GET', path: `/v1/runs${query({ ...filter })}`, signal }),
-    cancelRun: (id, call = {}) => change(cancelledSchema, `/v1/runs/${part(id)}/cancel`, {}, call),
-    pauseSchedule: (dag, call = {}) => change(schedulePausedSchema, `/v1/dags/${part(dag)}/schedule/pause`, {}, call),
-    resumeSchedule: (dag, call = {}) => change(schedulePausedSchema, `/v1/dags/${part(dag)}/schedule/resume`, {}, call),
+    deployDag: (definition, call) =>
+      change((s) => s.deployedSchema, { method: 'PUT', path: dagPath(definition.name), body: definition }, call),
+    getDag: (name, call) => get((s) => s.dagDetailsSchema, dagPath(name), call),
+    listDags: (page = {}, call) => get((s) => s.dagPageSchema, `/v1/dags${query({ ...page })}`, call),
+    deleteDag: (name, call) => change((s) => s.dagRetiredSchema, { method: 'DELETE', path: dagPath(name) }, call),
+    listVersions: (dag, page = {}, call) =>
+      get((s) => s.versionPageSchema, `${dagPath(dag)}/versions${query({ ...page })}`, call),
+    getVersion: (dag, version, call) => get((s) => s.versionViewSchema, `${dagPath(dag)}/versions/${version}`, call),
+    putBundle: (hash, code, call) => putBytes(`/v1/bundles/${part(hash)}`, code, call),
+    putSourceMap: (hash, map, call) => putBytes(`/v1/bundles/${part(hash)}/source-map`, map, call),
+
+    submit: (dag, run = {}, call) => post((s) => s.submittedSchema, `${dagPath(dag)}/runs`, run, call),
+    submitMany: (dag, runs, call) => post((s) => s.submittedBatchSchema, `${dagPath(dag)}/runs/batch`, { runs }, call),
+    getRun: (id, call) => get((s) => s.runViewSchema, runPath(id), call),
+    listRuns: (filter = {}, call) => get((s) => s.runPageSchema, `/v1/runs${query({ ...filter })}`, call),
+    cancelRun: (id, call) => post((s) => s.cancelledSchema, `${runPath(id)}/cancel`, {}, call),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
+    listTasks: (run, filter = {}, call) =>
+      get((s) => s.taskPageSchema, `${runPath(run)}/tasks${query({ ...filter })}`, call),
+    getTask: (run, task, call) => get((s) => s.taskViewSchema, taskPath(run, task), call),
+    listAttempts: (run, task, call) => get((s) => s.attemptPageSchema, `${taskPath(run, task)}/attempts`, call),
+    retryTask: (run, task, call) => post((s) => s.taskRetriedSchema, `${taskPath(run, task)}/retry`, {}, call),
+
+    readLog: (attempt, page = {}, call) =>
+      get((s) => s.logPageSchema, `${logPath(attempt)}${query({ ...page })}`, call),
+    followLog: (attempt, { from = 0, signal } = {}) =>
+      linesOf(target, client, { attempt, path: `${logPath(attempt)}?follow=true`, from, signal }),
+
+    listEvents: ({ limit, ...filter } = {}, call) =>
+      get((s) => s.eventPageSchema, `/v1/events${query({ ...eventQuery(filter), limit })}`, call),
+    followEvents: (filter = {}, { signal } = {}) =>
+      eventsOf(target, { path: `/v1/events${query(eventQuery(filter))}`, lastId: '', signal }),
+    signalEvent: (name, payload, call) =>
+      post((s) => s.signalledSchema, `/v1/events/${part(name)}`, payload === undefined ? {} : { payload }, call),
+
+    listSchedules: (page = {}, call) => get((s) => s.schedulePageSchema, `/v1/schedules${query({ ...page })}`, call),
+    listWindows: (dag, page = {}, call) =>
+      get((s) => s.windowPageSchema, `${dagPath(dag)}/windows${query({ ...page })}`, call),
+    pauseSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/pause`, {}, call),
+    resumeSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/resume`, {}, call),
+
+    listWorkers: (call) => get((s) => s.workerPageSchema, '/v1/workers', call),
+    drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
+    listNodes: (call) => get((s) => s.nodePageSchema, '/v1/nodes', call),
+
+    listTokens: (call) => get((s) => s.tokenPageSchema, '/v1/tokens', call),
+    createToken: (token, call) => post((s) => s.createdTokenSchema, '/v1/tokens', token, call),
+    revokeToken: (name, call) => post((s) => s.tokenRevokedSchema, `/v1/tokens/${part(name)}/revoke`, {}, call),
+    createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
+    getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
+    runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
+
     health: (call = {}) => askHealth(target, call),
   };
   return client;
 }
 
-/** One try, and a server that is away or not ready is an answer, not an error. */
-async function askHealth(target: Target, { signal }: CallOptions): Promise<Health> {
-  const once = { ...target, timing: { ...target.timing, retryForMs: 0 } };
-  try {
-    const health = healthSchema.safeParse(await send(once, { method: 'GET', path: '/readyz', signal }));
-    return health.success ? health.data : { status: 'unavailable' };
-  } catch (error) {
-    if (error instanceof SignalboxError) return { status: 'unavailable' };
-    throw error;
-  }
-}
-
-/** Asks quickly at first and then ever more slowly: a tenth of the time waited so far, within bounds. */
-async function pollRun(client: Client, id: string, options: WaitOptions, timing: RetryTiming): Promise<RunView> {
-  const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-  const startedAt = timing.now();
-  for (;;) {
-    const run = await client.getRun(id, signal === undefined ? {} : { signal });
-    if (run.state === 'ended' || run.state === 'set_aside') return run;
-    const waitedMs = timing.now() - startedAt;
-    if (waitedMs >= timeoutMs) throw new WaitTimedOut(run, timeoutMs);
-    const pauseMs = Math.min(LONGEST_POLL_MS, Math.max(FIRST_POLL_MS, waitedMs / 10));
-    await timing.sleep(Math.min(pauseMs, timeoutMs - waitedMs), signal);
-  }
-}
-
 function baseOf(url: string): string {
-  if (!/^https?:\/\//.test(url)) throw new TypeError(`url is "${url}"; give one such as http://127.0.0.1:7411`);
+  if (!/^https?:\/\//.test(url)) throw new TypeError(`url is "${url}"; give one such as http://127.0.0.1:4500`);
   return url.replace(/\/+$/, '');
 }
 
 const part = encodeURIComponent;
+const dagPath = (name: string): string => `/v1/dags/${part(name)}`;
+const runPath = (id: string): string => `/v1/runs/${part(id)}`;
+const taskPath = (run: string, task: string): string => `${runPath(run)}/tasks/${part(task)}`;
+const logPath = ({ run, task, attempt = 'last' }: AttemptName): string =>
+  `${taskPath(run, task)}/attempts/${attempt}/log`;
 
-function query(fields: Readonly<Record<string, string | number | undefined>>): string {
+const eventQuery = ({ kinds, ...filter }: EventFilter) => ({ ...filter, kind: kinds?.join(',') });
+
+function query(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) search.set(name, String(value));
   return search.size === 0 ? '' : `?${search.toString()}`;

@@ -1,11 +1,13 @@
-export {
-  type DagDefinition,
-  type RunPage,
-  type RunSummary,
-  type RunView,
-  SignalboxError,
-  type TaskView,
+export type {
+  DagDefinition,
+  EventView,
+  LogLine,
+  RunPage,
+  RunSummary,
+  RunView,
+  TaskView,
 } from '@signalbox/protocol';
+export { SignalboxError } from '@signalbox/protocol/errors';
 export * from './client.ts';
 export * from './dag/index.ts';
 export * from './handler.ts';

@@ -2,7 +2,7 @@
  * One request to the server, tried again while that can help. A request that changes something carries an idempotency
  * key, the same over all its tries: one whose answer was lost is asked for again and never done twice (I11, I12).
  */
-import { isErrorCode, type Problem, problemBodySchema, SignalboxError } from '@signalbox/protocol';
+import { isErrorCode, type Problem, SignalboxError } from '@signalbox/protocol/errors';
 
 export interface RetryTiming {
   readonly now: () => number;
@@ -47,9 +47,12 @@ export interface Target {
 }
 
 export interface Request {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** Goes as JSON. */
   readonly body?: unknown;
+  /** Goes as it is, in place of a body. */
+  readonly bytes?: Uint8Array;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -59,7 +62,7 @@ export async function send(target: Target, request: Request): Promise<unknown> {
   const { timing } = target;
   const startedAt = timing.now();
   // Written once: a caller may alter its objects between two tries, and one key must have one body.
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const body = request.bytes ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
   for (let tries = 1; ; tries++) {
     try {
       return await sendOnce(target, request, body);
@@ -74,12 +77,16 @@ export async function send(target: Target, request: Request): Promise<unknown> {
 }
 
 /** Never sooner than the server asks for; spread, so that many clients do not come back together. */
-function waitFor(error: SignalboxError, tries: number, { backoffMinMs, backoffMaxMs, random }: RetryTiming): number {
+export function waitFor(
+  error: SignalboxError,
+  tries: number,
+  { backoffMinMs, backoffMaxMs, random }: RetryTiming,
+): number {
   const most = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(tries, 20));
   return Math.max(error.details.retryAfterMs ?? 0, 0) + backoffMinMs + random() * (most - backoffMinMs);
 }
 
-async function sendOnce(target: Target, request: Request, body: string | undefined): Promise<unknown> {
+async function sendOnce(target: Target, request: Request, body: string | Uint8Array | undefined): Promise<unknown> {
   const timeout = AbortSignal.timeout(target.timing.requestMs);
   let response: Response;
   let text: string;
@@ -100,10 +107,11 @@ async function sendOnce(target: Target, request: Request, body: string | undefin
   throw refusalOf(response, text, request);
 }
 
-function headersOf({ token }: Target, { body, idempotencyKey }: Request): Record<string, string> {
+function headersOf({ token }: Target, { body, bytes, idempotencyKey }: Request): Record<string, string> {
   return {
     accept: 'application/json',
     authorization: `Bearer ${token}`,
+    ...(bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   };
@@ -123,16 +131,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refusalOf(response: Response, text: string, request: Request): SignalboxError {
-  const body = problemBodySchema.safeParse(safeJson(text));
-  const retryAfterMs = body.data?.retryAfterMs ?? retryAfterOf(response);
-  const after = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (body.success && isErrorCode(body.data.code)) {
-    const problems: readonly Problem[] | undefined = body.data.problems;
-    return RemoteRefusal.of(body.data.code, body.data.detail, {
-      ...after,
-      ...(problems === undefined ? {} : { problems }),
-    });
+export function refusalOf(response: Response, text: string, request: Request): SignalboxError {
+  const body = (safeJson(text) ?? {}) as { readonly [name: string]: unknown };
+  const { code, detail } = body;
+  const told = typeof body.retryAfterMs === 'number' ? body.retryAfterMs : retryAfterOf(response);
+  const after = told === undefined ? {} : { retryAfterMs: told };
+  if (isErrorCode(code) && typeof detail === 'string') {
+    const problems = problemsIn(body.problems);
+    return RemoteRefusal.of(code, detail, { ...after, ...(problems.length === 0 ? {} : { problems }) });
   }
   // Something on the way has answered in the server's place.
   const reason = `status ${response.status}`;
@@ -140,6 +146,15 @@ function refusalOf(response: Response, text: string, request: Request): Signalbo
   if (response.status === 503 || response.status === 429)
     return new SignalboxError('UNAVAILABLE', { ...after, reason });
   return new SignalboxError('INTERNAL', { incident: `none: ${reason} without a problem body` });
+}
+
+function problemsIn(value: unknown): Problem[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: { readonly path?: unknown; readonly message?: unknown } | null) =>
+    typeof item?.path === 'string' && typeof item.message === 'string'
+      ? [{ path: item.path, message: item.message }]
+      : [],
+  );
 }
 
 /** Keeps the server's own sentence: it knows the names that belong in it. */

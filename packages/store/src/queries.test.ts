@@ -167,7 +167,7 @@ test('what belongs to another tenant is not there, by any question (I65)', async
     own.runId,
   ]);
   expect(await queries.listWindows(OURS, { dagName: mine.name, before: null, limit: 10 })).toEqual([]);
-  expect((await queries.listDags(OURS, null, 10)).map(({ dagId }) => dagId)).toEqual([mine.dagId]);
+  expect((await queries.listDags(OURS, { after: null, limit: 10 })).map(({ dagId }) => dagId)).toEqual([mine.dagId]);
   expect(await queries.findDag(OURS, mine.name)).toMatchObject({ dagId: mine.dagId, schedule: null });
   expect(await queries.findDag(theirs, mine.name)).toMatchObject({
     shard: 6,

@@ -15,7 +15,7 @@ import {
   revokeToken,
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
-import { findDag, listDags, listWindows } from './queries/dags.ts';
+import { findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
 import { refuseOtherSchema } from './schema-check.ts';
@@ -57,8 +57,7 @@ export class Queries {
   touchBundle = (tenantId: TenantId, hash: string) => touchBundle(this.#database, tenantId, hash);
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
-  listDags = (tenantId: TenantId, after: string | null, limit: number) =>
-    listDags(this.#database, tenantId, after, limit);
+  listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
   listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
     listWindows(this.#database, tenantId, windows);
 

@@ -1,7 +1,7 @@
 /** The small schemas that the larger ones share, and the way from a parser's complaint to the error table. */
 import { z } from 'zod';
 import { type ErrorCode, type ErrorDetails, type Problem, SignalboxError } from '../errors.ts';
-import { MAX_JSON_DEPTH, MAX_PROBLEMS, MAX_TIMEOUT_MS } from '../limits.ts';
+import { MAX_JSON_DEPTH, MAX_PAGE, MAX_PROBLEMS, MAX_TIMEOUT_MS } from '../limits.ts';
 
 /** `.` and `..` would fit the pattern, but vanish from a path of a URL. */
 export const nameSchema = z
@@ -16,6 +16,12 @@ export const handlerSchema = z
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export const prioritySchema = z.enum(PRIORITIES);
 export type Priority = z.infer<typeof prioritySchema>;
+
+/** How many, and after which: the query of every list. Comes as text. */
+export const pageQuerySchema = z.strictObject({
+  cursor: z.string().min(1).max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
+});
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -1,7 +1,7 @@
 /** Dags and the server's health over REST: what is shown of them. */
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { prioritySchema } from './common.ts';
+import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { scheduleSchema } from './dag-definition.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
@@ -29,9 +29,77 @@ export const dagViewSchema = z.object({
   maxActiveTasks: z.int().nullable(),
   taskCount: z.int(),
   schedule: scheduleViewSchema.nullable(),
+  description: z.string().nullable(),
+  /** The event that makes runs of it. */
+  event: z.string().nullable(),
+  /** SHA-256 of the code of its functions. */
+  bundle: z.string().nullable(),
   deployedAt: z.iso.datetime(),
+  /** When it was deleted; null while it takes runs. */
+  retiredAt: z.iso.datetime().nullable(),
 });
 export type DagView = z.infer<typeof dagViewSchema>;
+
+/** A task of a version. `work` is what its worker gets beside the handler's name; secrets in it are names, never values. */
+export const taskSpecViewSchema = z.object({
+  name: z.string(),
+  kind: z.enum(['handler', 'function', 'process', 'http']),
+  handler: z.string().nullable(),
+  queue: z.string(),
+  needs: z.array(z.string()),
+  retries: z.object({
+    maxAttempts: z.int(),
+    minMs: z.int(),
+    baseMs: z.int(),
+    factor: z.number(),
+    maxMs: z.int(),
+    maxLost: z.int(),
+  }),
+  timeoutMs: z.int().nullable(),
+  work: z.record(z.string(), z.unknown()).nullable(),
+});
+export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
+
+/** One dag, with its tasks. */
+export const dagDetailsSchema = dagViewSchema.extend({ tasks: z.array(taskSpecViewSchema) });
+export type DagDetails = z.infer<typeof dagDetailsSchema>;
+
+/** Query of `GET /v1/dags`. */
+export const listDagsSchema = pageQuerySchema.extend({
+  cursor: nameSchema.optional(),
+  retired: z.enum(['true', 'false']).default('false'),
+});
+
+/** The answer to a delete: no new runs, no schedule; the runs that it has go on, and its history stays. */
+export const dagRetiredSchema = z.object({ name: z.string(), retired: z.literal(true) });
+export type DagRetired = z.infer<typeof dagRetiredSchema>;
+
+export const versionSummarySchema = z.object({
+  version: z.int(),
+  hash: z.string(),
+  deployedAt: z.iso.datetime(),
+  actor: z.string(),
+  /** New runs take this one. */
+  current: z.boolean(),
+});
+export type VersionSummary = z.infer<typeof versionSummarySchema>;
+
+/** Newest first. */
+export const versionPageSchema = z.object({ items: z.array(versionSummarySchema), cursor: z.string().nullable() });
+export type VersionPage = z.infer<typeof versionPageSchema>;
+
+export const versionViewSchema = versionSummarySchema.extend({
+  name: z.string(),
+  priority: prioritySchema,
+  maxActiveRuns: z.int().nullable(),
+  maxActiveTasks: z.int().nullable(),
+  schedule: scheduleSchema.nullable(),
+  description: z.string().nullable(),
+  event: z.string().nullable(),
+  bundle: z.string().nullable(),
+  tasks: z.array(taskSpecViewSchema),
+});
+export type VersionView = z.infer<typeof versionViewSchema>;
 
 export const dagPageSchema = z.object({ items: z.array(dagViewSchema), cursor: z.string().nullable() });
 export type DagPage = z.infer<typeof dagPageSchema>;

@@ -1,7 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
-import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PAGE, MAX_PARAMS_BYTES } from '../limits.ts';
-import { jsonFault, nameSchema, prioritySchema } from './common.ts';
+import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
+import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
 export const paramsSchema = z.unknown().superRefine((value, context) => {
@@ -97,7 +97,7 @@ export const runSummarySchema = z.object({
   state: runStateSchema,
   outcome: runOutcomeSchema.nullable(),
   priority: prioritySchema,
-  cause: z.enum(['api', 'schedule']),
+  cause: z.enum(['api', 'schedule', 'event']),
   /** The planned time it was created for; null for a run on demand. */
   window: instant.nullable(),
   createdAt: instant,
@@ -110,12 +110,10 @@ export const runViewSchema = runSummarySchema.extend({ params: z.unknown(), task
 export type RunView = z.infer<typeof runViewSchema>;
 
 /** Query of `GET /v1/runs`. Comes as text. */
-export const listRunsSchema = z.strictObject({
+export const listRunsSchema = pageQuerySchema.extend({
   dag: nameSchema.optional(),
   state: runStateSchema.optional(),
   outcome: runOutcomeSchema.optional(),
-  cursor: z.string().min(1).max(200).optional(),
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
 });
 export type ListRuns = z.infer<typeof listRunsSchema>;
 

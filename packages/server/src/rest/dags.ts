@@ -5,16 +5,17 @@ import {
   type DagView as DagAnswer,
   type DagPage,
   type Deployed,
-  MAX_PAGE,
+  listDagsSchema,
+  listWindowsSchema,
   nameSchema,
   parseOr,
   type SchedulePaused,
   SignalboxError,
+  type TaskSpecView,
   toDagSpec,
 } from '@signalbox/protocol';
 import type { DagView } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import type { RestParts } from './app.ts';
 import { firstShard } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -25,17 +26,6 @@ import { iso } from './views.ts';
 type DagRequest = FastifyRequest<{ Params: { name: string } }>;
 
 const DEPLOY_BYTES = 8 * 1024 * 1024;
-const pageSchema = z.strictObject({
-  cursor: nameSchema.optional(),
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
-});
-const windowPageSchema = z.strictObject({
-  cursor: z
-    .string()
-    .regex(/^\d{1,16}$/)
-    .optional(),
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
-});
 
 export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, dags } = parts;
@@ -55,8 +45,9 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags', async (request) => {
     const { tenantId } = callerOf(request, admins('list dags'));
-    const { cursor, limit } = parseOr(pageSchema, request.query, 'BAD_REQUEST');
-    const found = await fromDatabase(() => queries.listDags(tenantId, cursor ?? null, limit), request.log);
+    const { cursor, limit, retired } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
+    const list = { after: cursor ?? null, limit, retired: retired === 'true' };
+    const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
     const items = found.map(dagAnswer);
     return { items, cursor: found.length < limit ? null : (found.at(-1)?.name ?? null) } satisfies DagPage;
   });
@@ -71,7 +62,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/dags/:name/windows', async (request: DagRequest) => {
     const { tenantId } = callerOf(request, admins('read schedules'));
     const dagName = nameOf(request);
-    const { cursor, limit } = parseOr(windowPageSchema, request.query, 'BAD_REQUEST');
+    const { cursor, limit } = parseOr(listWindowsSchema, request.query, 'BAD_REQUEST');
     const dag = await fromDatabase(() => queries.findDag(tenantId, dagName), request.log);
     if (dag === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: dagName });
     const before = cursor === undefined ? null : (Number(cursor) as Instant);
@@ -123,17 +114,27 @@ function dagAnswer(dag: DagView): DagAnswer {
       schedule === null
         ? null
         : { ...schedule.spec, paused: schedule.paused, nextAt: iso(nextWindowOf(dag.dagId, schedule)) },
+    description: dag.description,
+    event: dag.event,
+    bundle: dag.bundle,
     deployedAt: new Date(dag.deployedAt).toISOString(),
+    retiredAt: iso(dag.retiredAt),
   };
 }
 
-function tasksOf(spec: DagSpec) {
+function tasksOf(spec: DagSpec): TaskSpecView[] {
   return spec.tasks.map((task) => ({
     name: task.name,
-    handler: task.handler,
+    kind: kindOf(task.work),
+    handler: task.handler === '' ? null : task.handler,
     queue: task.queue,
-    needs: task.needs.map((no) => spec.tasks[no]?.name),
+    needs: task.needs.map((no) => spec.tasks[no]?.name ?? ''),
     retries: task.retry,
     timeoutMs: task.timeoutMs,
+    work: (task.work as TaskSpecView['work'] | undefined) ?? null,
   }));
+}
+
+function kindOf(work: unknown): TaskSpecView['kind'] {
+  return (work as { readonly kind?: TaskSpecView['kind'] } | undefined)?.kind ?? 'handler';
 }

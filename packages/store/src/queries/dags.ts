@@ -30,6 +30,11 @@ export interface DagView {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly taskCount: number;
+  readonly description: string | null;
+  /** The event that makes runs of it. */
+  readonly event: string | null;
+  readonly bundle: string | null;
+  readonly retiredAt: Instant | null;
   readonly schedule: {
     readonly spec: ScheduleSpec;
     readonly revision: number;
@@ -40,6 +45,12 @@ export interface DagView {
 
 export interface DagDetails extends DagView {
   readonly spec: DagSpec;
+}
+
+export interface ListDags {
+  readonly after: string | null;
+  readonly limit: number;
+  readonly retired?: boolean;
 }
 
 export interface WindowView {
@@ -59,9 +70,10 @@ export interface WindowView {
  */
 const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::text else json_build_object(
       'priority', v.spec->'priority', 'maxActiveRuns', v.spec->'maxActiveRuns', 'maxActiveTasks', v.spec->'maxActiveTasks',
-      'taskCount', json_array_length(v.spec->'tasks'))::text end`;
+      'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle',
+      'on', v.spec->'on')::text end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
-    s.decided_until, ${SHOWN_SPEC}`;
+    s.decided_until, ${SHOWN_SPEC}, d.retired_at`;
 const DAG_TABLES = `dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join schedule s on s.shard = d.shard and s.dag_id = d.dag_id`;
@@ -75,7 +87,8 @@ const selectDags = statement(
   'list_dags',
   `
   select ${DAG_COLUMNS} from ${DAG_TABLES}
-   where d.tenant_id = $1::integer and d.name > $2::text order by d.name limit $3::integer`,
+   where d.tenant_id = $1::integer and d.name > $2::text and ($4::boolean or d.retired_at is null)
+   order by d.name limit $3::integer`,
 );
 
 /** Leans on the primary key (shard, dag_id, fires_at, wall_time) of each partition, from its end. */
@@ -95,18 +108,17 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[12] ?? 'null') as DagSpec };
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[13] ?? 'null') as DagSpec };
 }
 
-/** In order of name, after the one given. */
+/** In order of name, after the one given; those that were deleted only when asked for. */
 export async function listDags(
   database: Database,
   tenantId: TenantId,
-  after: string | null,
-  limit: number,
+  { after, limit, retired = false }: ListDags,
 ): Promise<DagView[]> {
   return database.snapshot(async (ask) => {
-    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit)], { last: true });
+    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit, retired)], { last: true });
     return (found?.rows ?? []).map(parseDag);
   });
 }
@@ -139,6 +151,10 @@ function parseDag(row: Row): DagView {
     maxActiveRuns: shown.maxActiveRuns,
     maxActiveTasks: shown.maxActiveTasks,
     taskCount: shown.taskCount ?? shown.tasks.length,
+    description: shown.description ?? null,
+    event: shown.on?.event ?? null,
+    bundle: shown.bundle ?? null,
+    retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),
     schedule:
       spec === null || spec === undefined
         ? null

@@ -1,0 +1,72 @@
+/** What became true, as it becomes true: the event stream, and events from outside that make runs. */
+import { z } from 'zod';
+import { MAX_PAGE } from '../limits.ts';
+import { nameSchema } from './common.ts';
+import { paramsSchema, runIdSchema } from './runs.ts';
+
+export const EVENT_KINDS = [
+  'dag.deployed',
+  'dag.retired',
+  'schedule.set',
+  'schedule.removed',
+  'window.skipped',
+  'run.created',
+  'run.admitted',
+  'run.closing',
+  'run.ended',
+  'run.set_aside',
+  'attempt.claimed',
+  'attempt.returned',
+  'attempt.ended',
+  'task.retried',
+] as const;
+export const eventKindSchema = z.enum(EVENT_KINDS);
+export type EventKind = z.infer<typeof eventKindSchema>;
+
+/** One thing that became true. `details` depends on the kind; readers must bear with more than they know. */
+export const eventViewSchema = z.object({
+  /** Where to go on after this event: `Last-Event-ID`, or `?after=`. */
+  cursor: z.string(),
+  kind: eventKindSchema,
+  at: z.iso.datetime(),
+  dag: z.string(),
+  run: runIdSchema.nullable(),
+  task: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+});
+export type EventView = z.infer<typeof eventViewSchema>;
+
+/** `cursor` goes on after the last item, also when nothing more is there yet. */
+export const eventPageSchema = z.object({ items: z.array(eventViewSchema), cursor: z.string() });
+export type EventPage = z.infer<typeof eventPageSchema>;
+
+const CURSOR_CHARS = 1_200;
+export const eventCursorSchema = z
+  .string()
+  .max(CURSOR_CHARS)
+  .regex(/^[A-Za-z0-9_-]+$/, 'is not one that an event has given');
+
+/** Query of `GET /v1/events`. `kind` may hold several, with commas between. */
+export const listEventsSchema = z.strictObject({
+  dag: nameSchema.optional(),
+  run: runIdSchema.optional(),
+  kind: z
+    .string()
+    .max(400)
+    .transform((text) => text.split(','))
+    .pipe(z.array(eventKindSchema))
+    .optional(),
+  after: eventCursorSchema.optional(),
+  /** Without a cursor: only what comes, or everything that the journal still has. */
+  from: z.enum(['now', 'start']).default('now'),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
+});
+export type ListEvents = z.infer<typeof listEventsSchema>;
+
+/** Body of `POST /v1/events/{name}`: the payload becomes the params of each run. */
+export const signalEventSchema = z.strictObject({ payload: paramsSchema.optional() });
+export type SignalEvent = z.infer<typeof signalEventSchema>;
+
+/** The runs that the event has made, one of each dag with `on: { event }`. */
+export const signalledSchema = z.object({ runs: z.array(z.object({ dag: z.string(), id: runIdSchema })) });
+export type Signalled = z.infer<typeof signalledSchema>;

@@ -1,0 +1,30 @@
+/** The log of an attempt: its lines, from a number on. */
+import { z } from 'zod';
+
+export const LOG_STREAMS = ['stdout', 'stderr', 'log', 'system'] as const;
+/** `log`: what user code said through its context. `system`: what the worker has to say about the attempt. */
+export const logStreamSchema = z.enum(LOG_STREAMS);
+
+export const logLineSchema = z.object({
+  /** Counted from 0, without a gap. */
+  no: z.int(),
+  /** By the worker's clock. */
+  at: z.iso.datetime(),
+  stream: logStreamSchema,
+  text: z.string(),
+});
+export type LogLine = z.infer<typeof logLineSchema>;
+
+/** `next` is where to read on; with `isOver` nothing more will come. */
+export const logPageSchema = z.object({ lines: z.array(logLineSchema), next: z.int(), isOver: z.boolean() });
+export type LogPage = z.infer<typeof logPageSchema>;
+
+export const MAX_LOG_LINES = 1_000;
+
+/** Query of the log of an attempt. Comes as text. */
+export const readLogSchema = z.strictObject({
+  from: z.coerce.number().int().min(0).max(0x7fff_ffff).default(0),
+  limit: z.coerce.number().int().min(1).max(MAX_LOG_LINES).default(MAX_LOG_LINES),
+  follow: z.enum(['true', 'false']).default('false'),
+});
+export type ReadLog = z.infer<typeof readLogSchema>;

@@ -1,0 +1,181 @@
+/** What a client can be asked, one method for each operation of the REST API. */
+import type {
+  AttemptPage,
+  BundleStored,
+  Cancelled,
+  CreatedToken,
+  DagDefinition,
+  DagDetails,
+  DagPage,
+  DagRetired,
+  Deployed,
+  EventKind,
+  EventPage,
+  EventView,
+  Health,
+  LoginLink,
+  LogLine,
+  LogPage,
+  NewLoginLink,
+  NewToken,
+  NodePage,
+  Priority,
+  Retention,
+  RetentionRun,
+  RunPage,
+  RunView,
+  SchedulePage,
+  SchedulePaused,
+  Signalled,
+  Submitted,
+  SubmittedBatch,
+  TaskPage,
+  TaskRetried,
+  TaskView,
+  TokenPage,
+  TokenRevoked,
+  VersionPage,
+  VersionView,
+  WindowPage,
+  WorkerDrained,
+  WorkerPage,
+} from '@signalbox/protocol';
+import type { RetryTiming } from './request.ts';
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:4500`. */
+  readonly url: string;
+  readonly token: string;
+  /** No try of a request begins later than this after its first; 30 s unless told, 0 for one try only. */
+  readonly retryForMs?: number;
+  /** For tests. */
+  readonly fetch?: typeof fetch;
+  readonly timing?: Partial<RetryTiming>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ChangeOptions extends CallOptions {
+  /** One key, one outcome: give the name of what you do, such as an order's number. A random one unless told. */
+  readonly idempotencyKey?: string;
+}
+
+export interface PageOptions {
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+export interface NewRun {
+  readonly params?: unknown;
+  readonly priority?: Priority;
+}
+
+export interface RunFilter extends PageOptions {
+  readonly dag?: string;
+  readonly state?: RunView['state'];
+  readonly outcome?: 'succeeded' | 'failed' | 'cancelled';
+}
+
+/** Names an attempt; the last one unless told. */
+export interface AttemptName {
+  readonly run: string;
+  readonly task: string;
+  readonly attempt?: number | 'last';
+}
+
+export interface EventFilter {
+  readonly dag?: string;
+  readonly run?: string;
+  readonly kinds?: readonly EventKind[];
+  /** The cursor of an event: what comes after it. */
+  readonly after?: string;
+  /** Without a cursor: only what comes, or everything that the journal still has. */
+  readonly from?: 'now' | 'start';
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Without it, it waits for as long as it takes. */
+  readonly timeoutMs?: number;
+}
+
+/** The run had not ended in the time that the caller gave it. It goes on. */
+export class WaitTimedOut extends Error {
+  readonly run: RunView;
+
+  constructor(run: RunView, timeoutMs: number) {
+    super(`Run ${run.id} of ${run.dag} had not ended after ${timeoutMs} ms; it is ${run.state}.`);
+    this.name = 'WaitTimedOut';
+    this.run = run;
+  }
+}
+
+export interface Client {
+  deployDag(definition: DagDefinition, options?: ChangeOptions): Promise<Deployed>;
+  getDag(name: string, options?: CallOptions): Promise<DagDetails>;
+  listDags(page?: PageOptions & { readonly retired?: boolean }, options?: CallOptions): Promise<DagPage>;
+  /** No new runs and no schedule; its runs go on, its history stays, the next deploy brings it back. */
+  deleteDag(name: string, options?: ChangeOptions): Promise<DagRetired>;
+  listVersions(dag: string, page?: PageOptions, options?: CallOptions): Promise<VersionPage>;
+  getVersion(dag: string, version: number, options?: CallOptions): Promise<VersionView>;
+  /** Stores code under its SHA-256. */
+  putBundle(hash: string, code: Uint8Array, options?: CallOptions): Promise<BundleStored>;
+  putSourceMap(hash: string, sourceMap: Uint8Array, options?: CallOptions): Promise<BundleStored>;
+
+  submit(dag: string, run?: NewRun, options?: ChangeOptions): Promise<Submitted>;
+  /** Up to 1,000 runs of one dag, all or nothing. */
+  submitMany(dag: string, runs: readonly NewRun[], options?: ChangeOptions): Promise<SubmittedBatch>;
+  getRun(id: string, options?: CallOptions): Promise<RunView>;
+  /** Newest first; ask for the next page with the cursor of the last. */
+  listRuns(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
+  cancelRun(id: string, options?: ChangeOptions): Promise<Cancelled>;
+  /** Resolves when the run has ended, or was set aside. */
+  waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
+  listTasks(
+    run: string,
+    filter?: PageOptions & { readonly state?: TaskView['state'] },
+    options?: CallOptions,
+  ): Promise<TaskPage>;
+  getTask(run: string, task: string, options?: CallOptions): Promise<TaskView>;
+  listAttempts(run: string, task: string, options?: CallOptions): Promise<AttemptPage>;
+  /** A new budget of attempts for a task that failed; what it kept from running may run again. */
+  retryTask(run: string, task: string, options?: ChangeOptions): Promise<TaskRetried>;
+
+  readLog(
+    attempt: AttemptName,
+    page?: { readonly from?: number; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<LogPage>;
+  /** Lines as they are written, until the attempt is over. A connection that breaks is made anew; no line comes twice. */
+  followLog(attempt: AttemptName, options?: CallOptions & { readonly from?: number }): AsyncIterable<LogLine>;
+
+  listEvents(filter?: EventFilter & { readonly limit?: number }, options?: CallOptions): Promise<EventPage>;
+  /** Events as they become true, for ever: end it by the signal or by leaving the loop. At least once, none left out. */
+  followEvents(filter?: EventFilter, options?: CallOptions): AsyncIterable<EventView>;
+  /** Makes a run of each dag with `on: { event }` of this name; the payload becomes their params. */
+  signalEvent(name: string, payload?: unknown, options?: ChangeOptions): Promise<Signalled>;
+
+  listSchedules(page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
+  /** What became of each planned time, newest first. */
+  listWindows(dag: string, page?: PageOptions, options?: CallOptions): Promise<WindowPage>;
+  pauseSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
+  resumeSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
+
+  listWorkers(options?: CallOptions): Promise<WorkerPage>;
+  /** It takes nothing new, finishes what it has and leaves. */
+  drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
+  listNodes(options?: CallOptions): Promise<NodePage>;
+
+  listTokens(options?: CallOptions): Promise<TokenPage>;
+  /** The answer holds the token: it is shown this once. */
+  createToken(token: NewToken, options?: ChangeOptions): Promise<CreatedToken>;
+  revokeToken(name: string, options?: ChangeOptions): Promise<TokenRevoked>;
+  /** A link into the page that works once. Its path goes after the address of the server. */
+  createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
+  getRetention(options?: CallOptions): Promise<Retention>;
+  runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+
+  /** Whether the server can serve. One try: a server that is away is an answer. */
+  health(options?: CallOptions): Promise<Health>;
+}

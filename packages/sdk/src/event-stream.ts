@@ -1,0 +1,130 @@
+/**
+ * Server-sent events, read as they come. A stream that breaks off, or is silent for too long, is asked for again from
+ * the last event that arrived, so that nothing is missed; what is refused for good ends it.
+ */
+import { SignalboxError } from '@signalbox/protocol/errors';
+import { refusalOf, type Target, waitFor } from './request.ts';
+
+export interface ServerSentEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface Following {
+  readonly path: string;
+  /** Sent as `Last-Event-ID`; empty for none. */
+  readonly lastId: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The server speaks every 15 s, if only to say that it is there. */
+const SILENT_MS = 45_000;
+const LONGEST_EVENT = 4 * 1024 * 1024;
+
+/** Goes on until the caller stops, `isLast` holds, or the server can't be reached for the time of the retries. */
+export async function* follow(
+  target: Target,
+  { path, lastId, signal }: Following,
+  isLast: (event: ServerSentEvent) => boolean = () => false,
+): AsyncGenerator<ServerSentEvent, void> {
+  const { timing } = target;
+  let [last, tries, heardAt] = [lastId, 0, timing.now()];
+  for (;;) {
+    try {
+      for await (const event of readOnce(target, path, last, signal)) {
+        [tries, heardAt] = [0, timing.now()];
+        if (event.id !== '') last = event.id;
+        yield event;
+        if (isLast(event)) return;
+      }
+      throw new SignalboxError('UNAVAILABLE', { reason: 'the stream broke off' });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof SignalboxError) || !error.retryable) throw error;
+      tries += 1;
+      const waitMs = waitFor(error, tries, timing);
+      if (timing.now() + waitMs - heardAt > timing.retryForMs) throw error;
+      await timing.sleep(waitMs, signal);
+    }
+  }
+}
+
+async function* readOnce(
+  target: Target,
+  path: string,
+  lastId: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerSentEvent, void> {
+  const silence = new AbortController();
+  const alarm = () => silence.abort(new SignalboxError('UNAVAILABLE', { reason: 'the server fell silent' }));
+  let timer = setTimeout(alarm, target.timing.requestMs);
+  try {
+    const response = await target.fetch(`${target.baseUrl}${path}`, {
+      headers: {
+        accept: 'text/event-stream',
+        authorization: `Bearer ${target.token}`,
+        ...(lastId === '' ? {} : { 'last-event-id': lastId }),
+      },
+      redirect: 'error',
+      signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
+    });
+    if (!response.ok) throw refusalOf(response, await response.text(), { method: 'GET', path });
+    const parser = new EventParser();
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(timer);
+      timer = setTimeout(alarm, SILENT_MS);
+      yield* parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
+    }
+  } catch (cause) {
+    if (cause instanceof SignalboxError) throw cause;
+    throw new SignalboxError('UNAVAILABLE', { reason: 'the stream broke off' }, { cause });
+  } finally {
+    clearTimeout(timer);
+    silence.abort();
+  }
+}
+
+/** Text in, whole events out. An event that never ends does not fill the memory. */
+export class EventParser {
+  #rest = '';
+  #id = '';
+  #event = '';
+  #data: string[] = [];
+  #size = 0;
+
+  push(text: string): ServerSentEvent[] {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = lines.pop() ?? '';
+    const events: ServerSentEvent[] = [];
+    for (const line of lines) {
+      const event = this.#take(line);
+      if (event !== null) events.push(event);
+    }
+    if (this.#size + this.#rest.length > LONGEST_EVENT) {
+      throw new SignalboxError('INTERNAL', { incident: 'none: an event without an end' });
+    }
+    return events;
+  }
+
+  #take(line: string): ServerSentEvent | null {
+    if (line === '') return this.#finish();
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') {
+      this.#data.push(value);
+      this.#size += value.length;
+    } else if (field === 'event') this.#event = value;
+    else if (field === 'id') this.#id = value;
+    return null;
+  }
+
+  #finish(): ServerSentEvent | null {
+    const event = { id: this.#id, event: this.#event || 'message', data: this.#data.join('\n') };
+    const isEmpty = this.#data.length === 0;
+    [this.#event, this.#data, this.#size] = ['', [], 0];
+    return isEmpty ? null : event;
+  }
+}
