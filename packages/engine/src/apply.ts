@@ -1,5 +1,5 @@
 /** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
-import { applyDagDeployed } from './apply/apply-dag.ts';
+import { applyDagChange } from './apply/apply-dag.ts';
 import { applyRunChange } from './apply/apply-run.ts';
 import { applySchedule } from './apply/apply-schedule.ts';
 import { applyTaskChange } from './apply/apply-task.ts';
@@ -11,7 +11,9 @@ import type { State } from './state.ts';
 export function apply(state: State, change: Change): void {
   switch (change.kind) {
     case 'DagDeployed':
-      return applyDagDeployed(state, change);
+    case 'DagRetired':
+    case 'DagRevived':
+      return applyDagChange(state, change);
     case 'ScheduleSet':
     case 'ScheduleRemoved':
     case 'WindowDecided':

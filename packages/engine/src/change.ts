@@ -36,6 +36,27 @@ export interface DagDeployed {
   readonly at: Instant;
 }
 
+/** No new runs from here on; live ones go on. Its schedule goes by a change of its own, in the same commit. */
+export interface DagRetired {
+  readonly kind: 'DagRetired';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** A retired dag was deployed as it was: it is back in the version that it had. Another version comes as `DagDeployed`. */
+export interface DagRevived {
+  readonly kind: 'DagRevived';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  /** The event that makes runs of it. */
+  readonly event: string | null;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
 /** A schedule came, was edited, paused or resumed. One per dag; `revision` grows with each edit (I6). */
 export interface ScheduleSet {
   readonly kind: 'ScheduleSet';
@@ -54,6 +75,8 @@ export interface ScheduleRemoved {
   readonly kind: 'ScheduleRemoved';
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  /** Windows up to here are decided: kept with the dag, for the next schedule that it gets (I1). */
+  readonly decidedUntil: Instant;
   readonly actor: Actor;
   readonly at: Instant;
 }
@@ -207,6 +230,8 @@ export interface WorkerHeardAgain {
 
 export type Change =
   | DagDeployed
+  | DagRetired
+  | DagRevived
   | ScheduleSet
   | ScheduleRemoved
   | WindowDecided

@@ -69,6 +69,15 @@ export interface SetSchedulePaused {
   readonly actor: Actor;
 }
 
+/** No new runs: its schedule and its trigger are gone, live runs go on to their end. The next deploy brings it back. */
+export interface RetireDag {
+  readonly kind: 'RetireDag';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly actor: Actor;
+}
+
 export interface ReportAttempt {
   readonly kind: 'ReportAttempt';
   readonly claim: ClaimRef;
@@ -154,6 +163,7 @@ export type Command =
   | SubmitRuns
   | CancelRun
   | SetSchedulePaused
+  | RetireDag
   | ReportAttempt
   | RefuseClaim
   | LendSlots

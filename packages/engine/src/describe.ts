@@ -29,6 +29,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         uid: runs.uidOf(run),
         dagId: version.dag.id,
         versionNo: version.no,
+        isRetired: version.dag.isRetired,
         phase: runs.phase[run],
         outcome: runs.outcome[run],
         priority: PRIORITIES[runs.priority[run]!],

@@ -3,6 +3,7 @@ import { forgetSettledRuns } from './apply/apply-run.ts';
 import type { Change } from './change.ts';
 import { type Answer, type Command, DONE, refuse } from './command.ts';
 import { deployDag } from './dag/deploy.ts';
+import { retireDag } from './dag/retire.ts';
 import type { Effect } from './effect.ts';
 import type { Instant, MonoMs, WorkerId } from './ids.ts';
 import { hearWorker, workerLeft } from './lease/heard.ts';
@@ -117,6 +118,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return deployDag(recorder, command);
     case 'SetSchedulePaused':
       return setSchedulePaused(recorder, command);
+    case 'RetireDag':
+      return retireDag(recorder, command);
     case 'StrikeRun':
       return strikeRun(recorder, command);
     case 'LendSlots':

@@ -23,6 +23,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       return state.dags.named(tenantId, name) === undefined ? [{ kind: 'dag_name', shard, tenantId, name }] : [];
     }
     case 'SetSchedulePaused':
+    case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
     case 'CancelRun':
     case 'StrikeRun':
@@ -50,6 +51,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'SubmitRuns':
     case 'DeployDag':
     case 'SetSchedulePaused':
+    case 'RetireDag':
       return command.shard;
     case 'CancelRun':
     case 'StrikeRun':

@@ -100,6 +100,8 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
     assert(current !== undefined, 'a dag comes with its current version');
     const { shard, dagId, tenantId, tenant, name, versionNo } = stored;
     const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
+    dag.isRetired = stored.isRetired;
+    dag.windowsUntil = stored.windowsUntil;
     dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
     state.admittedOf.delete(dagId);
     state.dags.add(dag);

@@ -90,8 +90,7 @@ export class Scenario {
     return answer.dagId;
   }
 
-  tryDeploy(spec: DagSpec, name = 'etl'): Answer {
-    const hash = `hash-${++this.hashCount}`;
+  tryDeploy(spec: DagSpec, name = 'etl', hash = `hash-${++this.hashCount}`): Answer {
     const { shard } = this;
     return this.feed({ kind: 'DeployDag', shard, tenantId: TENANT, tenant: 'acme', name, spec, hash, actor: ACTOR });
   }
@@ -119,6 +118,10 @@ export class Scenario {
   pause(paused = true): Answer {
     const { shard, dagId } = this;
     return this.feed({ kind: 'SetSchedulePaused', shard, tenantId: TENANT, dagId, paused, actor: ACTOR });
+  }
+
+  retire(dagId = this.dagId, tenantId = TENANT): Answer {
+    return this.feed({ kind: 'RetireDag', shard: this.shard, tenantId, dagId, actor: ACTOR });
   }
 
   strike(runId = this.lastRun(), setAside = false): Answer {

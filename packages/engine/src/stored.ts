@@ -39,6 +39,9 @@ export interface StoredDag {
   readonly name: string;
   /** The version that new runs take. */
   readonly versionNo: VersionNo;
+  readonly isRetired: boolean;
+  /** Windows of schedules that were removed are decided up to here; 0 when there were none. */
+  readonly windowsUntil: Instant;
 }
 
 export interface StoredVersion {

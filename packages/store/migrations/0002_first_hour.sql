@@ -58,3 +58,5 @@ create unique index event_trigger_dag on event_trigger (shard, dag_id);
 
 -- A dag that was deleted: no new runs, its runs go on, the next deploy brings it back.
 alter table dag add column retired_at bigint;
+-- Windows of schedules that it had are decided up to here: none of them comes again, whatever the clock does.
+alter table dag add column windows_until bigint not null default 0;

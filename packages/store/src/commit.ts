@@ -7,7 +7,7 @@ import type { CommitBatch, ShardStamp } from './port.ts';
 import { type FoldedRows, foldRows, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
 import { insertAttempts, insertPayloads } from './statements/attempt.ts';
-import { changeSchedules, deployDags } from './statements/dag.ts';
+import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
@@ -64,7 +64,7 @@ function fenceCall(stamps: readonly ShardStamp[], { nodeId, chainNo, commitNo }:
 function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const calls: Call[] = [];
   const ofRun = ({ runId }: { runId: RunId }) => leafOfRun(days, runId);
-  if (rows.deploys.length > 0) calls.push(...deployDags(rows.deploys));
+  if (rows.dags.size > 0) calls.push(...changeDags([...rows.dags.values()], rows.deploys));
   if (rows.schedules.size > 0) calls.push(...changeSchedules([...rows.schedules.values()]));
   for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafOfWindow(days, window.firesAt))) {
     calls.push(decideWindows(leaf, windows));

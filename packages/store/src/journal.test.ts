@@ -36,7 +36,9 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     actor: text,
     at: instant,
   },
-  ScheduleRemoved: { shard: uint, dagId: id, actor: text, at: instant },
+  DagRetired: { shard: uint, dagId: id, actor: text, at: instant },
+  DagRevived: { shard: uint, tenantId: uint, dagId: id, event: fc.option(text), actor: text, at: instant },
+  ScheduleRemoved: { shard: uint, dagId: id, decidedUntil: instant, actor: text, at: instant },
   WindowDecided: {
     shard: uint,
     dagId: id,
@@ -128,7 +130,14 @@ test('texts of params, outputs and errors stay out of it; that there was one is 
 });
 
 test('an unknown format, an unknown kind and a cut row are refused', () => {
-  expect(() => decodeChanges(JOURNAL_FORMAT + 1, Buffer.alloc(0))).toThrow('format 2');
+  expect(() => decodeChanges(JOURNAL_FORMAT + 1, Buffer.alloc(0))).toThrow('format 3');
   expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([99]))).toThrow('unknown kind 99');
   expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([5]))).toThrow('ends in the middle');
+});
+
+test('a removed schedule of the first format did not say what it had decided', () => {
+  const change = { kind: 'ScheduleRemoved', shard: 5, dagId: 69, actor: 'x', at: 1_000 };
+  // Kind 2: shard, dag, the text of the actor, the instant.
+  const bytes = Buffer.from([2, 5, 69, 0, 1, 'x'.charCodeAt(0), (1_000 % 64) + 128, Math.floor(1_000 / 64)]);
+  expect(decodeChanges(1, bytes)).toEqual([{ ...change, decidedUntil: 0 }]);
 });

@@ -13,6 +13,7 @@ import type {
   DagId,
   DagSpec,
   Fence,
+  Instant,
   RunUid,
   ScheduleSpec,
   ShardNo,
@@ -24,12 +25,14 @@ import type {
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 
-export const JOURNAL_FORMAT = 1;
+/** 2: dags are retired and revived, tasks retried; a removed schedule says what it has decided; runs begin by events. */
+export const JOURNAL_FORMAT = 2;
+const OLDEST_FORMAT = 1;
 
 type Kind = Change['kind'];
 interface Codec<C> {
   write(to: ByteWriter, change: C): void;
-  read(from: ByteReader): Omit<C, 'kind'>;
+  read(from: ByteReader, format: number): Omit<C, 'kind'>;
 }
 
 const presence = (text: string | null): boolean => text !== null;
@@ -60,6 +63,38 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  DagRetired: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.dagId);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      dagId: from.uint() as DagId,
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  DagRevived: {
+    write(to, c) {
+      to.uint(c.shard);
+      to.uint(c.tenantId);
+      to.uint(c.dagId);
+      to.nullable(c.event, (event) => to.text(event));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      shard: from.uint() as ShardNo,
+      tenantId: from.uint() as TenantId,
+      dagId: from.uint() as DagId,
+      event: from.nullable(() => from.text()),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
   ScheduleSet: {
     write(to, c) {
       to.uint(c.shard);
@@ -86,12 +121,14 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
     write(to, c) {
       to.uint(c.shard);
       to.uint(c.dagId);
+      to.instant(c.decidedUntil);
       to.text(c.actor);
       to.instant(c.at);
     },
-    read: (from) => ({
+    read: (from, format) => ({
       shard: from.uint() as ShardNo,
       dagId: from.uint() as DagId,
+      decidedUntil: format === 1 ? (0 as Instant) : from.instant(),
       actor: from.text() as Actor,
       at: from.instant(),
     }),
@@ -325,6 +362,8 @@ const KINDS: readonly Kind[] = [
   'RunStruck',
   'WorkerSilenced',
   'WorkerHeardAgain',
+  'DagRetired',
+  'DagRevived',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 
@@ -340,8 +379,9 @@ export function encodeChanges(changes: readonly Change[]): Buffer {
 }
 
 export function decodeChanges(format: number, bytes: Buffer): Change[] {
-  if (format !== JOURNAL_FORMAT) {
-    throw new Error(`A journal row has format ${format}; this version reads format ${JOURNAL_FORMAT} only.`);
+  if (format < OLDEST_FORMAT || format > JOURNAL_FORMAT) {
+    const known = `formats ${OLDEST_FORMAT} to ${JOURNAL_FORMAT}`;
+    throw new Error(`A journal row has format ${format}; this version reads ${known}.`);
   }
   const from = new ByteReader(bytes);
   const changes: Change[] = [];
@@ -349,7 +389,7 @@ export function decodeChanges(format: number, bytes: Buffer): Change[] {
     const number = from.uint();
     const kind = KINDS[number];
     if (kind === undefined) throw new Error(`A journal row holds a change of unknown kind ${number}.`);
-    changes.push({ kind, ...codecs[kind].read(from) } as Change);
+    changes.push({ kind, ...codecs[kind].read(from, format) } as Change);
   }
   return changes;
 }

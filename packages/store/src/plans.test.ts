@@ -24,7 +24,17 @@ const key = { shard: dag.shard, dagId: dag.dagId };
 
 const everything: Change[] = [
   dag,
-  { kind: 'ScheduleRemoved', ...key, actor: dag.actor, at: START },
+  { kind: 'DagRetired', shard: dag.shard, dagId: (dag.dagId + 128) as never, actor: dag.actor, at: START },
+  {
+    kind: 'DagRevived',
+    shard: dag.shard,
+    tenantId: dag.tenantId,
+    dagId: (dag.dagId + 192) as never,
+    event: 'e',
+    actor: dag.actor,
+    at: START,
+  },
+  { kind: 'ScheduleRemoved', decidedUntil: START, ...key, actor: dag.actor, at: START },
   {
     kind: 'WindowDecided',
     shard: dag.shard,

@@ -100,7 +100,14 @@ const set = (decidedUntil: number): Change => ({
   actor: dag.actor,
   at: START,
 });
-const removed: Change = { kind: 'ScheduleRemoved', shard: dag.shard, dagId: dag.dagId, actor: dag.actor, at: START };
+const removed: Change = {
+  kind: 'ScheduleRemoved',
+  shard: dag.shard,
+  dagId: dag.dagId,
+  decidedUntil: 20 as never,
+  actor: dag.actor,
+  at: START,
+};
 
 test.each<[string, Change[], number | null]>([
   ['windows move it to the last of them', [window(20), window(10)], 20],

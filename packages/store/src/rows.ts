@@ -11,6 +11,7 @@ import type {
   Change,
   ClaimReturned,
   DagDeployed,
+  DagId,
   Instant,
   KeyStored,
   RunAdmitted,
@@ -23,6 +24,7 @@ import type {
   ScheduleSet,
   ShardNo,
   TaskNo,
+  TenantId,
   WindowDecided,
   WorkerId,
 } from '@signalbox/engine';
@@ -50,11 +52,23 @@ export interface TaskFold {
   last: AttemptClaimed | ClaimReturned | AttemptEnded;
 }
 
+/** What became of one dag. */
+export interface DagFold {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  deploy: DagDeployed | null;
+  retiredAt: Instant | null;
+  /** The event that makes runs of it, from here on. */
+  trigger: { readonly tenantId: TenantId; readonly event: string } | null;
+}
+
 export interface ScheduleFold {
   readonly shard: ShardNo;
   readonly dagId: ScheduleSet['dagId'];
   set: ScheduleSet | null;
   removed: ScheduleRemoved | null;
+  /** One was removed in this batch, whatever came after it. */
+  removedUntil: Instant | null;
   /** The last window decided since `set`, or in the whole batch when there was none. */
   decidedUntil: Instant | null;
 }
@@ -77,6 +91,7 @@ export interface PayloadRow {
 
 export interface FoldedRows {
   readonly deploys: DagDeployed[];
+  readonly dags: Map<DagId, DagFold>;
   readonly schedules: Map<number, ScheduleFold>;
   readonly windows: WindowDecided[];
   readonly runs: Map<RunId, RunFold>;
@@ -89,6 +104,7 @@ export interface FoldedRows {
 export function foldRows(changes: readonly Change[]): FoldedRows {
   const rows: FoldedRows = {
     deploys: [],
+    dags: new Map(),
     schedules: new Map(),
     windows: [],
     runs: new Map(),
@@ -105,12 +121,30 @@ function foldChange(rows: FoldedRows, change: Change): void {
   switch (change.kind) {
     case 'DagDeployed':
       rows.deploys.push(change);
+      Object.assign(dagOf(rows, change), {
+        deploy: change,
+        retiredAt: null,
+        trigger: triggerOf(change, change.spec.on),
+      });
       return;
+    case 'DagRetired':
+      Object.assign(dagOf(rows, change), { retiredAt: change.at, trigger: null });
+      return;
+    case 'DagRevived': {
+      const on = change.event === null ? undefined : { event: change.event };
+      Object.assign(dagOf(rows, change), { retiredAt: null, trigger: triggerOf(change, on) });
+      return;
+    }
     case 'ScheduleSet':
       Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil: change.decidedUntil });
       return;
     case 'ScheduleRemoved':
-      Object.assign(scheduleOf(rows, change), { set: null, removed: change, decidedUntil: null });
+      Object.assign(scheduleOf(rows, change), {
+        set: null,
+        removed: change,
+        removedUntil: change.decidedUntil,
+        decidedUntil: null,
+      });
       return;
     case 'WindowDecided':
       foldWindow(rows, change);
@@ -200,10 +234,23 @@ function runOf(rows: FoldedRows, runId: RunId): RunFold {
   return run;
 }
 
+function dagOf(rows: FoldedRows, { shard, dagId }: { shard: ShardNo; dagId: DagId }): DagFold {
+  let dag = rows.dags.get(dagId);
+  if (dag === undefined) {
+    dag = { shard, dagId, deploy: null, retiredAt: null, trigger: null };
+    rows.dags.set(dagId, dag);
+  }
+  return dag;
+}
+
+function triggerOf({ tenantId }: { tenantId: TenantId }, on: { event: string } | undefined): DagFold['trigger'] {
+  return on === undefined ? null : { tenantId, event: on.event };
+}
+
 function scheduleOf(rows: FoldedRows, { shard, dagId }: { shard: ShardNo; dagId: ScheduleSet['dagId'] }): ScheduleFold {
   let schedule = rows.schedules.get(dagId);
   if (schedule === undefined) {
-    schedule = { shard, dagId, set: null, removed: null, decidedUntil: null };
+    schedule = { shard, dagId, set: null, removed: null, removedUntil: null, decidedUntil: null };
     rows.schedules.set(dagId, schedule);
   }
   return schedule;

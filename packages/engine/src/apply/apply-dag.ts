@@ -1,11 +1,21 @@
-import type { DagDeployed } from '../change.ts';
+import { assert } from '../assert.ts';
+import type { DagDeployed, DagRetired, DagRevived } from '../change.ts';
 import { Dag } from '../dag/dag-table.ts';
 import { Version } from '../dag/version.ts';
 import { type DagId, SHARD_COUNT, type ShardNo } from '../ids.ts';
 import { updateLanes } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 
-export function applyDagDeployed(state: State, change: DagDeployed): void {
+export function applyDagChange(state: State, change: DagDeployed | DagRetired | DagRevived): void {
+  if (change.kind === 'DagDeployed') return deploy(state, change);
+  const dag = state.dags.get(change.dagId);
+  assert(dag !== undefined, `${change.kind} is about a dag in memory`);
+  assert(dag.isRetired === (change.kind === 'DagRevived'), 'a dag is retired once, and revived once');
+  dag.isRetired = change.kind === 'DagRetired';
+  dag.touchedIn = state.batchNo;
+}
+
+function deploy(state: State, change: DagDeployed): void {
   const shard = state.shards.get(change.shard);
   const known = state.dags.get(change.dagId);
   if (known === undefined) {
@@ -18,6 +28,7 @@ export function applyDagDeployed(state: State, change: DagDeployed): void {
     return;
   }
   known.touchedIn = state.batchNo;
+  known.isRetired = false;
   const version = new Version(known, change.versionNo, change.hash, change.spec);
   const previous = known.current;
   known.versions.set(version.no, version);

@@ -20,10 +20,18 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
     }
     case 'ScheduleRemoved':
       state.schedules.delete(change.dagId);
+      keepDecided(state, change);
       return;
     case 'WindowDecided':
       assert(known !== undefined, 'a window belongs to a schedule');
       assert(change.untilAt > known.decidedUntil || change.skipped === 'gap', 'a window is decided once (I1)');
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
   }
+}
+
+function keepDecided(state: State, { dagId, decidedUntil }: ScheduleRemoved): void {
+  const dag = state.dags.get(dagId);
+  assert(dag !== undefined, 'a schedule is removed from a dag in memory');
+  dag.windowsUntil = Math.max(dag.windowsUntil, decidedUntil);
+  dag.touchedIn = state.batchNo;
 }

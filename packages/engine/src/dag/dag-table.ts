@@ -14,6 +14,10 @@ export class Dag {
   /** The version that new runs take; its limits are the dag's limits. */
   current: Version;
   readonly versions = new Map<VersionNo, Version>();
+  /** Makes no new runs; those that live go on. */
+  isRetired = false;
+  /** Windows of schedules that it had are decided up to here. */
+  windowsUntil = 0;
   /** Admitted live runs, loaded or not (I7). */
   activeRuns = 0;
   /** Live runs in memory. */

@@ -5,8 +5,9 @@ import type { Recorder } from '../recorder.ts';
 import { parseCron } from '../schedule/cron.ts';
 import { zoneBetween } from '../schedule/schedule.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
+import { reviveDag } from './retire.ts';
 
-/** A new version when the meaning changed; the same hash again changes nothing. */
+/** A new version when the meaning changed; the same hash again changes nothing, but for a dag that was retired. */
 export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const { state } = recorder;
   const { shard, tenantId, name, hash, spec, actor } = command;
@@ -23,7 +24,9 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   state.tenantNames.set(tenantId, command.tenant);
   const known = state.dags.named(tenantId, name);
   if (known !== undefined && known.current.hash === hash) {
-    return { ok: true, kind: 'deployed', dagId: known.id, versionNo: known.current.no, changed: false };
+    const changed = known.isRetired;
+    if (known.isRetired) reviveDag(recorder, known, actor);
+    return { ok: true, kind: 'deployed', dagId: known.id, versionNo: known.current.no, changed };
   }
   const dagId = known?.id ?? nextDagId(shard, state.shards.get(shard)?.lastDagNo ?? 0);
   const versionNo = ((known?.current.no ?? 0) + 1) as VersionNo;

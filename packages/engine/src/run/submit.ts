@@ -19,6 +19,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (command.mayRepeat && (recorder.runsByUid.has(command.uid) || state.recentUids.has(command.uid))) {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
+  if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority } = command.items[index]!;

@@ -20,13 +20,15 @@ export function setSchedule(recorder: Recorder, { shard, dagId, spec, actor }: S
   if (known !== undefined && spec !== null && isSame(known.spec, spec)) return;
   if (known !== undefined) settleOld(recorder, known);
   if (spec === null) {
-    recorder.record({ kind: 'ScheduleRemoved', shard, dagId, actor, at: state.now });
+    const decidedUntil = known!.decidedUntil;
+    recorder.record({ kind: 'ScheduleRemoved', shard, dagId, decidedUntil, actor, at: state.now });
     return;
   }
-  // One that was removed before left runs behind, each created no earlier than its window: with a clock that went back
-  // since, none of those windows may come again (I6).
+  // One that was removed before has decided windows, too, and left runs behind, each created no earlier than its window:
+  // with a clock that went back since, none of those windows may come again (I6).
   const lastRunAt = instantOfRun(state.shards.get(shard)?.lastRunId ?? (0 as RunId));
-  const decidedUntil = Math.max(state.now, known?.decidedUntil ?? lastRunAt) as Instant;
+  const before = known?.decidedUntil ?? Math.max(state.dags.get(dagId)?.windowsUntil ?? 0, lastRunAt);
+  const decidedUntil = Math.max(state.now, before) as Instant;
   const [revision, paused] = [(known?.revision ?? 0) + 1, known?.paused ?? false];
   recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
 }
@@ -34,7 +36,7 @@ export function setSchedule(recorder: Recorder, { shard, dagId, spec, actor }: S
 export function setSchedulePaused(recorder: Recorder, command: SetSchedulePaused): Answer {
   const { state } = recorder;
   const dag = state.dags.get(command.dagId);
-  if (dag === undefined || dag.tenantId !== command.tenantId) return refuse('DAG_NOT_FOUND');
+  if (dag === undefined || dag.tenantId !== command.tenantId || dag.isRetired) return refuse('DAG_NOT_FOUND');
   const known = state.schedules.get(command.dagId);
   if (known === undefined) return refuse('SCHEDULE_NOT_FOUND', dag.name);
   const { paused, actor } = command;

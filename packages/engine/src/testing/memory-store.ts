@@ -114,10 +114,17 @@ export class MemoryStore {
     switch (change.kind) {
       case 'DagDeployed': {
         const { shard, dagId, tenantId, name, versionNo, hash, spec } = change;
-        this.dags.set(dagId, { shard, dagId, tenantId, tenant: 'acme', name, versionNo });
+        const { windowsUntil } = this.dags.get(dagId) ?? { windowsUntil: 0 as Instant };
+        const state = { isRetired: false, windowsUntil };
+        this.dags.set(dagId, { shard, dagId, tenantId, tenant: 'acme', name, versionNo, ...state });
         this.versions.set(`${dagId}/${versionNo}`, { dagId, versionNo, hash, spec });
         const row = this.shard(shard);
         row.lastDagNo = Math.max(row.lastDagNo, Math.floor(dagId / 64));
+        return;
+      }
+      case 'DagRetired':
+      case 'DagRevived': {
+        this.dags.set(change.dagId, { ...this.dags.get(change.dagId)!, isRetired: change.kind === 'DagRetired' });
         return;
       }
       case 'ScheduleSet': {
@@ -127,6 +134,7 @@ export class MemoryStore {
       }
       case 'ScheduleRemoved':
         this.schedules.delete(change.dagId);
+        this.dags.set(change.dagId, { ...this.dags.get(change.dagId)!, windowsUntil: change.decidedUntil });
         return;
       case 'WindowDecided': {
         this.windows.push(change);

@@ -59,6 +59,7 @@ export interface DagBook {
   versionNo: number;
   readonly versions: Map<number, DagSpec>;
   deployedAt: number;
+  isRetired: boolean;
 }
 
 export interface ShardBook {
@@ -106,13 +107,17 @@ export class Ledger {
         const known = this.dags.get(dagId);
         if (known === undefined) {
           const versions = new Map<number, DagSpec>([[versionNo, spec]]);
-          this.dags.set(dagId, { dagId, name, spec, versionNo, versions, deployedAt: this.at });
+          this.dags.set(dagId, { dagId, name, spec, versionNo, versions, deployedAt: this.at, isRetired: false });
           return;
         }
         known.versions.set(versionNo, spec);
-        Object.assign(known, { spec, versionNo, deployedAt: this.at });
+        Object.assign(known, { spec, versionNo, deployedAt: this.at, isRetired: false });
         return;
       }
+      case 'DagRetired':
+      case 'DagRevived':
+        this.dag(change.dagId).isRetired = change.kind === 'DagRetired';
+        return;
       case 'ScheduleSet':
         this.schedules.set(change.dagId, { ...change });
         return;
@@ -191,6 +196,12 @@ export class Ledger {
     const run = this.runs.get(runId);
     if (run === undefined) throw new Error(`the journal speaks of run ${runId}, which was never created`);
     return run;
+  }
+
+  dag(dagId: DagId): DagBook {
+    const dag = this.dags.get(dagId);
+    if (dag === undefined) throw new Error(`the journal speaks of dag ${dagId}, which was never deployed`);
+    return dag;
   }
 
   task({ runId, taskNo }: { readonly runId: RunId; readonly taskNo: TaskNo }): TaskBook {

@@ -2,10 +2,11 @@
  * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
  * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
  */
-import type { Change, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
+import type { Change, Instant, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
+  type DagRow,
   dagNameKey,
   type RunRow,
   silentKey,
@@ -45,9 +46,20 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const before = tables.dags.get(dagId);
       require(before === undefined || (before.shard === shard && before.name === name), 'a dag keeps its name', change);
       require(!tables.versions.has(versionKey(dagId, versionNo)), 'unique (dag, version)', change);
-      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo });
+      const windowsUntil = before?.windowsUntil ?? (0 as Instant);
+      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, windowsUntil });
+      tables.triggers.delete(dagId);
+      if (spec.on !== undefined) tables.triggers.set(dagId, { tenantId, event: spec.on.event, shard, dagId });
       tables.dagNames.set(dagNameKey(tenantId, name), dagId);
       return tables.versions.set(versionKey(dagId, versionNo), { dagId, versionNo, hash, spec });
+    }
+    case 'DagRetired':
+      tables.triggers.delete(change.dagId);
+      return setDag(tables, change, { isRetired: true });
+    case 'DagRevived': {
+      const { tenantId, shard, dagId, event } = change;
+      if (event !== null) tables.triggers.set(dagId, { tenantId, event, shard, dagId });
+      return setDag(tables, change, { isRetired: false });
     }
     case 'ScheduleSet': {
       const { shard, dagId, revision, spec, paused, decidedUntil } = change;
@@ -55,7 +67,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
     }
     case 'ScheduleRemoved':
       require(tables.schedules.has(change.dagId), 'a removed schedule is there', change);
-      return tables.schedules.delete(change.dagId);
+      tables.schedules.delete(change.dagId);
+      return setDag(tables, change, { windowsUntil: change.decidedUntil });
     case 'WindowDecided': {
       require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, firesAt, wallTime)', change);
       tables.windows.set(windowKey(change), change);
@@ -131,6 +144,10 @@ function checkReferences(tables: Tables, change: Change): void {
       return require(tables.tenants.has(change.tenantId), 'a dag has its tenant', change);
     case 'ScheduleSet':
       return require(tables.dags.has(change.dagId), 'a schedule has its dag', change);
+    case 'DagRetired': {
+      const isRetired = tables.dags.get(change.dagId)?.isRetired ?? false;
+      return require(!isRetired || !tables.schedules.has(change.dagId), 'a retired dag has no schedule', change);
+    }
     case 'WindowDecided':
       return require(change.runId === null || tables.runs.has(change.runId), 'a window has its run', change);
     case 'RunCreated': {
@@ -155,6 +172,16 @@ function liveRun(tables: Tables, change: OfRun): RunRow {
 
 function setRun(tables: Tables, change: OfRun, fields: Partial<RunRow>): void {
   tables.runs.set(change.runId, { ...liveRun(tables, change), ...fields });
+}
+
+function setDag(
+  tables: Tables,
+  change: Extract<Change, { kind: 'DagRetired' | 'DagRevived' | 'ScheduleRemoved' }>,
+  fields: Partial<DagRow>,
+): void {
+  const dag = tables.dags.get(change.dagId);
+  if (dag === undefined) throw new Violation('a changed dag is there', change);
+  tables.dags.set(change.dagId, { ...dag, ...fields });
 }
 
 function runningTask(

@@ -45,6 +45,13 @@ export interface WriterRow {
   readonly commitNo: number;
 }
 
+export interface EventTriggerRow {
+  readonly tenantId: TenantId;
+  readonly event: string;
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+}
+
 export type DagRow = Omit<StoredDag, 'tenant'>;
 
 export interface RunRow extends Omit<StoredRun, 'tasks'> {
@@ -119,6 +126,8 @@ export class Tables {
   readonly silent = new Table<string, { shard: ShardNo; workerId: string; since: number }>(this.log);
   readonly dags = new Table<DagId, DagRow>(this.log);
   readonly dagNames = new Table<string, DagId>(this.log);
+  /** Which dags an event makes runs of. */
+  readonly triggers = new Table<DagId, EventTriggerRow>(this.log);
   readonly versions = new Table<string, StoredVersion>(this.log);
   readonly schedules = new Table<DagId, StoredSchedule>(this.log);
   readonly windows = new Table<string, WindowDecided>(this.log);

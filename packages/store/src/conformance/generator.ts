@@ -75,7 +75,8 @@ export class Generator {
     const run = live.length > 0 ? this.#one(live) : null;
     const chance = this.#random();
     if (chance < 0.03) return this.#deploy(shard);
-    if (chance < 0.09) return this.#schedule(this.#one(this.#dags));
+    if (chance < 0.08) return this.#schedule(this.#one(this.#dags));
+    if (chance < 0.09) return this.#retire(this.#one(this.#dags));
     if (chance < 0.13) return this.#silence(shard);
     if (chance < 0.33 || run === null) {
       this.#create(this.#one(this.#dags), null);
@@ -97,17 +98,35 @@ export class Generator {
     this.#emit(next);
   }
 
+  /** Retires a dag, or brings it back as it was. */
+  #retire({ shard, dagId, tenantId }: DagDeployed): void {
+    const isRetired = this.model.dags.get(dagId)?.isRetired ?? false;
+    if (isRetired) {
+      const event = this.#random() < 0.5 ? `event ${this.#count}` : null;
+      return this.#emit({ kind: 'DagRevived', shard, tenantId, dagId, event, actor: ACTOR, at: this.#tick() });
+    }
+    if (this.model.schedules.has(dagId)) this.#unschedule({ shard, dagId });
+    this.#emit({ kind: 'DagRetired', shard, dagId, actor: ACTOR, at: this.#tick() });
+  }
+
+  #unschedule({ shard, dagId }: Pick<DagDeployed, 'shard' | 'dagId'>): void {
+    const { decidedUntil } = this.model.schedules.get(dagId)!;
+    this.#emit({ kind: 'ScheduleRemoved', shard, dagId, decidedUntil, actor: ACTOR, at: this.#tick() });
+  }
+
   #schedule({ shard, dagId, ...dag }: DagDeployed): void {
     const known = this.model.schedules.get(dagId);
     const at = this.#tick();
+    if (this.model.dags.get(dagId)?.isRetired) return;
     if (known === undefined || this.#random() < 0.3) {
       const revision = (known?.revision ?? 0) + 1;
       const spec = { ...SCHEDULE, missedLimit: revision };
       const paused = this.#random() < 0.3;
-      const decidedUntil = Math.max(known?.decidedUntil ?? 0, at) as Instant;
+      const before = known?.decidedUntil ?? this.model.dags.get(dagId)?.windowsUntil ?? 0;
+      const decidedUntil = Math.max(before, at) as Instant;
       return this.#emit({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor: ACTOR, at });
     }
-    if (this.#random() < 0.15) return this.#emit({ kind: 'ScheduleRemoved', shard, dagId, actor: ACTOR, at });
+    if (this.#random() < 0.15) return this.#unschedule({ shard, dagId });
     const firesAt = (known.decidedUntil + 1_000) as Instant;
     const window = { kind: 'WindowDecided', shard, dagId, firesAt, at } as const;
     if (this.#random() < 0.5) {

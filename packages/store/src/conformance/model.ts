@@ -62,10 +62,16 @@ export class Model {
     switch (change.kind) {
       case 'DagDeployed': {
         const { shard, dagId, tenantId, name, versionNo, hash, spec } = change;
-        this.dags.set(dagId, { shard, dagId, tenantId, tenant: TENANT.tenant, name, versionNo });
+        const windowsUntil = this.dags.get(dagId)?.windowsUntil ?? (0 as Instant);
+        const named = { shard, dagId, tenantId, tenant: TENANT.tenant, name, versionNo };
+        this.dags.set(dagId, { ...named, isRetired: false, windowsUntil });
         this.versions.push({ dagId, versionNo, hash, spec });
         return;
       }
+      case 'DagRetired':
+      case 'DagRevived':
+        this.#changeDag(change.dagId, { isRetired: change.kind === 'DagRetired' });
+        return;
       case 'ScheduleSet': {
         const { kind: _kind, actor: _actor, at: _at, ...schedule } = change;
         this.schedules.set(change.dagId, schedule);
@@ -73,6 +79,7 @@ export class Model {
       }
       case 'ScheduleRemoved':
         this.schedules.delete(change.dagId);
+        this.#changeDag(change.dagId, { windowsUntil: change.decidedUntil });
         return;
       case 'WindowDecided': {
         const schedule = this.schedules.get(change.dagId);
@@ -104,6 +111,12 @@ export class Model {
     const workers = this.silent.get(shard) ?? new Set();
     this.silent.set(shard, workers);
     return workers;
+  }
+
+  #changeDag(dagId: DagId, fields: Partial<StoredDag>): void {
+    const dag = this.dags.get(dagId);
+    if (dag === undefined) throw new Error(`dag ${dagId} is not in the model`);
+    this.dags.set(dagId, { ...dag, ...fields });
   }
 
   #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at }: RunCreated): void {

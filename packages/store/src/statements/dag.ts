@@ -1,15 +1,15 @@
 /** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, but for a schedule's `decided_until`. */
 import type { DagDeployed, DagId, ScheduleSet } from '@signalbox/engine';
-import type { ScheduleFold } from '../rows.ts';
+import type { DagFold, ScheduleFold } from '../rows.ts';
 import { type Call, call, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
 
 const upsertDags = statement(
   'upsert_dags',
   `
-  insert into dag (shard, dag_id, tenant_id, name, version_no)
-  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::integer[])
-  on conflict (shard, dag_id) do update set version_no = excluded.version_no`,
+  insert into dag (shard, dag_id, tenant_id, name, version_no, retired_at)
+  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::integer[], $6::bigint[])
+  on conflict (shard, dag_id) do update set version_no = excluded.version_no, retired_at = excluded.retired_at`,
 );
 
 const insertVersions = statement(
@@ -21,22 +21,71 @@ const insertVersions = statement(
       as u (shard, dag_id, version_no, hash, spec, actor, at, bundle)`,
 );
 
-export function deployDags(deploys: readonly DagDeployed[]): Call[] {
-  // A dag deployed twice in one batch is current in its last version.
-  const newest = [...new Map<DagId, DagDeployed>(deploys.map((deploy) => [deploy.dagId, deploy])).values()];
+/** Leans on the primary key (shard, dag_id), as do the next two. */
+const retireDags = statement(
+  'retire_dags',
+  `
+  with hit as (
+    update dag d set retired_at = u.retired_at from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, dag_id, retired_at)
+     where d.shard = u.shard and d.dag_id = u.dag_id
+    returning 1)
+  select expect_rows('retire_dags', count(*), $4::integer) from hit`,
+);
+
+const deleteTriggers = statement(
+  'delete_triggers',
+  `
+  delete from event_trigger e using unnest($1::smallint[], $2::bigint[]) as u (shard, dag_id)
+   where e.shard = u.shard and e.dag_id = u.dag_id`,
+);
+
+const insertTriggers = statement(
+  'insert_triggers',
+  `
+  insert into event_trigger (shard, dag_id, tenant_id, event)
+  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[])`,
+);
+
+type Deployed = DagFold & { deploy: DagDeployed };
+type Triggered = DagFold & { trigger: NonNullable<DagFold['trigger']> };
+
+/** The rows of dags as they are at the end of the batch; each version that came in it, also one that was replaced. */
+export function changeDags(dags: readonly DagFold[], deploys: readonly DagDeployed[]): Call[] {
+  const deployed = dags.filter((dag): dag is Deployed => dag.deploy !== null);
+  const known = dags.filter((dag) => dag.deploy === null);
+  const triggered = dags.filter((dag): dag is Triggered => dag.trigger !== null);
+  const calls: Call[] = [];
+  if (deployed.length > 0) calls.push(...deployDags(deployed, deploys));
+  if (known.length > 0) {
+    const retiredAts = nullableArray(known.map((dag) => dag.retiredAt));
+    calls.push(call(retireDags, ...keys(known), retiredAts, known.length));
+  }
+  calls.push(call(deleteTriggers, ...keys(dags)));
+  if (triggered.length > 0) {
+    const tenants = plainArray(triggered.map((dag) => dag.trigger.tenantId));
+    const events = textArray(triggered.map((dag) => dag.trigger.event));
+    calls.push(call(insertTriggers, ...keys(triggered), tenants, events));
+  }
+  return calls;
+}
+
+function keys(list: readonly { readonly shard: number; readonly dagId: DagId }[]): [string, string] {
+  return [plainArray(list.map(({ shard }) => shard)), plainArray(list.map(({ dagId }) => dagId))];
+}
+
+function deployDags(dags: readonly Deployed[], deploys: readonly DagDeployed[]): Call[] {
   return [
     call(
       upsertDags,
-      plainArray(newest.map((dag) => dag.shard)),
-      plainArray(newest.map((dag) => dag.dagId)),
-      plainArray(newest.map((dag) => dag.tenantId)),
-      textArray(newest.map((dag) => dag.name)),
-      plainArray(newest.map((dag) => dag.versionNo)),
+      ...keys(dags),
+      plainArray(dags.map(({ deploy }) => deploy.tenantId)),
+      textArray(dags.map(({ deploy }) => deploy.name)),
+      plainArray(dags.map(({ deploy }) => deploy.versionNo)),
+      nullableArray(dags.map(({ retiredAt }) => retiredAt)),
     ),
     call(
       insertVersions,
-      plainArray(deploys.map((dag) => dag.shard)),
-      plainArray(deploys.map((dag) => dag.dagId)),
+      ...keys(deploys),
       plainArray(deploys.map((dag) => dag.versionNo)),
       textArray(deploys.map((dag) => dag.hash)),
       textArray(deploys.map((dag) => JSON.stringify(dag.spec))),
@@ -70,6 +119,18 @@ const moveSchedules = statement(
   select expect_rows('move_schedules', count(*), $4::integer) from hit`,
 );
 
+/** What a removed schedule has decided stays decided: the next one begins after it. */
+const keepWindows = statement(
+  'keep_windows',
+  `
+  with hit as (
+    update dag d set windows_until = greatest(d.windows_until, u.until)
+      from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, dag_id, until)
+     where d.shard = u.shard and d.dag_id = u.dag_id
+    returning 1)
+  select expect_rows('keep_windows', count(*), $4::integer) from hit`,
+);
+
 const deleteSchedules = statement(
   'delete_schedules',
   `
@@ -84,10 +145,11 @@ export function changeSchedules(schedules: readonly ScheduleFold[]): Call[] {
   const moved = schedules.filter(
     ({ set, removed, decidedUntil }) => set === null && removed === null && decidedUntil !== null,
   );
-  const keys = (list: readonly ScheduleFold[]) => [
-    plainArray(list.map((schedule) => schedule.shard)),
-    plainArray(list.map((schedule) => schedule.dagId)),
-  ];
+  const left = schedules.filter(({ removedUntil }) => removedUntil !== null);
+  if (left.length > 0) {
+    const until = nullableArray(left.map(({ removedUntil }) => removedUntil));
+    calls.push(call(keepWindows, ...keys(left), until, left.length));
+  }
   if (removed.length > 0) calls.push(call(deleteSchedules, ...keys(removed)));
   if (set.length > 0) {
     calls.push(

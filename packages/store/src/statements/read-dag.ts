@@ -27,7 +27,7 @@ export interface VersionKey extends DagKey {
 }
 export type KeyKey = Pick<StoredKey, 'shard' | 'tenantId' | 'operation' | 'target' | 'key'>;
 
-const DAG_COLUMNS = 'd.shard, d.dag_id, d.tenant_id, n.name, d.name, d.version_no';
+const DAG_COLUMNS = 'd.shard, d.dag_id, d.tenant_id, n.name, d.name, d.version_no, d.retired_at, d.windows_until';
 
 const selectDags = statement(
   'select_dags',
@@ -132,6 +132,8 @@ export function parseDags({ rows }: CallResult): StoredDag[] {
     tenant: text(row, 3),
     name: text(row, 4),
     versionNo: integer(row, 5) as VersionNo,
+    isRetired: row[6] !== null,
+    windowsUntil: integer(row, 7) as Instant,
   }));
 }
 
