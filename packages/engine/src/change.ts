@@ -110,7 +110,7 @@ export interface RunCreated {
   readonly dagId: DagId;
   readonly versionNo: VersionNo;
   readonly priority: Priority;
-  readonly cause: 'api' | 'schedule';
+  readonly cause: 'api' | 'schedule' | 'event';
   /** The window it was created for; null for a run on demand. */
   readonly firesAt: Instant | null;
   /** False while the dag has as many active runs as it may (I7). */

@@ -50,6 +50,8 @@ export interface SubmitRuns {
   readonly key: { readonly key: string; readonly bodyHash: string } | null;
   /** An earlier send of this very command may have been done: look before doing it. */
   readonly mayRepeat: boolean;
+  /** What asked for them; `api` unless told. */
+  readonly cause?: 'api' | 'event';
   readonly actor: Actor;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Change, Instant, RunCreated, RunId, TaskNo, TenantId } from '@signalbox/engine';
+import type { Change, DagDeployed, Instant, RunCreated, RunId, TaskNo, TenantId } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
@@ -252,4 +252,29 @@ test('hostile names and keys are data (I69)', async () => {
     changes: [{ name: HOSTILE, spec }, { kind: 'RunCreated' }, { key: HOSTILE }],
   });
   expect(second?.changes).toEqual([struck]);
+});
+
+test('an event finds the dags whose newest version waits for it, of its own tenant, and none that is retired (I65)', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5, 6]);
+  const on = (event: string | null, dag: DagDeployed): DagDeployed =>
+    event === null ? dag : { ...dag, spec: { ...dag.spec, on: { event } } };
+  const named = async (event: string, tenantId = OURS) =>
+    (await box.queries.dagsOnEvent(tenantId, event)).map(({ shard, dagId, name }) => [shard, dagId, name]);
+  const [one, other] = [on(HOSTILE, deployed(5, 1)), on(HOSTILE, deployed(6, 1))];
+  const row = ({ shard, dagId, name }: DagDeployed) => [shard, dagId, name];
+  await node.commit([one, other]);
+  expect(await named(HOSTILE)).toEqual([row(one), row(other)]);
+  expect(await named('other')).toEqual([]);
+  expect(await named(HOSTILE, 2 as TenantId)).toEqual([]);
+  const { shard, dagId, tenantId, actor, at } = one;
+  const retired = (dag: DagDeployed): Change => ({ kind: 'DagRetired', shard: dag.shard, dagId: dag.dagId, actor, at });
+  await node.commit([on('other', deployed(5, 1, 2)), retired(other)]);
+  expect(await named(HOSTILE)).toEqual([]);
+  expect(await named('other')).toEqual([row(one)]);
+  await node.commit([on(null, deployed(5, 1, 3))]);
+  expect(await named('other')).toEqual([]);
+  const back: Change = { kind: 'DagRevived', shard, dagId, tenantId, event: 'other', actor, at };
+  await node.commit([retired(one), back]);
+  expect(await named('other')).toEqual([row(one)]);
 });

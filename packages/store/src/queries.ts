@@ -15,7 +15,7 @@ import {
   revokeToken,
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
-import { findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
 import { refuseOtherSchema } from './schema-check.ts';
@@ -58,6 +58,7 @@ export class Queries {
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
+  dagsOnEvent = (tenantId: TenantId, event: string) => dagsOnEvent(this.#database, tenantId, event);
   listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
     listWindows(this.#database, tenantId, windows);
 

@@ -127,3 +127,10 @@ test('a dag without tasks has nothing to do, and its run ends (I72)', () => {
   const box = scenario({ dag: { ...job(), tasks: [] } });
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
 });
+
+test.each(['api', 'event'] as const)('a run that was asked for by %s says so', (cause) => {
+  const box = scenario({ dag: job(), runs: 0 });
+  box.submit({ cause });
+  box.submit();
+  expect(box.changes('RunCreated').map((run) => run.cause)).toEqual([cause, 'api']);
+});

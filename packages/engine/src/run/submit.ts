@@ -26,7 +26,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     const runId = createRun(recorder, dag, {
       uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
       priority: priority ?? dag.current.spec.priority,
-      cause: 'api',
+      cause: command.cause ?? 'api',
       firesAt: null,
       params,
       actor: command.actor,

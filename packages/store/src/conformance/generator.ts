@@ -92,7 +92,9 @@ export class Generator {
     const again = own.length > 2 ? this.#one(own) : null;
     const dag = deployed(shard, again === null ? own.length + 1 : Math.floor(again.dagId / 64), 1, this.#tick());
     const versionNo = this.model.versions.filter(({ dagId }) => dagId === dag.dagId).length + 1;
-    const next = deployed(shard, Math.floor(dag.dagId / 64), versionNo, dag.at);
+    const plain = deployed(shard, Math.floor(dag.dagId / 64), versionNo, dag.at);
+    const spec = this.#random() < 0.3 ? { ...plain.spec, on: { event: `event ${versionNo}` } } : plain.spec;
+    const next = { ...plain, spec };
     if (again === null) this.#dags.push(next);
     else this.#dags[this.#dags.indexOf(again)] = next;
     this.#emit(next);
@@ -152,7 +154,10 @@ export class Generator {
       firesAt,
       at: this.#tick(),
     };
-    const run = created(dag, runId, { ...fields, cause: firesAt === null ? 'api' : 'schedule' });
+    const run = created(dag, runId, {
+      ...fields,
+      cause: firesAt !== null ? 'schedule' : this.#random() < 0.3 ? 'event' : 'api',
+    });
     this.#emit(run);
     if (firesAt === null && this.#random() < 0.4) this.#emit(keyOf(run, dag.shard, `key ${no}`));
     return runId;

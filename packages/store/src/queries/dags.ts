@@ -91,6 +91,15 @@ const selectDags = statement(
    order by d.name limit $3::integer`,
 );
 
+/** Leans on the primary key (tenant_id, event, …) of event_trigger, which has no row of a retired dag. */
+const selectTriggered = statement(
+  'dags_on_event',
+  `
+  select e.shard, e.dag_id, d.name
+    from event_trigger e join dag d on d.shard = e.shard and d.dag_id = e.dag_id
+   where e.tenant_id = $1::integer and e.event = $2::text and d.tenant_id = e.tenant_id order by d.name`,
+);
+
 /** Leans on the primary key (shard, dag_id, fires_at, wall_time) of each partition, from its end. */
 const selectWindows = statement(
   'list_windows',
@@ -120,6 +129,22 @@ export async function listDags(
   return database.snapshot(async (ask) => {
     const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit, retired)], { last: true });
     return (found?.rows ?? []).map(parseDag);
+  });
+}
+
+/** The dags that an event of this name makes runs of, in order of name. */
+export async function dagsOnEvent(
+  database: Database,
+  tenantId: TenantId,
+  event: string,
+): Promise<Pick<DagView, 'shard' | 'dagId' | 'name'>[]> {
+  return database.snapshot(async (ask) => {
+    const [found] = await ask([call(selectTriggered, tenantId, encodeText(event))], { last: true });
+    return (found?.rows ?? []).map(([shard, dagId, name]) => ({
+      shard: Number(shard) as ShardNo,
+      dagId: Number(dagId) as DagId,
+      name: decodeText(name ?? ''),
+    }));
   });
 }
 
