@@ -89,7 +89,7 @@ test('an example is deployed, run, shown and listed', async () => {
   const run = await json('runs', 'trigger', 'hello', '--params', '{"name":"Ada"}', '--wait');
   expect(run).toMatchObject({ outcome: 'succeeded', params: { name: 'Ada' } });
   const shown = await signalbox('runs', 'show', run.id);
-  expect(shown.stdout).toMatch(/shout +succeeded +1 +"HELLO, ADA!"/);
+  expect(shown.stdout).toMatch(/shout +succeeded +1 +\d+ ms +"HELLO, ADA!"/);
   expect(shown.stdout).not.toContain('\u001b');
   const listed = await json('runs', 'list', '--dag', 'hello');
   expect(listed.items.map((item: { id: string }) => item.id)).toEqual([run.id]);
@@ -99,7 +99,7 @@ test('a run that fails is waited for with exit code 1, and says why', async () =
   await json('deploy', join(examples, 'broken.json'));
   const { exitCode, stdout } = await signalbox('runs', 'trigger', 'broken', '--wait');
   expect(exitCode).toBe(1);
-  expect(stdout).toMatch(/stumble +failed +3 +Error: This example fails on purpose/);
+  expect(stdout).toMatch(/stumble +failed +3 +\d+ ms +Error: This example fails on purpose/);
   expect(stdout).toMatch(/never +upstream_failed/);
 });
 
@@ -114,16 +114,23 @@ test('a key gives the same run again, and a run can be cancelled', async () => {
 });
 
 test.each([
-  [['runs', 'trigger', 'nothing'], 'There is no dag nothing', 'deploy the dag first'],
-  [['runs', 'show', 'x'], 'There is no run x', 'Check the id'],
-  [['runs', 'trigger', 'hello', '--params', '{'], '--params is no JSON', 'Quote it'],
-  [['runs', 'list', '--state', 'asleep'], 'not well-formed', 'Correct what'],
-  [['deploy', '/nowhere.json'], "can't be read", 'Give the path'],
-  [['worker', '--handlers', '/nowhere.mjs'], 'could not be loaded', 'Give a JavaScript module'],
-  [['runs', 'list', '--data', '/nowhere'], 'No token is known', 'SIGNALBOX_TOKEN'],
-])('%j fails with a sentence and what to do', async (args, message, remedy) => {
+  [['runs', 'trigger', 'nothing'], 4, 'There is no dag nothing', 'deploy the dag first'],
+  [['runs', 'show', 'x'], 4, 'There is no run x', 'Check the id'],
+  [['runs', 'trigger', 'hello', '--params', '{'], 2, 'That is no JSON', 'Quote it'],
+  [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Give one of queued, open'],
+  [['runs', 'list', '--limit', '0'], 2, 'whole number', 'runs list --help'],
+  [['runs', 'list', '--cursor', '?'], 4, 'not well-formed', 'Correct what'],
+  [['deploy', '/nowhere.json'], 1, "can't be read", 'Give the path'],
+  [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Give a JavaScript module'],
+  [['runs', 'list', '--data', '/nowhere'], 4, 'No token is known', 'SIGNALBOX_TOKEN'],
+  [['runs', 'list', '--url', 'box-1'], 2, 'address is "box-1"', 'http://127.0.0.1:4500'],
+  [['runs', 'list', '--url', 'http://127.0.0.1:2'], 3, 'No server answers at 127.0.0.1:2', 'npx signalbox start'],
+  [['dags', 'delete', 'hello'], 2, 'Nobody is there to be asked', '--yes'],
+  [['completion', 'tcsh'], 2, 'no completion for "tcsh"', 'bash, zsh, fish'],
+  [['nonsense'], 2, "unknown command 'nonsense'", 'signalbox --help'],
+])('%j fails with exit code %i, a sentence and what to do', async (args, code, message, remedy) => {
   const { exitCode, stderr, stdout } = await signalbox(...args);
-  expect([exitCode, stdout]).toEqual([1, '']);
+  expect([exitCode, stdout]).toEqual([code, '']);
   expect(stderr).toContain(message);
   expect(stderr).toContain(remedy);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -131,7 +138,7 @@ test.each([
 
 test('a wrong token is told as such; errors are JSON for programs', async () => {
   const { exitCode, stderr } = await begin(['runs', 'list', '--json'], { SIGNALBOX_TOKEN: 'wrong' }).ended;
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(4);
   expect(JSON.parse(stderr).error).toMatchObject({
     code: 'UNAUTHENTICATED',
     remedy: expect.stringContaining('admin.token'),
@@ -140,7 +147,7 @@ test('a wrong token is told as such; errors are JSON for programs', async () => 
 
 test('bad settings of a server are refused before anything is started', async () => {
   const { exitCode, stderr } = await signalbox('server', '--http', '0.0.0.0:4500', '--database', databaseUrl);
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('without TLS')]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('without TLS')]);
 });
 
 test('a worker that is told to stop finishes what it has (I27)', async () => {

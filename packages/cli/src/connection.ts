@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@signalbox/sdk';
 import { dataFolder } from '@signalbox/server/config';
+import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
 
 export interface ConnectionFlags {
@@ -10,23 +11,45 @@ export interface ConnectionFlags {
   readonly data?: string;
 }
 
-const USUAL_URL = 'http://127.0.0.1:4500';
-const RETRY_MS = 5_000;
+/** The same with the flag that all of them have. */
+export interface ClientFlags extends ConnectionFlags {
+  readonly json?: boolean;
+}
 
-export async function connect(flags: ConnectionFlags): Promise<Client> {
-  const url = flags.url ?? process.env.SIGNALBOX_URL ?? USUAL_URL;
+export interface PageFlags extends ClientFlags {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+const USUAL_URL = 'http://127.0.0.1:4500';
+const RETRY_MS = 2_000;
+
+export async function connect(flags: ConnectionFlags, { retryForMs = RETRY_MS } = {}): Promise<Client> {
   const token = await findToken(flags);
   const { createClient } = await import('@signalbox/sdk');
-  return createClient({ url, token, retryForMs: RETRY_MS });
+  return createClient({ url: urlOf(flags), token, retryForMs });
+}
+
+export function urlOf(flags: Pick<ConnectionFlags, 'url'>): string {
+  const url = flags.url ?? (process.env.SIGNALBOX_URL || USUAL_URL);
+  if (/^https?:\/\/[^/\s]+\/?$/.test(url)) return url.replace(/\/$/, '');
+  throw new CliError(`The server's address is "${url}".`, `Give one such as ${USUAL_URL}.`, EXIT.usage);
+}
+
+export function dataFolderOf({ data }: Pick<ConnectionFlags, 'data'>): string {
+  return dataFolder(data === undefined ? process.env : { ...process.env, SIGNALBOX_DATA: data });
+}
+
+export function tokenFileOf(flags: Pick<ConnectionFlags, 'data'>): string {
+  return process.env.SIGNALBOX_TOKEN_FILE || join(dataFolderOf(flags), 'admin.token');
 }
 
 /** From the environment, or from the file that the server made for its owner. */
-export async function findToken({ data }: Pick<ConnectionFlags, 'data'>): Promise<string> {
-  const { SIGNALBOX_TOKEN, SIGNALBOX_ADMIN_TOKEN, SIGNALBOX_TOKEN_FILE } = process.env;
+export async function findToken(flags: Pick<ConnectionFlags, 'data'>): Promise<string> {
+  const { SIGNALBOX_TOKEN, SIGNALBOX_ADMIN_TOKEN } = process.env;
   if (SIGNALBOX_TOKEN) return SIGNALBOX_TOKEN;
   if (SIGNALBOX_ADMIN_TOKEN) return SIGNALBOX_ADMIN_TOKEN;
-  const folder = dataFolder(data === undefined ? process.env : { ...process.env, SIGNALBOX_DATA: data });
-  const file = SIGNALBOX_TOKEN_FILE || join(folder, 'admin.token');
+  const file = tokenFileOf(flags);
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
@@ -34,6 +57,7 @@ export async function findToken({ data }: Pick<ConnectionFlags, 'data'>): Promis
     throw new CliError(
       `No token is known: the file ${file} ${why}.`,
       'Start a server here (npx signalbox start), or set SIGNALBOX_TOKEN to a token of the server that you ask.',
+      EXIT.refused,
     );
   }
 }

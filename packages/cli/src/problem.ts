@@ -1,42 +1,109 @@
-/** What went wrong, and what to do about it, for the person at the terminal. */
+/** What went wrong, what to do about it, and which exit code tells a script. */
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { ToldError } from './output.ts';
+
 export class CliError extends Error {
   readonly remedy: string;
+  readonly exitCode: ExitCode;
 
-  constructor(message: string, remedy: string) {
+  constructor(message: string, remedy: string, exitCode: ExitCode = EXIT.failed) {
     super(message);
     this.name = 'CliError';
     this.remedy = remedy;
+    this.exitCode = exitCode;
   }
 }
 
-interface Explained {
-  readonly message: string;
-  readonly remedy: string | null;
-  readonly code: string | null;
+export interface Explained extends ToldError {
+  readonly exitCode: ExitCode;
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly remedy: string;
+  readonly status: number;
 }
 
 /** Errors of all packages say what to do in one way or another; they are told by their shape, so that none need be loaded. */
 export function explain(error: unknown): Explained {
-  if (!(error instanceof Error)) return { message: String(error), remedy: null, code: null };
-  const { body, remedy, code } = error as { body?: unknown; remedy?: unknown; code?: unknown };
-  if (error.name === 'SignalboxError' || typeof body === 'function') {
-    const problem = (body as () => { remedy: string; code: string }).call(error);
-    return { message: error.message, remedy: remedyFor(problem), code: problem.code };
-  }
+  if (!(error instanceof Error)) return { message: String(error), remedy: null, code: null, exitCode: EXIT.failed };
+  const { body, remedy, code, exitCode } = error as {
+    body?: unknown;
+    remedy?: unknown;
+    code?: unknown;
+    exitCode?: ExitCode;
+  };
+  if (typeof body === 'function') return explainRefusal(error, (body as () => Refusal).call(error));
+  if (error.name === 'WaitTimedOut')
+    return { message: error.message, remedy: null, code: null, exitCode: EXIT.timedOut };
   return {
     message: typeof remedy === 'string' ? error.message.replace(remedy, '').trim() : error.message,
     remedy: typeof remedy === 'string' ? remedy : null,
     code: typeof code === 'string' ? code : null,
+    exitCode: exitCode ?? (error.name === 'ConfigError' ? EXIT.usage : EXIT.failed),
   };
 }
 
 /** The table of errors speaks to programs; here a person can do something else. */
-function remedyFor({ code, remedy }: { code: string; remedy: string }): string {
+function explainRefusal(error: Error, { code, remedy, status }: Refusal): Explained {
+  if (hasNoAnswer(error)) {
+    return {
+      code,
+      message: `No server answers at ${addressOf(error)}.`,
+      remedy: 'Start one with: npx signalbox start. If one is running elsewhere, name it with --url or SIGNALBOX_URL.',
+      exitCode: EXIT.unreachable,
+    };
+  }
+  if (causes(error).some((cause) => typeof cause.code === 'string' && /CERT|SIGNATURE|SELF_SIGNED/.test(cause.code))) {
+    const what = "Set NODE_EXTRA_CA_CERTS to the certificate (PEM) of the authority that signed the server's.";
+    return { code, message: "The server's certificate is not trusted.", remedy: what, exitCode: EXIT.unreachable };
+  }
   if (code === 'UNAUTHENTICATED') {
-    return 'Give the token of this server: set SIGNALBOX_TOKEN, or SIGNALBOX_DATA to the data folder that holds admin.token.';
+    const what =
+      'Give the token of this server: set SIGNALBOX_TOKEN, or SIGNALBOX_DATA to the data folder that holds admin.token.';
+    return { code, message: error.message, remedy: what, exitCode: EXIT.refused };
   }
-  if (code === 'UNAVAILABLE' || code === 'UNKNOWN_OUTCOME') {
-    return `${remedy} Is the server running? Start one with: npx signalbox start`;
+  const isServing = status < 500;
+  const mayServe = code === 'UNAVAILABLE' || code === 'OVERLOADED' || code === 'UNKNOWN_OUTCOME';
+  const exitCode = isServing ? EXIT.refused : mayServe ? EXIT.unreachable : EXIT.failed;
+  return { code, message: error.message, remedy, exitCode };
+}
+
+/** The connection itself failed: nobody listens there. */
+function hasNoAnswer(error: Error): boolean {
+  return causes(error).some(({ code }) => typeof code === 'string' && NOBODY.has(code));
+}
+
+const NOBODY = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+interface SystemCause {
+  readonly code?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+  readonly hostname?: unknown;
+}
+
+function causes(error: unknown): SystemCause[] {
+  const found: SystemCause[] = [];
+  for (let next = error, depth = 0; next instanceof Error && depth < 5; next = next.cause, depth++) {
+    found.push(next as SystemCause);
+    if (next instanceof AggregateError) found.push(...(next.errors as SystemCause[]));
   }
-  return remedy;
+  return found;
+}
+
+function addressOf(error: Error): string {
+  for (const { address, port, hostname } of causes(error)) {
+    if (typeof address === 'string' && typeof port === 'number') return `${address}:${port}`;
+    if (typeof hostname === 'string') return hostname;
+  }
+  return 'that address';
 }

@@ -35,6 +35,12 @@ export async function findBinaries(
   throw new PostgresError(`PostgreSQL cannot be run as ${account.name}: ${output.trim()}.`, remedyForRun());
 }
 
+/** Those of the installed package, with their links made where that can be done. */
+export async function findOwnBinaries(packageDir: string = locatePackage()): Promise<Binaries> {
+  await makeLinks(packageDir, packageDir).catch(() => undefined); // somebody else's modules: they may be there already
+  return binariesIn(join(packageDir, 'native'), await versionOf(packageDir));
+}
+
 /** On Alpine the programs do not start, and the system's message ("not found") names a file that is plainly there. */
 export function remedyForRun(): string {
   return existsSync('/etc/alpine-release')

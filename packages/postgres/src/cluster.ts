@@ -12,8 +12,13 @@ export const ROLE = 'signalbox';
 const ABANDONED_AFTER_MS = 600_000;
 
 /** Makes sure that there is an initialised data folder of our major version. */
-export async function ensureCluster(cluster: { dataDir: string; account: Account; binaries: Binaries }): Promise<void> {
-  const { dataDir, account } = cluster;
+export async function ensureCluster(cluster: {
+  dataDir: string;
+  account: Account;
+  binaries: Binaries;
+  log?: (line: string) => void;
+}): Promise<void> {
+  const { dataDir, account, log = () => {} } = cluster;
   const major = await majorOf(dataDir);
   if (major === MAJOR) return;
   if (major !== undefined) {
@@ -29,6 +34,7 @@ export async function ensureCluster(cluster: { dataDir: string; account: Account
       'Name another folder.',
     );
   }
+  log(`PostgreSQL ${MAJOR} is being set up in ${dataDir}; this is done once`);
   await mkdir(dirname(dataDir), { recursive: true, mode: 0o755 });
   await removeAbandonedDrafts(dataDir);
   const draft = `${dataDir}.init-${randomBytes(4).toString('hex')}`;

@@ -54,7 +54,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
   const dataDir = await realpath(wanted).catch(() => wanted); // a new folder cannot be renamed over a symbolic link
   const account = chooseAccount({ user: options.user, dataDir });
   const binaries = await findBinaries(account);
-  await ensureCluster({ dataDir, account, binaries });
+  await ensureCluster({ dataDir, account, binaries, log });
   const socketDir = await socketFolder({ dataDir, port: PORT, account });
   const up = await bringUp({
     dataDir,

@@ -1,3 +1,3 @@
 export { ConfigError, dataFolder, parseConfig, type ServerConfig } from './config.ts';
-export { runServer } from './main.ts';
+export { runServer, untilTold } from './main.ts';
 export { type RunningServer, startServer } from './start.ts';

@@ -5,22 +5,34 @@ import { type RunningServer, startServer } from './start.ts';
 /** What is to be done first when the server has been told to end. */
 type BeforeStop = () => Promise<void>;
 
+/** Ctrl-C in a terminal reaches the whole group, and a parent such as npm passes its own on: within this time they are one. */
+const SAME_SIGNAL_MS = 300;
+
+/**
+ * Resolves at the first signal to end; `onAgain` is called at the next one. SIGHUP counts: a terminal that goes away must
+ * not leave a half of it behind.
+ */
+export function untilTold(onAgain: () => void): Promise<void> {
+  let toldAt: number | null = null;
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (toldAt === null) {
+          toldAt = performance.now();
+          resolve();
+        } else if (performance.now() - toldAt > SAME_SIGNAL_MS) onAgain();
+      });
+    }
+  });
+}
+
 /** Resolves when the server has been told to end, and has. A second signal ends the process at once. */
 export async function runServer(
   variables: Readonly<Record<string, string | undefined>>,
   onStarted: (server: RunningServer) => BeforeStop | undefined | Promise<BeforeStop | undefined> = () => undefined,
 ): Promise<void> {
   const config = parseConfig(variables);
-  let isTold = false;
-  const told = new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (isTold) process.exit(1);
-        isTold = true;
-        resolve();
-      });
-    }
-  });
+  const told = untilTold(() => process.exit(1));
   const server = await startServer(config);
   const beforeStop = await onStarted(server);
   await told;

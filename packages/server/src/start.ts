@@ -52,21 +52,35 @@ class Closers {
 }
 
 /** @example const server = await startServer(parseConfig({ SIGNALBOX_HTTP: '127.0.0.1:0' })); */
-export async function startServer(config: ServerConfig): Promise<RunningServer> {
+export async function startServer(
+  config: ServerConfig,
+  /** Told what takes its time at a start, a line for people each. */
+  onProgress: (line: string) => void = () => {},
+): Promise<RunningServer> {
   const logger = makeLogger(config.logLevel, 'main');
   const closers = new Closers();
   try {
-    return await start(config, logger, closers);
+    return await start({ config, logger, closers, onProgress });
   } catch (error) {
     await closers.closeAll(logger);
     throw error;
   }
 }
 
-async function start(config: ServerConfig, logger: Logger, closers: Closers): Promise<RunningServer> {
+interface Start {
+  readonly config: ServerConfig;
+  readonly logger: Logger;
+  readonly closers: Closers;
+  readonly onProgress: (line: string) => void;
+}
+
+async function start({ config, logger, closers, onProgress }: Start): Promise<RunningServer> {
   const tell = tellWith(logger);
   const { preparedStatements, logLevel, tls } = config;
-  const database = await openDatabase(config, tell);
+  const database = await openDatabase(config, (level, message, fields) => {
+    onProgress(message);
+    tell(level, message, fields);
+  });
   const { url } = database;
   let opened: PostgresStore | null = null;
   closers.add(async () => {
@@ -75,6 +89,7 @@ async function start(config: ServerConfig, logger: Logger, closers: Closers): Pr
     await opened?.close();
     if (isLast) await database.stop();
   });
+  onProgress('The database is brought to the schema of this version');
   await migrateWhenThere(url, tell);
   const access = { url, preparedStatements, log: tell };
   const store = await openPostgresStore(access);

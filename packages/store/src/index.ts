@@ -1,5 +1,6 @@
 export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
+export { type DatabaseInspection, inspectDatabase } from './inspect.ts';
 export type { JournalEntry } from './journal-read.ts';
 export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';

@@ -1,9 +1,9 @@
 /** `signalbox deploy`. */
 import { readFile } from 'node:fs/promises';
 import type { DagDefinition } from '@signalbox/sdk';
-import { type ConnectionFlags, connect } from './connection.ts';
-import { colours, print, printJson } from './output.ts';
-import { CliError } from './problem.ts';
+import { type ConnectionFlags, connect } from '../connection.ts';
+import { colours, print, printJson } from '../output.ts';
+import { CliError } from '../problem.ts';
 
 export async function deploy(
   files: readonly string[],

@@ -1,9 +1,12 @@
 /** `signalbox server`. */
-import { print, printJson } from './output.ts';
+
+import { print, printJson } from '../output.ts';
+import { refuseBusyPorts } from '../start/ports.ts';
 
 export interface ServerFlags {
   readonly http?: string;
   readonly grpc?: string;
+  readonly services?: string;
   readonly data?: string;
   readonly database?: string;
   readonly log?: string;
@@ -12,8 +15,10 @@ export interface ServerFlags {
 }
 
 export async function server(flags: ServerFlags): Promise<void> {
-  const { runServer } = await import('@signalbox/server');
-  await runServer(variablesOf(flags), ({ url, grpcAddress, nodeId }) => {
+  const { parseConfig, runServer } = await import('@signalbox/server');
+  const variables = variablesOf(flags);
+  await refuseBusyPorts(parseConfig(variables));
+  await runServer(variables, ({ url, grpcAddress, nodeId }) => {
     if (flags.json) printJson({ url, grpcAddress, nodeId });
     else print(`signalbox serves the API on ${url} and workers on ${grpcAddress}`);
     return undefined;
@@ -26,6 +31,7 @@ export function variablesOf(flags: ServerFlags): Record<string, string | undefin
   const given: Record<string, string | undefined> = {
     SIGNALBOX_HTTP: flags.http,
     SIGNALBOX_GRPC: flags.grpc,
+    SIGNALBOX_SERVICES: flags.services,
     SIGNALBOX_DATA: flags.data,
     DATABASE_URL: flags.database,
     SIGNALBOX_LOG: flags.log,

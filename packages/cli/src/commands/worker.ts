@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Handler } from '@signalbox/sdk';
-import { findToken } from './connection.ts';
-import { print } from './output.ts';
-import { CliError } from './problem.ts';
+import { findToken } from '../connection.ts';
+import { print } from '../output.ts';
+import { CliError } from '../problem.ts';
 
 export interface WorkerFlags {
-  readonly handlers: string;
+  readonly handlers?: string;
   readonly slots: number;
   readonly queues: string;
   readonly gateway?: string;
@@ -21,7 +21,7 @@ export interface WorkerFlags {
 const USUAL_GATEWAY = '127.0.0.1:4501';
 
 export async function worker(flags: WorkerFlags): Promise<void> {
-  const handlers = await loadHandlers(flags.handlers);
+  const handlers = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
   const token = await findToken(flags);
   const gateways = split(flags.gateway ?? process.env.SIGNALBOX_GATEWAY ?? USUAL_GATEWAY);
   const { startWorker } = await import('@signalbox/worker');

@@ -1,0 +1,38 @@
+/** `signalbox dags show`. */
+import type { DagDetails } from '@signalbox/protocol';
+import { type ClientFlags, connect } from '../connection.ts';
+import { colours, plainLines, print, printJson, short, spanText, table } from '../output.ts';
+import { next } from '../program-name.ts';
+import { startedBy } from './dags-list.ts';
+
+const TASKS_SHOWN = 200;
+
+export async function showDag(name: string, flags: ClientFlags): Promise<void> {
+  const dag = await (await connect(flags)).getDag(name);
+  if (flags.json) return printJson(dag);
+  print(`${colours.bold(dag.name)} version ${dag.version}, deployed ${dag.deployedAt}`);
+  if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it takes no new runs`));
+  if (dag.description !== null) print(plainLines(dag.description));
+  print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
+  const rows = dag.tasks
+    .slice(0, TASKS_SHOWN)
+    .map((task) => [task.name, doesOf(task), short(task.needs.join(', '), 60), task.queue, limitsOf(task)]);
+  print(table(['task', 'does', 'needs', 'queue', 'limits'], rows));
+  if (dag.tasks.length > TASKS_SHOWN)
+    print(colours.dim(`… and ${dag.tasks.length - TASKS_SHOWN} more; --json shows all of them`));
+  print(colours.dim(`run it with: ${next(`runs trigger ${dag.name} --wait`)}`));
+}
+
+type TaskSpec = DagDetails['tasks'][number];
+
+function doesOf({ kind, handler }: TaskSpec): string {
+  return kind === 'handler' ? `handler ${short(handler ?? '')}` : kind;
+}
+
+function limitsOf({ retries, timeoutMs }: TaskSpec): string {
+  const parts = [
+    ...(retries.maxAttempts > 1 ? [`${retries.maxAttempts} attempts`] : []),
+    ...(timeoutMs === null ? [] : [`within ${spanText(timeoutMs)}`]),
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,24 @@
+/** `signalbox dags windows`. */
+import type { WindowView } from '@signalbox/protocol';
+import { connect, type PageFlags } from '../connection.ts';
+import { coloured, colours, print, printJson, table } from '../output.ts';
+
+export async function listWindows(dag: string, flags: PageFlags): Promise<void> {
+  const { limit, cursor } = flags;
+  const client = await connect(flags);
+  const [{ schedule }, page] = await Promise.all([
+    client.getDag(dag),
+    client.listWindows(dag, { limit, ...(cursor === undefined ? {} : { cursor }) }),
+  ]);
+  if (flags.json) return printJson({ next: schedule?.nextAt ?? null, paused: schedule?.paused ?? false, ...page });
+  if (schedule === null) print('it has no schedule: it runs on demand');
+  else if (schedule.paused) print(`${coloured('paused')}; it was ${schedule.cron} ${schedule.zone}`);
+  else print(`next: ${schedule.nextAt ?? 'never'} (${schedule.cron} ${schedule.zone})`);
+  if (page.items.length > 0) print(table(['planned', 'what became of it', 'run'], page.items.map(rowOf)));
+  if (page.cursor !== null) print(colours.dim(`older ones: --cursor ${page.cursor}`));
+}
+
+function rowOf(window: WindowView): string[] {
+  const many = window.count > 1 ? ` (${window.count}, until ${window.untilAt})` : '';
+  return [window.firesAt, `${window.skipped === null ? 'run' : `skipped: ${window.skipped}`}${many}`, window.run ?? ''];
+}

@@ -1,0 +1,57 @@
+/** `signalbox logs`. */
+import type { AttemptName, Client, LogLine } from '@signalbox/sdk';
+import { type ClientFlags, connect } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { lastLines } from '../follow/last-lines.ts';
+import { onInterrupt } from '../interrupt.ts';
+import { colours, plain, print, printJson, printJsonLine } from '../output.ts';
+import { resolveRun } from '../run-id.ts';
+
+export interface LogsFlags extends ClientFlags {
+  readonly attempt?: number;
+  readonly follow?: boolean;
+  readonly tail?: number;
+  readonly times?: boolean;
+}
+
+export async function logs(given: string, task: string | undefined, flags: LogsFlags): Promise<void> {
+  const client = await connect(flags);
+  const run = await resolveRun(client, given);
+  const tasks = task === undefined ? await startedTasks(client, run) : [task];
+  const all: Record<string, readonly LogLine[]> = {};
+  for (const name of tasks) {
+    const attempt: AttemptName = { run, task: name, attempt: flags.attempt ?? 'last' };
+    if (tasks.length > 1 && !flags.json) print(colours.bold(`── ${plain(name)}`));
+    if (flags.follow) await follow(client, attempt, flags);
+    else if (flags.json) all[name] = await lastLines(client, attempt, flags.tail);
+    else for (const line of await lastLines(client, attempt, flags.tail)) show(line, flags);
+    if (process.exitCode === EXIT.interrupted) return;
+  }
+  if (!flags.follow && flags.json) printJson(task === undefined ? all : (all[task] ?? []));
+  else if (tasks.length === 0 && !flags.json) print(colours.dim('no task of this run has started yet'));
+}
+
+/** In the order of the definition; those that never had an attempt have no log. */
+async function startedTasks(client: Client, run: string): Promise<string[]> {
+  const { tasks } = await client.getRun(run);
+  return tasks.filter(({ attempt }) => attempt > 0).map(({ name }) => name);
+}
+
+async function follow(client: Client, attempt: AttemptName, flags: LogsFlags): Promise<void> {
+  const { signal } = onInterrupt();
+  const from = flags.tail === undefined ? 0 : ((await lastLines(client, attempt, flags.tail))[0]?.no ?? 0);
+  try {
+    for await (const line of client.followLog(attempt, { from, signal })) {
+      if (flags.json) printJsonLine({ task: attempt.task, ...line });
+      else show(line, flags);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    process.exitCode = EXIT.interrupted;
+  }
+}
+
+export function show({ at, stream, text }: LogLine, { times }: { readonly times?: boolean }): void {
+  const paint = stream === 'stderr' ? colours.yellow : stream === 'system' ? colours.dim : (line: string) => line;
+  print(`${times ? `${colours.dim(at)} ` : ''}${paint(plain(text))}`);
+}

@@ -1,0 +1,18 @@
+/** `signalbox nodes`. */
+import { type ClientFlags, connect } from '../connection.ts';
+import { coloured, colours, print, printJson, short, table } from '../output.ts';
+
+export async function listNodes(flags: ClientFlags): Promise<void> {
+  const page = await (await connect(flags)).listNodes();
+  if (flags.json) return printJson(page);
+  const rows = page.items.map((node) => [
+    node.id,
+    short(node.address),
+    short(node.dataAddress),
+    String(node.shards),
+    node.leaving ? coloured('leaving') : 'serving',
+  ]);
+  print(table(['server', 'workers and servers at', 'services at', 'shards', 'state'], rows));
+  if (page.unowned > 0)
+    print(colours.yellow(`${page.unowned} shards have no owner at this moment; they are taken within seconds`));
+}

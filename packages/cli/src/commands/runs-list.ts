@@ -1,0 +1,32 @@
+/** `signalbox runs list`. */
+import type { RunFilter } from '@signalbox/sdk';
+import { connect, type PageFlags } from '../connection.ts';
+import { coloured, colours, print, printJson, spanBetween, table } from '../output.ts';
+import { next } from '../program-name.ts';
+
+export interface ListFlags extends PageFlags {
+  readonly dag?: string;
+  readonly state?: NonNullable<RunFilter['state']>;
+  readonly outcome?: NonNullable<RunFilter['outcome']>;
+}
+
+export async function list(flags: ListFlags): Promise<void> {
+  const { dag, state, outcome, limit, cursor } = flags;
+  const given = Object.entries({ dag, state, outcome, limit, cursor }).filter(([, value]) => value !== undefined);
+  const page = await (await connect(flags)).listRuns(Object.fromEntries(given));
+  if (flags.json) return printJson(page);
+  const rows = page.items.map((run) => [
+    run.id,
+    run.dag,
+    coloured(run.outcome ?? run.state),
+    run.cause,
+    run.createdAt,
+    run.endedAt === null ? '' : spanBetween(run.createdAt, run.endedAt),
+  ]);
+  if (rows.length > 0) print(table(['run', 'dag', 'state', 'by', 'created', 'took'], rows));
+  else
+    print(
+      `no such runs${page.cursor === null ? `; make one with: ${next('runs trigger <dag> --wait')}` : ' on this page'}`,
+    );
+  if (page.cursor !== null) print(colours.dim(`older ones: --cursor ${page.cursor}`));
+}

@@ -1,0 +1,36 @@
+/** `signalbox runs retry`. */
+import type { Client } from '@signalbox/sdk';
+import { type ClientFlags, connect } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { followToEnd } from '../follow/follow-to-end.ts';
+import { coloured, plain, print, printJson } from '../output.ts';
+import { CliError } from '../problem.ts';
+import { next } from '../program-name.ts';
+import { resolveRun } from '../run-id.ts';
+
+export interface RetryFlags extends ClientFlags {
+  readonly wait?: boolean;
+  readonly timeout?: number;
+}
+
+export async function retry(given: string, task: string | undefined, flags: RetryFlags): Promise<void> {
+  const client = await connect(flags);
+  const run = await resolveRun(client, given);
+  const tasks = task === undefined ? await failedTasks(client, run) : [task];
+  const retried = [];
+  for (const name of tasks) retried.push(await client.retryTask(run, name));
+  if (flags.wait) return followToEnd(client, run, flags);
+  if (flags.json) return printJson({ run, tasks: retried });
+  for (const { task: name, state } of retried) print(`task ${plain(name)} is ${coloured(state)}`);
+  print(`follow it with: ${next(`runs watch ${run}`)}`);
+}
+
+async function failedTasks(client: Client, run: string): Promise<string[]> {
+  const { items } = await client.listTasks(run, { state: 'failed' });
+  if (items.length > 0) return items.map(({ name }) => name);
+  throw new CliError(
+    `No task of run ${run} has failed.`,
+    `See what became of them: ${next(`runs show ${run}`)}`,
+    EXIT.refused,
+  );
+}

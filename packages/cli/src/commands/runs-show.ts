@@ -1,0 +1,39 @@
+/** `signalbox runs show`. */
+import type { RunView, TaskView } from '@signalbox/sdk';
+import { type ClientFlags, connect } from '../connection.ts';
+import { coloured, colours, plain, print, printJson, short, spanBetween, table } from '../output.ts';
+import { resolveRun } from '../run-id.ts';
+
+const TASKS_SHOWN = 100;
+
+export async function show(given: string, flags: ClientFlags): Promise<void> {
+  const client = await connect(flags);
+  const run = await client.getRun(await resolveRun(client, given));
+  if (flags.json) printJson(run);
+  else showRun(run);
+}
+
+export function showRun(run: RunView): void {
+  const ended = run.endedAt === null ? '' : ` after ${spanBetween(run.createdAt, run.endedAt)}`;
+  print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
+  print(`${coloured(run.outcome ?? run.state)}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
+  const rows = run.tasks
+    .slice(0, TASKS_SHOWN)
+    .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
+  print(table(['task', 'state', 'attempts', 'took', 'came to'], rows));
+  const more = run.tasks.length - TASKS_SHOWN;
+  if (more > 0) print(colours.dim(`… and ${more} more tasks; --json shows all of them`));
+}
+
+const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));
+
+function tookOf({ startedAt, endedAt }: TaskView): string {
+  return startedAt === null || endedAt === null ? '' : spanBetween(startedAt, endedAt);
+}
+
+function told(task: TaskView): string {
+  // The first line says what; the rest, where, is in --json.
+  if (task.error !== null) return short(task.error.split('\n', 1)[0] ?? '');
+  if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
+  return task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
+}

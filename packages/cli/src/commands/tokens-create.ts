@@ -1,0 +1,26 @@
+/** `signalbox tokens create`. */
+import type { NewToken } from '@signalbox/protocol';
+import { type ClientFlags, connect } from '../connection.ts';
+import { colours, print, printJson } from '../output.ts';
+
+export interface CreateTokenFlags extends ClientFlags {
+  readonly role: NewToken['role'];
+  /** Milliseconds. */
+  readonly expires?: number;
+}
+
+export async function createToken(name: string, flags: CreateTokenFlags): Promise<void> {
+  const { role, expires } = flags;
+  const made = await (await connect(flags)).createToken({
+    name,
+    role,
+    ...(expires === undefined ? {} : { expiresIn: expires }),
+  });
+  if (flags.json) return printJson(made);
+  // The token alone on standard output, so that it can be caught: TOKEN=$(signalbox tokens create …)
+  process.stderr.write(
+    `token ${made.name}, role ${made.role}, valid ${made.expiresAt === null ? 'until it is revoked' : `until ${made.expiresAt}`}\n`,
+  );
+  process.stderr.write(`${colours.yellow('This is the only time that it is shown:')}\n`);
+  print(made.token);
+}

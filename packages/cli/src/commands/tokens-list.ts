@@ -1,0 +1,20 @@
+/** `signalbox tokens list`. */
+import { type ClientFlags, connect } from '../connection.ts';
+import { coloured, print, printJson, short, table } from '../output.ts';
+
+export async function listTokens(flags: ClientFlags): Promise<void> {
+  const page = await (await connect(flags)).listTokens();
+  if (flags.json) return printJson(page);
+  const rows = page.items.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt }) => [
+    short(name),
+    short(role),
+    createdAt,
+    short(createdBy),
+    revokedAt !== null
+      ? `${coloured('revoked')} ${revokedAt}`
+      : expiresAt === null
+        ? 'valid'
+        : `valid until ${expiresAt}`,
+  ]);
+  print(table(['token', 'role', 'made', 'by', 'state'], rows));
+}

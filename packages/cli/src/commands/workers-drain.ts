@@ -1,0 +1,57 @@
+/** `signalbox workers drain`. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@signalbox/sdk';
+import { type ClientFlags, connect } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { onInterrupt } from '../interrupt.ts';
+import { print, printJson, short } from '../output.ts';
+import { CliError } from '../problem.ts';
+import { next } from '../program-name.ts';
+
+export interface DrainFlags extends ClientFlags {
+  readonly wait: boolean;
+  readonly timeout?: number;
+}
+
+const LOOK_MS = 250;
+
+export async function drain(given: string, flags: DrainFlags): Promise<void> {
+  const client = await connect(flags);
+  const { id, name } = await find(client, given);
+  const answer = await client.drainWorker(id);
+  if (flags.wait) await untilGone(client, id, flags);
+  if (process.exitCode === EXIT.interrupted) return;
+  if (flags.json) printJson({ ...answer, left: flags.wait });
+  else print(`${short(name)} ${flags.wait ? 'has left' : 'takes nothing new, finishes what it has, and leaves'}`);
+}
+
+async function find(client: Client, given: string): Promise<{ id: string; name: string }> {
+  const { items } = await client.listWorkers();
+  const found = items.filter(({ id, name }) => name === given || (given.length >= 4 && id.startsWith(given)));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const remedy = `See which there are: ${next('workers')}`;
+  if (only === undefined) throw new CliError(`No worker ${short(given)} is connected.`, remedy, EXIT.refused);
+  throw new CliError(`${found.length} workers are called ${short(given)}.`, `Give the id. ${remedy}`, EXIT.refused);
+}
+
+async function untilGone(client: Client, id: string, { timeout }: DrainFlags): Promise<void> {
+  const until = timeout === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeout;
+  const { signal } = onInterrupt(() => {
+    process.exitCode = EXIT.interrupted;
+    print('it goes on draining');
+  });
+  while (!signal.aborted) {
+    const { items, missing } = await client.listWorkers();
+    // A server that gives no answer may be the one it is connected to.
+    if (missing.length === 0 && !items.some((worker) => worker.id === id)) return;
+    if (performance.now() > until) {
+      throw new CliError(
+        'The worker has not left in time; it goes on draining.',
+        `See what it runs: ${next('workers')}`,
+        EXIT.timedOut,
+      );
+    }
+    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,21 @@
+/** `signalbox workers list`. */
+import { type ClientFlags, connect } from '../connection.ts';
+import { coloured, colours, print, printJson, short, spanText, table } from '../output.ts';
+import { next } from '../program-name.ts';
+
+export async function listWorkers(flags: ClientFlags): Promise<void> {
+  const page = await (await connect(flags)).listWorkers();
+  if (flags.json) return printJson(page);
+  const rows = page.items.map((worker) => [
+    short(worker.name, 40),
+    worker.id,
+    `${worker.running} of ${worker.slots}`,
+    short(worker.queues.join(', '), 40),
+    worker.draining ? coloured('draining') : 'working',
+    `${spanText(worker.silentMs)} ago`,
+  ]);
+  if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'state', 'heard'], rows));
+  else print(`no worker is connected, so tasks wait; start one with: ${next('worker')}`);
+  if (page.missing.length > 0)
+    print(colours.yellow(`no answer in time from the servers ${page.missing.join(', ')}: their workers are not shown`));
+}

@@ -1,0 +1,110 @@
+/**
+ * How a command is described. Help, the reference page, shell completion and the parser are all made from these
+ * descriptions, so that they can't disagree. A description is small; what the command does is loaded when it runs.
+ */
+
+/** What a shell can offer for a word. */
+export type Completes = 'dag' | 'file' | 'folder' | readonly string[];
+
+export interface ArgumentDefinition {
+  readonly name: string;
+  readonly what: string;
+  readonly isOptional?: boolean;
+  readonly isMany?: boolean;
+  readonly completes?: Completes;
+}
+
+export interface FlagDefinition {
+  /** As in help: `--params <json>`. */
+  readonly flags: string;
+  readonly what: string;
+  readonly usual?: string | number;
+  readonly completes?: Completes;
+  /** Makes a value of the text, or throws a `UsageError`. */
+  readonly read?: (text: string) => unknown;
+  readonly isRequired?: boolean;
+}
+
+export interface CommandDefinition {
+  /** All its words: `runs trigger`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly details?: string;
+  readonly arguments?: readonly ArgumentDefinition[];
+  readonly flags: readonly FlagDefinition[];
+  /** What to type, and what it does. */
+  readonly examples: readonly (readonly [string, string])[];
+  /** Runs when its group is given without a further word. */
+  readonly isDefault?: boolean;
+  readonly run: (args: readonly string[], flags: object) => Promise<void>;
+}
+
+export interface GroupDefinition {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Said of a value by whoever reads it; the parser tells which flag it belongs to. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** A command whose flags come as `Flags`: the names and values that its own definitions give them. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types the flags at the place of the definition
+export function define<Flags extends object>(
+  definition: Omit<CommandDefinition, 'run'> & {
+    readonly run: (args: readonly string[], flags: Flags) => Promise<void>;
+  },
+): CommandDefinition {
+  return { ...definition, run: (args, flags) => definition.run(args, flags as Flags) };
+}
+
+export function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError('Give a whole number above 0.');
+}
+
+/** A number from 0 on. */
+export function countingNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError('Give a whole number.');
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `30s`, `5m`, `2h`, `1d`, as in dags; a bare number is seconds, as with `timeout` of the shell. */
+export function span(text: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)?$/.exec(text);
+  const ms = match === null ? 0 : Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 0));
+  if (ms > 0) return ms;
+  throw new UsageError('Give a span such as 30s, 5m or 2h.');
+}
+
+export function oneOf(choices: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (choices.includes(text)) return text;
+    throw new UsageError(`Give one of ${choices.join(', ')}.`);
+  };
+}
+
+export function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`That is no JSON. Quote it for the shell: '{"name":"you"}'`);
+  }
+}
+
+export const jsonFlag: FlagDefinition = { flags: '--json', what: 'answer as JSON, for programs' };
+
+/** What every command that asks a server takes. */
+export const clientFlags: readonly FlagDefinition[] = [
+  { flags: '--url <url>', what: 'the server to ask (SIGNALBOX_URL, else http://127.0.0.1:4500)' },
+  { flags: '--data <folder>', what: 'data folder of the server, for its token (SIGNALBOX_DATA)', completes: 'folder' },
+  jsonFlag,
+];
+
+export const pageFlags: readonly FlagDefinition[] = [
+  { flags: '--limit <count>', what: 'how many at most', usual: 20, read: wholeNumber },
+  { flags: '--cursor <cursor>', what: 'go on where the last page ended' },
+];

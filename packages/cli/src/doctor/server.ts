@@ -1,0 +1,70 @@
+/** The server's ports, its health, its workers. */
+import { type BindAddress, showAddress } from '@signalbox/server/config';
+import { commandOf, holderOf, isFree } from '../start/ports.ts';
+import { type Finding, fail, ok, warn } from './check.ts';
+
+const ANSWER_WITHIN_MS = 2_000;
+
+/** A port is well when it is free, or when a Signalbox holds it. */
+export async function checkPort(name: string, bind: BindAddress): Promise<Finding> {
+  const check = `port ${bind.port}`;
+  const what = `${showAddress(bind)} (${name})`;
+  if (bind.port === 0 || (await isFree(bind.host, bind.port))) return ok(check, `${what} is free`);
+  const holder = holderOf(bind.port);
+  if (holder === null)
+    return warn(
+      check,
+      `${what} is held by a process that you may not see.`,
+      `Look as root: ss -ltnp "sport = :${bind.port}"`,
+    );
+  const who = `process ${holder.pid}: ${commandOf(holder.pid)}`;
+  if (/signalbox/.test(holder.command)) return ok(check, `${what} is held by Signalbox, ${who}`);
+  return fail(
+    check,
+    `${what} is held by ${who}`,
+    `End it, or start Signalbox elsewhere: --${name} ${bind.host}:<port>`,
+  );
+}
+
+export async function checkServer(url: string, token: string | null): Promise<Finding[]> {
+  const health = await ask(`${url}/readyz`, null);
+  if (health === null) return [warn('server', `Nobody answers at ${url}.`, 'Start one with: npx signalbox start')];
+  if (health.status !== 200) {
+    return [
+      fail(
+        'server',
+        `${url} is there, but not ready (${health.status}).`,
+        'See its log: the database is away, or shards have no owner yet.',
+      ),
+    ];
+  }
+  const found = [ok('server', `${url} is ready`)];
+  if (token === null)
+    return [...found, warn('workers', 'Not looked at: no token is known.', 'Set SIGNALBOX_TOKEN, or --data.')];
+  const workers = await ask(`${url}/v1/workers`, token);
+  if (workers?.status === 401)
+    return [
+      ...found,
+      fail(
+        'token',
+        'The server does not know this token.',
+        'Use the admin.token of its own data folder: --data <folder>',
+      ),
+    ];
+  const items = (workers?.body as { items?: unknown[] } | null)?.items ?? [];
+  if (items.length > 0) return [...found, ok('workers', `${items.length} connected`)];
+  return [...found, warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker')];
+}
+
+async function ask(url: string, token: string | null): Promise<{ status: number; body: unknown } | null> {
+  try {
+    const answer = await fetch(url, {
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      redirect: 'error',
+    });
+    return { status: answer.status, body: await answer.json().catch(() => null) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,46 @@
+/** After a run that did not succeed: which task, why, what it wrote last, and what to type next. */
+import type { Client, LogLine, RunView, TaskView } from '@signalbox/sdk';
+import { show } from '../commands/logs.ts';
+import { colours, plain, plainLines, print } from '../output.ts';
+import { next } from '../program-name.ts';
+import { lastLines } from './last-lines.ts';
+
+const TASKS_SHOWN = 3;
+const LINES_SHOWN = 20;
+const ERROR_LINES = 12;
+
+export async function explainFailure(client: Client, run: RunView): Promise<void> {
+  const failed = run.tasks.filter(({ state }) => state === 'failed');
+  for (const task of failed.slice(0, TASKS_SHOWN)) {
+    print('');
+    print(`${colours.red(`✖ task ${plain(task.name)} failed`)} in attempt ${task.attempt}:`);
+    print(indented(task.error ?? 'no reason was given'));
+    await showLog(client, run, task);
+  }
+  if (failed.length > TASKS_SHOWN) print(`\n… and ${failed.length - TASKS_SHOWN} more tasks failed`);
+  print('');
+  for (const [command, does] of nextSteps(run, failed)) print(`${colours.dim(does)}  ${colours.cyan(next(command))}`);
+}
+
+async function showLog(client: Client, run: RunView, task: TaskView): Promise<void> {
+  const attempt = { run: run.id, task: task.name, attempt: Math.max(1, task.attempt) };
+  const lines: LogLine[] = await lastLines(client, attempt, LINES_SHOWN).catch(() => []);
+  if (lines.length === 0) return print(colours.dim('  it has written nothing to its log'));
+  print(colours.dim(`  the last ${lines.length === 1 ? 'line' : `${lines.length} lines`} of its log:`));
+  for (const line of lines) show({ ...line, text: `  │ ${line.text}` }, {});
+}
+
+function nextSteps(run: RunView, failed: readonly TaskView[]): (readonly [string, string])[] {
+  const [first] = failed;
+  if (run.outcome === 'cancelled' || first === undefined) return [[`runs show ${run.id}`, 'look at it:']];
+  return [
+    [`logs ${run.id} ${first.name}`, 'its whole log:       '],
+    [`runs retry ${run.id} --wait`, 'when it is mended:   '],
+  ];
+}
+
+function indented(error: string): string {
+  const lines = plainLines(error).split('\n');
+  const shown = lines.slice(0, ERROR_LINES).map((line) => `  ${line}`);
+  return [...shown, ...(lines.length > ERROR_LINES ? ['  …'] : [])].join('\n');
+}

@@ -1,0 +1,34 @@
+/** A run where lines can't be drawn over: one line per change of a task. */
+import type { RunView, TaskView } from '@signalbox/sdk';
+import { coloured, short, spanBetween } from '../output.ts';
+
+export class PlainView {
+  readonly #print: (line: string) => void;
+  readonly #seen = new Map<string, string>();
+  #state = '';
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  show(run: RunView): void {
+    if (this.#state === '') this.#print(`run ${run.id} of ${run.dag}, version ${run.version}`);
+    for (const task of run.tasks) {
+      const now = `${task.state} ${task.attempt}`;
+      const before = this.#seen.get(task.name);
+      this.#seen.set(task.name, now);
+      // What was never anything but waiting for its turn is no news.
+      const isNews = before === undefined ? task.state !== 'blocked' : before !== now;
+      if (isNews) this.#print(lineOf(task));
+    }
+    this.#state = run.state;
+  }
+}
+
+function lineOf(task: TaskView): string {
+  const attempt = task.attempt > 0 ? ` attempt ${task.attempt}` : '';
+  const took =
+    task.startedAt === null || task.endedAt === null ? '' : ` after ${spanBetween(task.startedAt, task.endedAt)}`;
+  const why = task.error === null ? '' : `: ${short(task.error.split('\n', 1)[0] ?? '')}`;
+  return `  ${short(task.name)} ${coloured(task.state)}${attempt}${took}${why}`;
+}

@@ -1,0 +1,51 @@
+/** What somebody sees who has never seen it: where to look, where the data is, what to type next. */
+import type { RunningServer, ServerConfig } from '@signalbox/server';
+import { colours, plain, print } from '../output.ts';
+import { next } from '../program-name.ts';
+import type { StartFlags } from './start.ts';
+
+interface Greeting {
+  readonly server: RunningServer;
+  readonly link: string;
+  readonly config: ServerConfig;
+  readonly flags: StartFlags;
+  readonly firstRun: string | null;
+  /** The folder of the user's dags that is being watched. */
+  readonly folder: string | null;
+}
+
+export function greet({ server, link, config, flags, firstRun, folder }: Greeting): void {
+  const { url, grpcAddress } = server;
+  const extra = [
+    ...(isUsual(url) ? [] : [`--url ${url}`]),
+    ...(flags.data === undefined ? [] : [`--data ${flags.data}`]),
+  ];
+  const command = (words: string, what: string) =>
+    `  ${colours.cyan(next([words, ...extra].join(' ')))}\n      ${what}`;
+  const { databaseUrl, dataDir } = config;
+  const lines = [
+    '',
+    `${colours.bold('Signalbox is running.')} Open this link in a browser; it works once:`,
+    `  ${colours.bold(link)}`,
+    '',
+    `  API      ${url}`,
+    `  workers  ${grpcAddress}, one is connected`,
+    `  data     ${plain(dataDir)}${databaseUrl === null ? ', with a PostgreSQL of its own' : '; the database is the one in DATABASE_URL'}`,
+    `  dags     ${folder === null ? 'none of yours yet' : `${plain(folder)}, watched: save a file and it is deployed`}`,
+    '',
+    'In another terminal:',
+    ...(firstRun === null ? [] : [command(`runs show ${firstRun}`, 'an example that has already been run')]),
+    ...(flags.examples
+      ? [
+          command(`runs trigger hello --params '{"name":"you"}' --wait`, 'run it again, and watch it'),
+          command('runs trigger broken --wait', 'a task that fails, and what you are told then'),
+        ]
+      : []),
+    ...(folder === null ? [command('init', 'write a first dag of your own')] : [command('dags', 'what is deployed')]),
+    '',
+    'Ctrl-C stops everything; what was stored stays.',
+  ];
+  print(lines.join('\n'));
+}
+
+const isUsual = (url: string): boolean => url === 'http://127.0.0.1:4500';

@@ -1,0 +1,140 @@
+/** `signalbox start`: all that is needed to try it out, in one command, and all of it gone when it ends. */
+import { join } from 'node:path';
+import type { Client } from '@signalbox/sdk';
+import type { RunningServer, ServerConfig } from '@signalbox/server';
+import { type ServerFlags, variablesOf } from '../commands/server.ts';
+import { findToken } from '../connection.ts';
+import { colours, plainLines, print, printJson } from '../output.ts';
+import { Dags, EXAMPLES } from './dags.ts';
+import { endDatabaseNow } from './database.ts';
+import { greet } from './greeting.ts';
+import { holdFolder } from './hold.ts';
+import { refuseBusyPorts } from './ports.ts';
+import { WorkerChild } from './worker-child.ts';
+
+export interface StartFlags extends ServerFlags {
+  readonly slots: number;
+  readonly dags?: string;
+  readonly examples: boolean;
+}
+
+type Say = (line: string) => void;
+
+const READY_MS = 30_000;
+
+export async function start(flags: StartFlags): Promise<void> {
+  const { parseConfig, untilTold } = await import('@signalbox/server');
+  const variables: Record<string, string | undefined> = { SIGNALBOX_LOG: 'warn', ...variablesOf(flags) };
+  const config = parseConfig(variables);
+  const say: Say = flags.json ? () => {} : (line) => print(colours.dim(plainLines(line)));
+  const hold = await holdFolder(config.dataDir);
+  try {
+    await refuseBusyPorts(config);
+    const parts: Parts = { worker: null, dags: null };
+    const told = untilTold(() => endNow(config, parts));
+    await run({ flags, config, say, parts, told });
+  } finally {
+    await hold.release();
+  }
+  process.exit(0);
+}
+
+/** What is there by now, for whoever has to end it. */
+interface Parts {
+  worker: WorkerChild | null;
+  dags: Dags | null;
+}
+
+interface Run {
+  readonly flags: StartFlags;
+  readonly config: ServerConfig;
+  readonly say: Say;
+  readonly parts: Parts;
+  readonly told: Promise<void>;
+}
+
+/** Told in the middle of its start, it ends what there is as soon as there is something to end. */
+async function run({ flags, config, say, parts, told }: Run): Promise<void> {
+  const { startServer } = await import('@signalbox/server');
+  const server = await startServer(config, say);
+  try {
+    let isTold = false;
+    void told.then(() => {
+      isTold = true;
+    });
+    const bringing = bringWorkAndDags({ flags, config, say, parts, server });
+    await Promise.race([bringing, told]);
+    if (isTold) bringing.catch(() => undefined);
+    await told;
+  } finally {
+    await stop(server, parts, say);
+  }
+}
+
+async function bringWorkAndDags({
+  flags,
+  config,
+  say,
+  parts,
+  server,
+}: Omit<Run, 'told'> & { server: RunningServer }): Promise<void> {
+  const token = config.adminToken ?? (await findToken({ data: config.dataDir }));
+  parts.worker = new WorkerChild({
+    gateway: server.grpcAddress,
+    token,
+    slots: flags.slots,
+    data: config.dataDir,
+    handlers: join(EXAMPLES, 'handlers.mjs'),
+    onTrouble: say,
+  });
+  const connected = parts.worker.start();
+  const { createClient } = await import('@signalbox/sdk');
+  const client = createClient({ url: server.url, token, retryForMs: READY_MS });
+  parts.dags = await Dags.deploy({
+    client,
+    say,
+    examples: flags.examples,
+    ...(flags.dags === undefined ? {} : { folder: flags.dags }),
+  });
+  await connected;
+  const firstRun = flags.examples ? await runOnce(client) : null;
+  const link = await linkOf(client, server);
+  if (flags.json)
+    printJson({
+      url: server.url,
+      grpcAddress: server.grpcAddress,
+      nodeId: server.nodeId,
+      link,
+      dataDir: config.dataDir,
+    });
+  else greet({ server, link, config, flags, firstRun, folder: parts.dags.folder });
+}
+
+/** One example has already been run when somebody first looks. The key makes it one run, however often this starts. */
+async function runOnce(client: Client): Promise<string | null> {
+  try {
+    return (await client.submit('hello', {}, { idempotencyKey: 'first-start' })).id;
+  } catch {
+    return null; // deleted by somebody, for instance: no reason not to start
+  }
+}
+
+async function linkOf(client: Client, { url }: RunningServer): Promise<string> {
+  const { path } = await client.createLoginLink().catch(() => ({ path: '' }));
+  return `${url}${path}`;
+}
+
+async function stop(server: RunningServer, { worker, dags }: Parts, say: Say): Promise<void> {
+  say('\nStopping: the worker finishes what it has (10 s at most; Ctrl-C again ends all at once)');
+  await dags?.close();
+  await worker?.stop();
+  say('Stopping the server and its database');
+  await server.stop();
+  say('Stopped. What was stored stays, and the next start goes on with it.');
+}
+
+/** Whatever is cut off here is taken up by the next start. */
+function endNow(config: ServerConfig, { worker }: Parts): void {
+  worker?.kill();
+  void endDatabaseNow(config).finally(() => process.exit(130));
+}

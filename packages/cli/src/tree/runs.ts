@@ -1,0 +1,100 @@
+import type { ListFlags } from '../commands/runs-list.ts';
+import type { RetryFlags } from '../commands/runs-retry.ts';
+import type { TriggerFlags } from '../commands/runs-trigger.ts';
+import type { WatchFlags } from '../commands/runs-watch.ts';
+import type { ClientFlags } from '../connection.ts';
+import { type ArgumentDefinition, clientFlags, define, json, oneOf, pageFlags, span } from '../define.ts';
+
+const PRIORITIES = ['critical', 'high', 'normal', 'low'];
+const STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'];
+const OUTCOMES = ['succeeded', 'failed', 'cancelled'];
+
+const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
+const timeout = {
+  flags: '--timeout <span>',
+  what: 'stop waiting after 30s, 5m, 2h … with exit code 124; the run goes on',
+  read: span,
+};
+
+export const runCommands = [
+  define<TriggerFlags>({
+    name: 'runs trigger',
+    summary: 'submit a run of a dag',
+    details:
+      'With --wait it follows the run to its end, task by task, and exits with 1 unless it succeeded; then it shows which task failed, why, ' +
+      'and its last log lines. Ctrl-C stops the waiting, not the run.',
+    arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
+    flags: [
+      { flags: '--params <json>', what: 'what its tasks are given', read: json },
+      { flags: '--priority <priority>', what: PRIORITIES.join(', '), completes: PRIORITIES, read: oneOf(PRIORITIES) },
+      { flags: '--key <key>', what: 'idempotency key: the same key gives the same run, however often it is sent' },
+      { flags: '-w, --wait', what: 'follow it to its end' },
+      timeout,
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox runs trigger hello --wait', 'run an example and watch it'],
+      [`signalbox runs trigger hello --params '{"name":"you"}' --key order-17`, 'safe to repeat'],
+      ['signalbox runs trigger nightly --wait --timeout 10m --json', 'for scripts: the run as JSON, and an exit code'],
+    ],
+    run: async ([dag = ''], flags) => (await import('../commands/runs-trigger.ts')).trigger(dag, flags),
+  }),
+  define<WatchFlags>({
+    name: 'runs watch',
+    summary: 'follow a run to its end',
+    details: 'As "runs trigger --wait" does, for a run that exists.',
+    arguments: [run],
+    flags: [timeout, ...clientFlags],
+    examples: [['signalbox runs watch last', 'live on a terminal, a line per change elsewhere']],
+    run: async ([id = ''], flags) => (await import('../commands/runs-watch.ts')).watch(id, flags),
+  }),
+  define<ListFlags>({
+    name: 'runs list',
+    summary: 'runs, newest first',
+    isDefault: true,
+    flags: [
+      { flags: '--dag <name>', what: 'only of this dag', completes: 'dag' },
+      { flags: '--state <state>', what: STATES.join(', '), completes: STATES, read: oneOf(STATES) },
+      { flags: '--outcome <outcome>', what: OUTCOMES.join(', '), completes: OUTCOMES, read: oneOf(OUTCOMES) },
+      ...pageFlags,
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox runs list', 'the last 20'],
+      ['signalbox runs list --dag hello --outcome failed', 'what went wrong'],
+    ],
+    run: async (_, flags) => (await import('../commands/runs-list.ts')).list(flags),
+  }),
+  define<ClientFlags>({
+    name: 'runs show',
+    summary: 'a run with its tasks',
+    arguments: [run],
+    flags: clientFlags,
+    examples: [
+      ['signalbox runs show last', 'tasks, attempts, what they came to'],
+      ['signalbox runs show last --json', 'everything, outputs and errors whole'],
+    ],
+    run: async ([id = ''], flags) => (await import('../commands/runs-show.ts')).show(id, flags),
+  }),
+  define<ClientFlags>({
+    name: 'runs cancel',
+    summary: 'end a run',
+    details: 'Nothing of it starts any more; tasks that run are told to stop.',
+    arguments: [run],
+    flags: clientFlags,
+    examples: [['signalbox runs cancel last', 'it ends as cancelled']],
+    run: async ([id = ''], flags) => (await import('../commands/runs-cancel.ts')).cancel(id, flags),
+  }),
+  define<RetryFlags>({
+    name: 'runs retry',
+    summary: 'run a failed task again, and what depends on it',
+    details: 'Without a task: every task that has failed.',
+    arguments: [run, { name: 'task', what: 'the name of a task', isOptional: true }],
+    flags: [{ flags: '-w, --wait', what: 'follow the run to its end' }, timeout, ...clientFlags],
+    examples: [
+      ['signalbox runs retry last --wait', 'all that failed, and watch it'],
+      ['signalbox runs retry last load', 'one task'],
+    ],
+    run: async ([id = '', task], flags) => (await import('../commands/runs-retry.ts')).retry(id, task, flags),
+  }),
+];

@@ -1,0 +1,84 @@
+/** Logs and events. */
+import type { EventsFlags } from '../commands/events.ts';
+import type { SendFlags } from '../commands/events-send.ts';
+import type { LogsFlags } from '../commands/logs.ts';
+import { clientFlags, define, json, wholeNumber } from '../define.ts';
+
+const KINDS = [
+  'dag.deployed',
+  'dag.retired',
+  'schedule.set',
+  'schedule.removed',
+  'window.skipped',
+  'run.created',
+  'run.admitted',
+  'run.closing',
+  'run.ended',
+  'run.set_aside',
+  'attempt.claimed',
+  'attempt.returned',
+  'attempt.ended',
+  'task.retried',
+];
+
+export const watchingCommands = [
+  define<LogsFlags>({
+    name: 'logs',
+    summary: 'what tasks have written',
+    details:
+      'Without a task: those of every task of the run, one after the other. Lines of stderr are shown in yellow on a terminal.',
+    arguments: [
+      { name: 'run', what: 'its id, or "last" for the newest one' },
+      { name: 'task', what: 'the name of a task', isOptional: true },
+    ],
+    flags: [
+      { flags: '--attempt <number>', what: 'of this attempt, not the last one', read: wholeNumber },
+      { flags: '-f, --follow', what: 'go on until the task has ended' },
+      { flags: '--tail <count>', what: 'only the last lines', read: wholeNumber },
+      { flags: '--times', what: 'with the time of each line' },
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox logs last', 'all tasks of a run'],
+      ['signalbox logs last load --follow', 'as it comes'],
+      ['signalbox logs last load --attempt 1 --tail 50', 'the end of the first attempt'],
+    ],
+    run: async ([run = '', task], flags) => (await import('../commands/logs.ts')).logs(run, task, flags),
+  }),
+  define<EventsFlags>({
+    name: 'events list',
+    summary: 'what has happened: runs created and ended, attempts claimed and ended, dags deployed',
+    isDefault: true,
+    flags: [
+      { flags: '-f, --follow', what: 'go on, as it happens' },
+      { flags: '--dag <name>', what: 'only of this dag', completes: 'dag' },
+      { flags: '--run <id>', what: 'only of this run' },
+      {
+        flags: '--kind <kind>',
+        what: 'only of this kind, such as run.ended; several with commas between',
+        completes: KINDS,
+      },
+      { flags: '--after <cursor>', what: 'those after this one: the id that an event shows' },
+      { flags: '--limit <count>', what: 'how many at most, without --follow', usual: 50, read: wholeNumber },
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox events --follow', 'everything, from now on'],
+      ['signalbox events --follow --dag hello --json', 'a JSON value per line, for programs'],
+    ],
+    run: async (_, flags) => (await import('../commands/events.ts')).events(flags),
+  }),
+  define<SendFlags>({
+    name: 'events send',
+    summary: 'send an event: makes a run of each dag that waits for it',
+    details: 'A dag waits for it with "on: { event: name }"; the payload becomes the params of its runs.',
+    arguments: [{ name: 'event', what: 'its name' }],
+    flags: [
+      { flags: '--payload <json>', what: 'what the runs are given', read: json },
+      { flags: '--key <key>', what: 'idempotency key: the same key sends it once' },
+      ...clientFlags,
+    ],
+    examples: [[`signalbox events send order-paid --payload '{"order":17}'`, 'says which runs it has made']],
+    run: async ([name = ''], flags) => (await import('../commands/events-send.ts')).send(name, flags),
+  }),
+];
