@@ -25,7 +25,7 @@ test('the first start makes a folder that only its owner can enter, with the dat
   const { mode, uid } = statSync(place.dataDir);
   expect([mode & 0o777, uid]).toEqual([0o700, place.account.uid]);
   expect(await readdir(place.folder)).toEqual(['data']); // nothing left of the making
-  expect(lines).toEqual([expect.stringContaining('started on')]);
+  expect(lines).toEqual([expect.stringContaining('being set up in'), expect.stringContaining('started on')]);
 });
 
 test('a stopped server leaves no process, and the next start finds its data', async () => {
