@@ -48,6 +48,7 @@ export function call<T>(database: FakeDatabase, caller: Caller, what: Call<T>): 
     if (database.outage !== null) return failLater(database, () => fail('refused', 'the database is down'));
     const connection = database.connect(`${caller.store} ${what.kind}`, (why) => fail('unknown', why));
     const writes = what.kind !== 'read';
+    if (writes) giveUpAfter(database, connection, ANSWER_TIMEOUT_MS + (what.lockTimeoutMs ?? 0));
     const refuse = (why: string) => {
       database.locks.releaseAll(connection);
       connection.answer(
@@ -97,6 +98,15 @@ export function call<T>(database: FakeDatabase, caller: Caller, what: Call<T>): 
       }),
     );
   });
+}
+
+/** As the real store does: the wait has an end, though the statement may still be done once its locks are free (I72). */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+function giveUpAfter(database: FakeDatabase, connection: Connection, ms: number): void {
+  database.scheduler.after(ms, `${connection.name}: gave up waiting`, () =>
+    connection.endClient(`no answer within ${ms} ms`),
+  );
 }
 
 /** Out of service: told at once, or found out by waiting. */

@@ -81,6 +81,20 @@ export const takeoverChecks: readonly Check[] = [
     },
   },
   {
+    name: 'a note that waits behind a transaction which never ends is given up, and a take clears the way (I72)',
+    run: async (subject) => {
+      const owner = await TestNode.start(subject, [5]);
+      const other = await TestNode.start(subject);
+      const held = await subject.hold(owner.store, 'before commit');
+      const stuck = owner.tryCommit([deployed(5, 1)]);
+      await held.reached();
+      await expect(other.store.noteTouching(5 as ShardNo, owner.stamp(5).epoch, null)).rejects.toThrow();
+      expect((await other.take([5], 200)).map(({ shard }) => shard)).toEqual([5]);
+      held.release();
+      expect(await stuck).not.toBe('done');
+    },
+  },
+  {
     name: 'of two nodes that saw the same epoch one takes the shard (I14)',
     run: async (subject) => {
       const nodes = await Promise.all([1, 2, 3].map(() => TestNode.start(subject)));
