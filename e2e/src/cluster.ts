@@ -68,6 +68,7 @@ export class Cluster {
         DATABASE_URL: this.postgres.url,
         SIGNALBOX_HTTP: `127.0.0.1:${httpPort}`,
         SIGNALBOX_GRPC: `127.0.0.1:${grpcPort}`,
+        SIGNALBOX_SERVICES: '127.0.0.1:0',
         SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN,
         SIGNALBOX_DATA: join(this.folder, name),
       },

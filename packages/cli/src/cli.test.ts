@@ -57,7 +57,18 @@ beforeAll(async () => {
   postgres = await startTestPostgres();
   databaseUrl = await createDatabase(postgres);
   folder = await mkdtemp(join(tmpdir(), 'signalbox-cli-'));
-  const args = ['server', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--database', databaseUrl, '--json'];
+  const args = [
+    'server',
+    '--http',
+    '127.0.0.1:0',
+    '--grpc',
+    '127.0.0.1:0',
+    '--services',
+    '127.0.0.1:0',
+    '--database',
+    databaseUrl,
+    '--json',
+  ];
   const server = begin(args);
   await until(() => server.said.stdout.includes('\n'), 'the server');
   ({ url, grpcAddress: gateway } = JSON.parse(server.said.stdout));
@@ -172,7 +183,10 @@ test('start brings all that is needed, and takes it away again', async () => {
   await chmod(folder, 0o755); // as root PostgreSQL runs under another account, which must get there
   const data = join(folder, 'start');
   const env = { SIGNALBOX_DATA: data, DATABASE_URL: '' };
-  const all = begin(['start', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--json'], env);
+  const all = begin(
+    ['start', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--services', '127.0.0.1:0', '--json'],
+    env,
+  );
   await until(() => all.said.stdout.includes('\n') || all.child.exitCode !== null, 'the start');
   expect(all.said.stderr).toBe('');
   const started = JSON.parse(all.said.stdout);

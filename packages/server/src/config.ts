@@ -30,11 +30,17 @@ export interface ServerConfig {
   readonly grpc: BindAddress;
   /** Where other nodes and workers reach the gRPC port; null for the address it is bound to. */
   readonly advertise: string | null;
+  /** The gRPC API, logs from workers and bundles to them; served by the edge. */
+  readonly services: BindAddress;
+  /** Where workers, services and other nodes reach it; null for the host of `advertise` with the bound port. */
+  readonly advertiseServices: string | null;
   /** Names beside the bound one under which HTTP is served. */
   readonly allowedHosts: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
+  /** Of all logs that this server keeps. */
+  readonly logBytes: number;
   readonly adminToken: string | null;
   readonly tokenFile: string;
   readonly heartbeatMs: number;
@@ -50,6 +56,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 const DAY_MS = 86_400_000;
+const MIB = 1024 * 1024;
 const SHORTEST_TOKEN = 20;
 
 /** @example parseConfig(process.env) */
@@ -61,11 +68,14 @@ export function parseConfig(variables: Variables): ServerConfig {
     dataDir,
     http: address(variables, 'SIGNALBOX_HTTP', '127.0.0.1:4500'),
     grpc: address(variables, 'SIGNALBOX_GRPC', '127.0.0.1:4501'),
-    advertise: advertised(variables),
+    advertise: advertised(variables, 'SIGNALBOX_ADVERTISE'),
+    services: address(variables, 'SIGNALBOX_SERVICES', '127.0.0.1:4502'),
+    advertiseServices: advertised(variables, 'SIGNALBOX_ADVERTISE_SERVICES'),
     allowedHosts: list(variables.SIGNALBOX_ALLOWED_HOSTS),
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
+    logBytes: wholeNumber(variables, 'SIGNALBOX_LOG_BYTES', { least: MIB, most: 2 ** 50, usual: 10 * 1024 * MIB }),
     adminToken: adminToken(variables),
     tokenFile: resolve(variables.SIGNALBOX_TOKEN_FILE || join(dataDir, 'admin.token')),
     heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
@@ -132,11 +142,12 @@ function address(variables: Variables, name: string, usual: string): BindAddress
   throw new ConfigError(`${name} is "${text}": give host and port, such as ${usual}.`);
 }
 
-function advertised({ SIGNALBOX_ADVERTISE: text }: Variables): string | null {
+function advertised(variables: Variables, name: string): string | null {
+  const text = variables[name];
   if (text === undefined || text === '') return null;
   const parsed = parseAddress(text);
   if (parsed !== null && parsed.port > 0) return showAddress(parsed);
-  throw new ConfigError(`SIGNALBOX_ADVERTISE is "${text}": give the host and port at which others reach this node.`);
+  throw new ConfigError(`${name} is "${text}": give the host and port at which others reach this node.`);
 }
 
 function tlsFiles(variables: Variables): TlsFiles | null {
@@ -187,7 +198,8 @@ function list(text: string | undefined): readonly string[] {
 /** Tokens would travel for everybody on the way to read (D13). */
 function refuseOpenDoors(config: ServerConfig, isInsecure: boolean): void {
   if (config.tls !== null || isInsecure) return;
-  for (const [name, { host }] of [['SIGNALBOX_HTTP', config.http] as const, ['SIGNALBOX_GRPC', config.grpc] as const]) {
+  const doors = { SIGNALBOX_HTTP: config.http, SIGNALBOX_GRPC: config.grpc, SIGNALBOX_SERVICES: config.services };
+  for (const [name, { host }] of Object.entries(doors)) {
     if (isLoopback(host)) continue;
     throw new ConfigError(
       `${name} binds ${host}, beyond this machine, without TLS: give SIGNALBOX_TLS_CERT and SIGNALBOX_TLS_KEY, or set SIGNALBOX_INSECURE=1 where the network is trusted.`,

@@ -7,13 +7,14 @@ import { Host, zoneData } from '@signalbox/host';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
-import { type BindAddress, type ServerConfig, showAddress } from './config.ts';
+import { type BindAddress, parseAddress, type ServerConfig, showAddress } from './config.ts';
 import { migrateWhenThere, openDatabase } from './database.ts';
 import { Edge } from './edge/edge.ts';
 import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
 import { GrpcPeerNetwork } from './grpc/peer-network.ts';
 import { serveWorker } from './grpc/worker-stream.ts';
 import { type Logger, makeLogger, tellWith } from './log.ts';
+import { takeLogFolder } from './logs/log-folder.ts';
 import { cryptoRandom, systemClock } from './ports/clock.ts';
 import { ThreadRenewer } from './ports/renewer.ts';
 import { HmacTokens } from './ports/tokens.ts';
@@ -25,6 +26,10 @@ export interface RunningServer {
   readonly url: string;
   /** Where workers and other nodes reach it. */
   readonly grpcAddress: string;
+  /** Where services, logs of workers and questions for logs go. */
+  readonly servicesAddress: string;
+  /** Where it keeps the logs that workers send to it. */
+  readonly logFolder: string;
   readonly host: Host;
   /** Hands the shards over, then ends: within a second while the database answers (I18). */
   stop(): Promise<void>;
@@ -102,6 +107,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   const nodeId = randomUUID() as NodeId;
   let host: Host | null = null;
   let grpcAddress = '';
+  let dataAddress = '';
   const network = new GrpcPeerNetwork({
     ...cluster,
     address: () => grpcAddress,
@@ -114,7 +120,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     heartbeatMs: config.heartbeatMs,
     leaseMs: config.leaseMs,
     gateways: host?.gateways() ?? [],
-    dataAddress: '',
+    dataAddress,
   });
   const door = await openGrpcDoor(config.grpc, tls, {
     onWorker: (stream) => void serveWorker(stream, { bearers, gateway: () => host?.gateway ?? null, welcome, tell }),
@@ -123,12 +129,35 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   closers.add(() => door.close());
   grpcAddress = config.advertise ?? reachable({ host: config.grpc.host, port: door.port });
 
+  let decider: Host | null = null;
+  const logFolder = await takeLogFolder(config.dataDir);
+  closers.add(() => logFolder.release());
+  const edge = new Edge(
+    {
+      url,
+      preparedStatements,
+      nodeId,
+      bind: config.http,
+      services: config.services,
+      allowedHosts: config.allowedHosts,
+      tls,
+      logLevel,
+      logs: { folder: logFolder.path, bytesLimit: config.logBytes, retentionDays: config.retentionDays },
+    },
+    () => decider,
+    tell,
+  );
+  closers.add(() => edge.stop());
+  // Before the host: the node is registered with the address at which others find its logs.
+  await edge.start();
+  dataAddress = dataAddressOf(config, edge.ports.services);
+
   const running = new Host(
     {
       nodeId,
       peerAddress: grpcAddress,
       gatewayAddress: grpcAddress,
-      dataAddress: '',
+      dataAddress,
       settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, zoneData },
     },
     {
@@ -142,28 +171,37 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     },
   );
   host = running;
-  const edge = new Edge(
-    { url, preparedStatements, bind: config.http, allowedHosts: config.allowedHosts, tls, logLevel },
-    running,
-    tell,
-  );
-  closers.add(() => edge.stop());
+  decider = running;
   closers.add(() => {
     host = null; // Workers that come now are told to go elsewhere: nobody would hear of them any more (I27).
     return running.stop();
   });
   // Requests under way have a moment to end; after that the shards do not wait for them (I18).
   closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
-  await edge.start();
   await running.start();
 
   const upkeep = new Upkeep(store, config.retentionDays, tell);
   upkeep.start();
   closers.add(() => upkeep.stop());
 
-  const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.port })}`;
-  logger.info({ nodeId, http: httpUrl, grpc: grpcAddress }, 'The server is up.');
-  return { nodeId, url: httpUrl, grpcAddress, host: running, stop: () => closers.closeAll(logger) };
+  const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.ports.http })}`;
+  logger.info({ nodeId, http: httpUrl, grpc: grpcAddress, services: dataAddress }, 'The server is up.');
+  return {
+    nodeId,
+    url: httpUrl,
+    grpcAddress,
+    servicesAddress: dataAddress,
+    logFolder: logFolder.path,
+    host: running,
+    stop: () => closers.closeAll(logger),
+  };
+}
+
+/** Told, or the host that others know this node by, with the port it has. */
+function dataAddressOf({ advertise, advertiseServices, services }: ServerConfig, port: number): string {
+  if (advertiseServices !== null) return advertiseServices;
+  const known = advertise === null ? null : parseAddress(advertise);
+  return known === null ? reachable({ host: services.host, port }) : showAddress({ host: known.host, port });
 }
 
 /** Bound to every address, it is reached by the machine's name. */

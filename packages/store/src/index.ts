@@ -6,6 +6,7 @@ export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 export type { ApiToken, Cluster, ListedToken, NewApiToken } from './queries/access.ts';
+export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';
 export type { AttemptView, RunDetails, RunPayloads, RunView, TaskView } from './queries/run-view.ts';

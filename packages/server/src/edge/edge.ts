@@ -1,13 +1,22 @@
 /**
- * The edge as the main thread sees it: a thread that serves HTTP and asks for decisions (D12). If it fails it is started
- * again on the same port; scheduling goes on meanwhile.
+ * The edge as the main thread sees it: a thread that serves HTTP, services and logs, and asks for decisions (D12). If it fails it is
+ * started again on the same ports; scheduling goes on meanwhile.
  */
 import { Worker } from 'node:worker_threads';
 import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
-import { explainBind } from '../config.ts';
+import { ConfigError, explainBind } from '../config.ts';
 import type { Tell } from '../log.ts';
-import type { EdgeAsks, EdgeData, FromEdge, MainAnswers, Readiness, ToEdge, WorkerView } from './messages.ts';
+import type {
+  EdgeAsks,
+  EdgeData,
+  EdgePorts,
+  FromEdge,
+  MainAnswers,
+  Readiness,
+  ToEdge,
+  WorkerView,
+} from './messages.ts';
 
 const THREAD = new URL('../../dist/edge/thread.js', import.meta.url);
 const RESTART_MS = 200;
@@ -15,16 +24,17 @@ const CLOSE_MS = 3_000;
 
 export class Edge {
   readonly #data: EdgeData;
-  readonly #host: Host;
+  readonly #host: () => Host | null;
   readonly #tell: Tell;
   #thread: Worker | null = null;
   #answers: MainAnswers[] = [];
   #isStopped = false;
   #stopping: Promise<void> | null = null;
   #onClosed: () => void = () => undefined;
-  port = 0;
+  ports: EdgePorts = { http: 0, services: 0 };
 
-  constructor(data: EdgeData, host: Host, tell: Tell) {
+  /** The host may come later: until then nobody owns anything. */
+  constructor(data: EdgeData, host: () => Host | null, tell: Tell) {
     this.#data = data;
     this.#host = host;
     this.#tell = tell;
@@ -32,7 +42,7 @@ export class Edge {
 
   /** Resolves when it listens. */
   async start(): Promise<void> {
-    this.port = await this.#spawn(this.#data.bind.port);
+    this.ports = await this.#spawn({ http: this.#data.bind.port, services: this.#data.services.port });
   }
 
   /** Requests under way may end; nothing new is taken. */
@@ -54,16 +64,21 @@ export class Edge {
     await thread.terminate();
   }
 
-  #spawn(port: number): Promise<number> {
+  #spawn(ports: EdgePorts): Promise<EdgePorts> {
     return new Promise((resolve, reject) => {
-      const workerData: EdgeData = { ...this.#data, bind: { ...this.#data.bind, port } };
+      const { bind, services } = this.#data;
+      const workerData: EdgeData = {
+        ...this.#data,
+        bind: { ...bind, port: ports.http },
+        services: { ...services, port: ports.services },
+      };
       const thread = new Worker(THREAD, { workerData, execArgv: [], name: 'signalbox-edge' });
       this.#thread = thread;
       thread.on('message', (message: FromEdge) => {
         if (message.kind === 'asks') for (const ask of message.asks) this.#take(thread, ask);
-        else if (message.kind === 'listening') resolve(message.port);
+        else if (message.kind === 'listening') resolve(message.ports);
         else if (message.kind === 'failed') {
-          reject(explainBind('SIGNALBOX_HTTP', this.#data.bind, new Error(message.error)));
+          reject(explain(message, workerData));
           void thread.terminate(); // It serves nothing, and would not end by itself.
         } else this.#onClosed();
       });
@@ -71,7 +86,7 @@ export class Edge {
       thread.on('exit', () => {
         reject(new Error('The edge ended before it listened.'));
         this.#onClosed();
-        if (!this.#isStopped && this.port !== 0) setTimeout(() => this.#again(), RESTART_MS);
+        if (!this.#isStopped && this.ports.http !== 0) setTimeout(() => this.#again(), RESTART_MS);
       });
     });
   }
@@ -79,7 +94,7 @@ export class Edge {
   #again(): void {
     if (this.#isStopped) return;
     this.#tell('warn', 'The edge is started again.');
-    this.#spawn(this.port).catch((error) => this.#tell('error', 'The edge did not start.', { error: String(error) }));
+    this.#spawn(this.ports).catch((error) => this.#tell('error', 'The edge did not start.', { error: String(error) }));
   }
 
   #take(thread: Worker, ask: EdgeAsks): void {
@@ -87,7 +102,12 @@ export class Edge {
     if (ask.kind === 'workers') this.#answer(thread, { kind: 'workers', no, workers: this.#workers() });
     else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });
     else {
-      this.#host.ask(ask.command, ask.deadlineMs).then(
+      const host = this.#host();
+      if (host === null) {
+        this.#answer(thread, { kind: 'routed', no, routed: { status: 'unavailable' } });
+        return;
+      }
+      host.ask(ask.command, ask.deadlineMs).then(
         (routed) => this.#answer(thread, { kind: 'routed', no, routed }),
         (error: unknown) => {
           this.#tell('error', 'A command could not be sent to its owner.', { error: String(error) });
@@ -110,7 +130,8 @@ export class Edge {
   }
 
   #workers(): WorkerView[] {
-    const { gateway } = this.#host;
+    const gateway = this.#host()?.gateway;
+    if (gateway === undefined) return [];
     return gateway.workers().map((session) => ({
       id: session.workerId,
       name: session.name,
@@ -125,8 +146,15 @@ export class Edge {
   #readiness(): Readiness {
     let shardsOwned = 0;
     for (let shard = 0; shard < SHARD_COUNT; shard++) {
-      if (this.#host.directory.ownerOf(shard as ShardNo) !== null) shardsOwned += 1;
+      if ((this.#host()?.directory.ownerOf(shard as ShardNo) ?? null) !== null) shardsOwned += 1;
     }
     return { shardsOwned, shardCount: SHARD_COUNT };
   }
+}
+
+function explain({ at, error }: Extract<FromEdge, { kind: 'failed' }>, { bind }: EdgeData): Error {
+  const cause = new Error(error);
+  if (at === 'http') return explainBind('SIGNALBOX_HTTP', bind, cause);
+  // Explained already by the door that could not be opened.
+  return at === 'services' && error.startsWith('SIGNALBOX_SERVICES') ? new ConfigError(error) : cause;
 }

@@ -6,10 +6,18 @@ import type { BindAddress, LogLevel, TlsFiles } from '../config.ts';
 export interface EdgeData {
   readonly url: string;
   readonly preparedStatements: boolean;
+  readonly nodeId: string;
   readonly bind: BindAddress;
+  readonly services: BindAddress;
   readonly allowedHosts: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
+  readonly logs: { readonly folder: string; readonly bytesLimit: number; readonly retentionDays: number };
+}
+
+export interface EdgePorts {
+  readonly http: number;
+  readonly services: number;
 }
 
 /** A worker whose stream ends at this node. */
@@ -43,8 +51,8 @@ export type MainAnswers =
 /** From the edge to the main thread. */
 export type FromEdge =
   | { readonly kind: 'asks'; readonly asks: readonly EdgeAsks[] }
-  | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'failed'; readonly error: string }
+  | { readonly kind: 'listening'; readonly ports: EdgePorts }
+  | { readonly kind: 'failed'; readonly at: 'http' | 'services' | 'start'; readonly error: string }
   | { readonly kind: 'closed' };
 
 /** From the main thread to the edge. */

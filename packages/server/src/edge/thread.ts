@@ -1,20 +1,37 @@
-/** The edge's thread: HTTP on one side, the main thread on the other, and a small pool of its own for questions (D12). */
+/** The edge's thread: HTTP and services on one side, the main thread on the other, and a small pool of its own for questions (D12). */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openQueries } from '@signalbox/store';
 import { makeLogger, tellWith } from '../log.ts';
+import { LogStore } from '../logs/log-store.ts';
 import { buildApp } from '../rest/app.ts';
+import { openServices } from '../services/door.ts';
 import { MainLine } from './main-line.ts';
 import type { EdgeData, FromEdge, ToEdge } from './messages.ts';
 
 const CONNECT_MS = 2_000;
 const STATEMENT_MS = 4_000;
 const CONNECTIONS = 4;
+const UPKEEP_MS = 3_600_000;
 
 if (parentPort === null) throw new Error('This file is the entry of a thread.');
 const port = parentPort;
 const say = (message: FromEdge): void => port.postMessage(message);
-const { url, preparedStatements, bind, allowedHosts, tls, logLevel } = workerData as EdgeData;
+const {
+  url,
+  preparedStatements,
+  bind,
+  services,
+  allowedHosts,
+  tls,
+  logLevel,
+  logs: logOptions,
+} = workerData as EdgeData;
 const logger = makeLogger(logLevel, 'edge');
+const tell = tellWith(logger);
+
+/** What is begun, for an end in the opposite order. */
+const closers: (() => Promise<unknown>)[] = [];
+let step: Extract<FromEdge, { kind: 'failed' }>['at'] = 'start';
 
 async function serve(): Promise<void> {
   const queries = await openQueries({
@@ -23,23 +40,41 @@ async function serve(): Promise<void> {
     connectTimeoutMs: CONNECT_MS,
     statementTimeoutMs: STATEMENT_MS,
     maxConnections: CONNECTIONS,
-    log: tellWith(logger),
+    log: tell,
   });
+  closers.push(() => queries.close());
+  const cluster = await queries.cluster();
+  const logs = await LogStore.open({ ...logOptions, tell });
+  const upkeep = setInterval(() => void dropExpired(logs), UPKEEP_MS);
+  closers.push(() => logs.close());
+  closers.push(async () => clearInterval(upkeep));
   const main = new MainLine(port);
   const app = await buildApp({ queries, main, logger, bind, allowedHosts, tls });
   port.on('message', (message: ToEdge) => {
-    if (message.kind === 'answers') return main.take(message.answers);
-    void app
-      .close()
-      .then(() => queries.close())
-      .catch(() => undefined)
-      .finally(() => say({ kind: 'closed' }));
+    if (message.kind === 'answers') main.take(message.answers);
+    else void close();
   });
+  step = 'services';
+  const door = await openServices({ bind: services, tls, queries, cluster, logs, logger });
+  step = 'http';
+  closers.push(() => Promise.all([door.close(), app.close()]));
   await app.listen({ host: bind.host, port: bind.port });
   const address = app.server.address();
-  say({ kind: 'listening', port: typeof address === 'object' && address !== null ? address.port : bind.port });
+  const http = typeof address === 'object' && address !== null ? address.port : bind.port;
+  say({ kind: 'listening', ports: { http, services: door.port } });
+}
+
+async function close(): Promise<void> {
+  for (let end = closers.pop(); end !== undefined; end = closers.pop()) await end().catch(() => undefined);
+  say({ kind: 'closed' });
+}
+
+async function dropExpired(logs: LogStore): Promise<void> {
+  await logs
+    .dropExpired()
+    .catch((error: unknown) => tell('warn', 'Old logs could not be dropped.', { error: String(error) }));
 }
 
 serve().catch((error: unknown) =>
-  say({ kind: 'failed', error: error instanceof Error ? error.message : String(error) }),
+  say({ kind: 'failed', at: step, error: error instanceof Error ? error.message : String(error) }),
 );

@@ -8,6 +8,7 @@ import {
   type WorkerStream,
 } from '@signalbox/protocol/grpc';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { RunningServer } from '../start.ts';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
@@ -68,13 +69,13 @@ test('hello is answered with a welcome that names the gateways, first of all', a
   const { stream, messages } = open();
   stream.write({ hello: hello() });
   await eventually(() => messages.length > 0);
-  const { grpcAddress, nodeId } = rig.servers[0] ?? { grpcAddress: '', nodeId: '' };
+  const { grpcAddress, servicesAddress, nodeId } = rig.servers[0] as RunningServer;
   expect(messages[0]?.welcome).toEqual({
     nodeId,
     heartbeatMs: 200,
     leaseMs: 1000,
     gateways: [grpcAddress],
-    dataAddress: '',
+    dataAddress: servicesAddress,
   });
   expect(messages[0]?.epochs).toHaveLength(64);
   stream.cancel();

@@ -24,23 +24,16 @@ export interface GrpcDoor {
 
 const CLOSE_MS = 500;
 
-export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, handlers: GrpcHandlers): Promise<GrpcDoor> {
-  setLogVerbosity(logVerbosity.NONE); // what goes wrong is told by us
-  const server = new Server({
-    'grpc.max_receive_message_length': PEER_MESSAGE_BYTES,
-    'grpc.max_send_message_length': PEER_MESSAGE_BYTES,
-    'grpc.enable_channelz': 0,
-    // Connections that are only half there; longer than any worker's lease, so that a busy one is not cut off.
-    'grpc.keepalive_time_ms': 20_000,
-    'grpc.keepalive_timeout_ms': 20_000,
-  });
-  addWorkerGateway(server, handlers.onWorker);
-  addPeer(server, handlers.onPeer);
+/** Binds, or says what is wrong with the address. Closing gives calls under way a moment. */
+export async function listenGrpc(
+  server: Server,
+  { setting, bind, tls }: { readonly setting: string; readonly bind: BindAddress; readonly tls: TlsFiles | null },
+): Promise<GrpcDoor> {
   const own = await serverCredentials(tls);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(showAddress(bind), own, (error, bound) => {
       if (error === null) resolve(bound);
-      else reject(explainBind('SIGNALBOX_GRPC', bind, error));
+      else reject(explainBind(setting, bind, error));
     });
   });
   return {
@@ -57,6 +50,21 @@ export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, hand
         });
       }),
   };
+}
+
+export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, handlers: GrpcHandlers): Promise<GrpcDoor> {
+  setLogVerbosity(logVerbosity.NONE); // what goes wrong is told by us
+  const server = new Server({
+    'grpc.max_receive_message_length': PEER_MESSAGE_BYTES,
+    'grpc.max_send_message_length': PEER_MESSAGE_BYTES,
+    'grpc.enable_channelz': 0,
+    // Connections that are only half there; longer than any worker's lease, so that a busy one is not cut off.
+    'grpc.keepalive_time_ms': 20_000,
+    'grpc.keepalive_timeout_ms': 20_000,
+  });
+  addWorkerGateway(server, handlers.onWorker);
+  addPeer(server, handlers.onPeer);
+  return listenGrpc(server, { setting: 'SIGNALBOX_GRPC', bind, tls });
 }
 
 export async function peerCredentials(tls: TlsFiles | null): Promise<ChannelCredentials> {

@@ -39,6 +39,7 @@ export interface AnyBody {
 export interface Rig {
   readonly postgres: TestPostgres;
   readonly databaseUrl: string;
+  readonly dataDir: string;
   readonly token: string;
   readonly servers: readonly RunningServer[];
   addServer(variables?: Record<string, string>): Promise<RunningServer>;
@@ -66,6 +67,7 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
   const rig: Rig = {
     postgres,
     databaseUrl,
+    dataDir,
     get token() {
       return token;
     },
@@ -76,6 +78,7 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
         SIGNALBOX_DATA: dataDir,
         SIGNALBOX_HTTP: '127.0.0.1:0',
         SIGNALBOX_GRPC: '127.0.0.1:0',
+        SIGNALBOX_SERVICES: '127.0.0.1:0',
         SIGNALBOX_LOG: process.env.TEST_LOG ?? 'silent',
         ...variables,
         ...more,

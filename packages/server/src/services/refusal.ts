@@ -1,0 +1,27 @@
+/** From whatever went wrong to a status of gRPC, by the one table of errors; what does not fit a status travels behind it. */
+import { randomUUID } from 'node:crypto';
+import { Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
+import { ERRORS, SignalboxError } from '@signalbox/protocol';
+import type { Logger } from '../log.ts';
+
+export function refusalOf(error: unknown, logger: Logger): ServerErrorResponse {
+  const known = error instanceof SignalboxError ? error : incident(error, logger);
+  const { code, detail, remedy, problems, retryAfterMs } = known.body();
+  const metadata = new Metadata();
+  metadata.set('signalbox-code', code);
+  metadata.set('signalbox-remedy', ascii(remedy));
+  if (retryAfterMs !== undefined) metadata.set('retry-after-ms', String(retryAfterMs));
+  if (problems !== undefined) metadata.set('problems-bin', Buffer.from(JSON.stringify(problems)));
+  return { name: code, message: detail, details: detail, code: status[ERRORS[code].grpc], metadata };
+}
+
+function incident(error: unknown, logger: Logger): SignalboxError {
+  const id = randomUUID();
+  logger.error({ incident: id, error: error instanceof Error ? error.stack : String(error) }, 'A call failed.');
+  return new SignalboxError('INTERNAL', { incident: id });
+}
+
+/** Metadata holds no other characters. */
+function ascii(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}
