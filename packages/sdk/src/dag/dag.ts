@@ -3,7 +3,7 @@
  * that it names. The compiler takes both from the exports of a file; a test can take them from the value itself.
  */
 import type { DagDefinition } from '@signalbox/protocol';
-import { taskReference } from '@signalbox/protocol';
+import { taskReference } from '@signalbox/protocol/references';
 import type { Handler } from '../handler.ts';
 import { DagMistake, type Place, placeOfCall } from './mistake.ts';
 import { plain, plainInputs } from './plain.ts';

@@ -2,7 +2,7 @@
  * What a task will have returned, while the dag is being written: a path with a type and no value. As an input of
  * another task it becomes `${{ tasks.grind.output.grams }}`, and the type must be the one that its function declares.
  */
-import { type Path, showPath } from '@signalbox/protocol';
+import { type Path, showPath } from '@signalbox/protocol/references';
 import { DagMistake } from './mistake.ts';
 
 declare const VALUE: unique symbol;

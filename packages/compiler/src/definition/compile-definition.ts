@@ -1,0 +1,62 @@
+/** A file of YAML or JSON: read, its calls made functions of a bundle, and checked. */
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { DagDefinition, Problem } from '@signalbox/protocol';
+import { checkDag } from '../check-dag.ts';
+import { type Bundle, type CompileProblem, type FileResult, NOWHERE, type SourceFile } from '../compiled.ts';
+import { bundleCalls, takeCalls } from './calls.ts';
+import { type ReadText, readText } from './read-text.ts';
+
+/** Whether a text that can't be read was meant as a dag at all. */
+const MENTIONS_TASKS = /(?:^|[\s{,"'])tasks["']?\s*:/;
+
+export async function compileDefinition(file: SourceFile): Promise<FileResult> {
+  const text = await readFile(file.path, 'utf8');
+  const outcome = readText(text, extname(file.path) === '.json' ? 'json' : 'yaml');
+  const result = (problems: CompileProblem[]): FileResult => ({ dags: [], problems, madeOf: [file.path] });
+  if (!outcome.ok) {
+    if (!file.isNamed && !MENTIONS_TASKS.test(text)) return result([]);
+    return result(outcome.faults.map((fault) => ({ file: file.shown, ...fault })));
+  }
+  const { read } = outcome;
+  if (!isObject(read.value) || !('tasks' in read.value)) {
+    if (!file.isNamed) return result([]);
+    const remedy = 'A dag has a name and a list of tasks.';
+    return result([{ file: file.shown, ...read.spotOf(''), message: 'the file has no tasks', remedy }]);
+  }
+  return compileTasks(file, read, read.value);
+}
+
+async function compileTasks(file: SourceFile, read: ReadText, written: Record<string, unknown>): Promise<FileResult> {
+  const { definition, calls, problems } = takeCalls(withoutSchema(written), file, read);
+  let bundle: Bundle | null = null;
+  let madeOf: readonly string[] | null = [file.path];
+  if (calls.length > 0 && problems.length === 0) {
+    const made = await bundleCalls(calls, file);
+    problems.push(...made.problems);
+    bundle = made.bundle;
+    madeOf = made.madeOf === null ? null : [file.path, ...made.madeOf];
+  }
+  // A bundle that could not be made is said once; the rest is looked at as if it were there.
+  const hash = bundle?.hash ?? (calls.length > 0 ? '0'.repeat(64) : undefined);
+  const whole = (hash === undefined ? definition : { ...definition, bundle: hash }) as DagDefinition;
+  problems.push(...checkDag(whole, file.shown, (problem) => spotOf(problem, read)));
+  if (problems.length > 0) return { dags: [], problems, madeOf };
+  return { dags: [{ name: whole.name, file: file.shown, definition: whole, bundle }], problems: [], madeOf };
+}
+
+/** An unknown field is a fault of the field, not of what it stands in; a call stands where its function would. */
+function spotOf({ path, message }: Problem, read: ReadText) {
+  const key = /^Unrecognized keys?: "([^"]+)"/.exec(message)?.[1];
+  const spot = read.spotOf(path.replace(/\.function$/, '.call'), key);
+  return spot.line === null ? NOWHERE : spot;
+}
+
+/** Editors know `$schema` in JSON; it says nothing about the dag. */
+function withoutSchema({ $schema: _, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return rest;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

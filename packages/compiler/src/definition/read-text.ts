@@ -1,0 +1,181 @@
+/**
+ * YAML and JSON from anybody, as a value with the place of each of its parts. YAML can do more than a dag needs, and some
+ * of it is only good for harm: tags, keys twice, several documents, aliases that unfold to gigabytes. These are refused.
+ */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
+import { NOWHERE, type Spot } from '../compiled.ts';
+
+export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 64;
+/** Values in all, those that aliases stand for counted each time. */
+const MAX_VALUES = 1_000_000;
+
+export interface TextFault extends Spot {
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+export interface ReadText {
+  readonly value: unknown;
+  /** Of `tasks[3].needs[0]`, or of the nearest thing around it that is there; `key` names a field of what the path leads to. */
+  spotOf(path: string, key?: string): Spot;
+}
+
+export type TextOutcome =
+  | { readonly ok: true; readonly read: ReadText }
+  | { readonly ok: false; readonly faults: TextFault[] };
+
+export function readText(text: string, format: 'yaml' | 'json'): TextOutcome {
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    return refuse({ ...NOWHERE, message: `the file is larger than ${MAX_TEXT_BYTES} bytes`, remedy: 'Split it up.' });
+  }
+  if (format === 'json') {
+    const fault = jsonFaultOf(text);
+    if (fault !== null) return refuse(fault);
+  }
+  const lines = new LineCounter();
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refuse({ ...NOWHERE, message: TOO_DEEP, remedy: null });
+  }
+  const spotAt = (offset: number | undefined): Spot => {
+    if (offset === undefined) return NOWHERE;
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const [error] = document.errors;
+  if (error !== undefined) return refuse({ ...spotAt(error.pos[0]), ...explain(error) });
+  try {
+    const value = new Unfolding(document).valueOf(document.contents, 1);
+    return { ok: true, read: { value, spotOf: (path, key) => spotAt(offsetOf(document, path, key)) } };
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown;
+    return refuse({ ...spotAt(thrown.offset), message: thrown.message, remedy: thrown.remedy });
+  }
+}
+
+const refuse = (fault: TextFault): TextOutcome => ({ ok: false, faults: [fault] });
+
+const TOO_DEEP = `the file is nested deeper than ${MAX_DEPTH} levels`;
+
+const EXPLAINED: Readonly<Record<string, { readonly message: string; readonly remedy: string }>> = {
+  MULTIPLE_DOCS: { message: 'the file holds several documents', remedy: 'Give each dag a file of its own.' },
+  DUPLICATE_KEY: { message: 'a key stands here twice', remedy: 'Keep one of the two.' },
+  NON_STRING_KEY: { message: 'a key is not a text', remedy: 'Put it in quotes.' },
+  TAB_AS_INDENT: { message: 'a tab is used to indent', remedy: 'Indent with spaces.' },
+};
+
+function explain({ code, message }: { readonly code: string; readonly message: string }) {
+  if (message.startsWith('Maximum call stack')) return { message: TOO_DEEP, remedy: null };
+  return EXPLAINED[code] ?? { message: `this is not YAML: ${message}`, remedy: null };
+}
+
+class Refused extends Error {
+  readonly offset: number | undefined;
+  readonly remedy: string | null;
+
+  constructor(node: Node, message: string, remedy: string | null) {
+    super(message);
+    this.offset = node.range?.[0];
+    this.remedy = remedy;
+  }
+}
+
+/** Makes plain values of nodes, and counts them: what aliases stand for costs as much as if it were written out. */
+class Unfolding {
+  readonly #document: Document;
+  #values = 0;
+
+  constructor(document: Document) {
+    this.#document = document;
+  }
+
+  valueOf(node: unknown, depth: number): unknown {
+    if (node === null || node === undefined) return null;
+    const here = node as Node;
+    if (++this.#values > MAX_VALUES) throw new Refused(here, `there are more than ${MAX_VALUES} values`, UNFOLDED);
+    if (depth > MAX_DEPTH) throw new Refused(here, TOO_DEEP, null);
+    if (isAlias(here)) {
+      const target = here.resolve(this.#document);
+      if (target === undefined) throw new Refused(here, `there is no anchor &${here.source} before this`, null);
+      return this.valueOf(target, depth + 1);
+    }
+    // The first tag of a node is the author's; a scalar that only looks like a number has none.
+    if ((isScalar(here) || isCollection(here)) && here.tag !== undefined) {
+      throw new Refused(here, `the tag ${here.tag} has no meaning here`, 'Take it out.');
+    }
+    if (isSeq(here)) return here.items.map((item) => this.valueOf(item, depth + 1));
+    if (isMap(here)) return this.#fieldsOf(here, depth);
+    return isScalar(here) ? here.value : null;
+  }
+
+  #fieldsOf(map: Node, depth: number): Record<string, unknown> {
+    const fields: [string, unknown][] = [];
+    if (!isMap(map)) return {};
+    for (const { key, value } of map.items) {
+      const name = isScalar(key) ? String(key.value) : '';
+      // A merge would be one more way to unfold; nobody needs it in a dag.
+      if (name === '<<') throw new Refused(key as Node, 'merge keys are not read', 'Write the fields out.');
+      fields.push([name, this.valueOf(value, depth + 1)]);
+    }
+    return Object.fromEntries(fields);
+  }
+}
+
+const UNFOLDED = 'Aliases count as what they stand for; write out what is really meant.';
+
+/** The way there, as far as the file goes it. */
+function offsetOf(document: Document, path: string, key: string | undefined): number | undefined {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0];
+  const steps = Array.from(path.matchAll(/[^.[\]]+/g), ([step]) => step);
+  for (const step of key === undefined ? steps : [...steps, key]) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) node = node.items[Number(step)];
+    else if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === step);
+      if (pair === undefined) break;
+      offset = (pair.key as Node).range?.[0];
+      node = step === key ? null : pair.value;
+    } else break;
+    offset = (node as Node | null | undefined)?.range?.[0] ?? offset;
+  }
+  return offset;
+}
+
+/** The parser of YAML would take what no parser of JSON does. */
+function jsonFaultOf(text: string): TextFault | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    const { message } = error as Error;
+    const position = Number(/at position (\d+)/.exec(message)?.[1] ?? firstNonToken(text));
+    const before = text.slice(0, position).split('\n');
+    const at = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+    return { ...at, message: `this is not JSON: ${message.replace(/\s+/g, ' ')}`, remedy: null };
+  }
+}
+
+const JSON_TOKEN = /\s+|[{}[\],:]|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/y;
+
+/** Some messages of the runtime quote what is wrong and do not say where it is. */
+function firstNonToken(text: string): number {
+  JSON_TOKEN.lastIndex = 0;
+  let end = 0;
+  while (JSON_TOKEN.test(text)) end = JSON_TOKEN.lastIndex;
+  return end;
+}

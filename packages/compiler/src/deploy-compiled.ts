@@ -1,0 +1,36 @@
+/** Code first, then the versions that name it. One refusal does not stop the others. */
+import { SignalboxError } from '@signalbox/protocol';
+import type { Client } from '@signalbox/sdk';
+import type { Bundle, CompiledDag } from './compiled.ts';
+
+export type DeployOutcome = { readonly name: string; readonly file: string } & (
+  | { readonly ok: true; readonly version: number; readonly hash: string; readonly changed: boolean }
+  | { readonly ok: false; readonly error: SignalboxError }
+);
+
+type Deployer = Pick<Client, 'deployDag' | 'putBundle' | 'putSourceMap'>;
+
+export async function deployCompiled(client: Deployer, dags: readonly CompiledDag[]): Promise<DeployOutcome[]> {
+  const stored = new Map<string, Promise<void>>();
+  const outcomes: DeployOutcome[] = [];
+  for (const { name, file, definition, bundle } of dags) {
+    try {
+      // Dags of one file have one bundle.
+      if (bundle !== null) {
+        if (!stored.has(bundle.hash)) stored.set(bundle.hash, storeBundle(client, bundle));
+        await stored.get(bundle.hash);
+      }
+      const { version, hash, changed } = await client.deployDag(definition);
+      outcomes.push({ name, file, ok: true, version, hash, changed });
+    } catch (error) {
+      if (!(error instanceof SignalboxError)) throw error;
+      outcomes.push({ name, file, ok: false, error });
+    }
+  }
+  return outcomes;
+}
+
+async function storeBundle(client: Deployer, { hash, code, sourceMap }: Bundle): Promise<void> {
+  await client.putBundle(hash, code);
+  if (sourceMap !== null) await client.putSourceMap(hash, sourceMap);
+}

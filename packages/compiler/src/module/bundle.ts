@@ -1,0 +1,137 @@
+/**
+ * One file of code out of a module and what it imports. The same meaning gives the same bytes: what formatting, comments,
+ * names of files and the machine could change is not in them (D7).
+ */
+import { createHash } from 'node:crypto';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { BuildFailure, BuildOptions, BuildResult, Message } from 'esbuild';
+import type { Bundle, CompileProblem, SourceFile } from '../compiled.ts';
+import { ownPackages } from './own-packages.ts';
+import { remedyOf } from './remedies.ts';
+
+export const ENTRY = 'signalbox-entry.mjs';
+
+export interface Built {
+  readonly bundle: Bundle;
+  /** Absolute paths of all files in it, ours not among them. */
+  readonly madeOf: readonly string[];
+  /** Whether user code imports our package: without it, it can hold no dag. */
+  readonly usesSdk: boolean;
+}
+export type BuildOutcome =
+  | { readonly ok: true; readonly built: Built }
+  | { readonly ok: false; readonly problems: CompileProblem[] };
+
+/** Packages in the older module format call `require` for modules of the runtime. */
+const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+
+/** `entry` is code that is not in a file of its own and imports what the bundle is about. */
+export async function buildBundle(file: SourceFile, entry: string): Promise<BuildOutcome> {
+  let usesSdk = false;
+  const { build } = await import('esbuild');
+  const make = async ({ banner = '', whole = false }) =>
+    build({
+      ...optionsFor(file, entry),
+      banner: { js: banner },
+      plugins: [ownPackages({ entry: join(file.folder, ENTRY), whole, onUsed: () => (usesSdk = true) })],
+    });
+  try {
+    let whole = false;
+    let result = await make({}).catch((error: unknown) => {
+      if (!isBuildFailure(error) || !error.errors.some(wantsMore)) throw error;
+      whole = true;
+      return make({ whole });
+    });
+    if (callsRequire(result)) result = await make({ whole, banner: REQUIRE });
+    return { ok: true, built: { bundle: await bundleOf(result), madeOf: inputsOf(result, file), usesSdk } };
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    return { ok: false, problems: error.errors.map((message) => problemOf(message, file)) };
+  }
+}
+
+/** Something of our package that is not for authors, such as the client. */
+const wantsMore = ({ text }: Message): boolean => /No matching export in ".*\bauthoring\.[jt]s"/.test(text);
+
+const optionsFor = (file: SourceFile, entry: string) =>
+  ({
+    stdin: { contents: entry, resolveDir: join(file.path, '..'), sourcefile: ENTRY, loader: 'js' },
+    absWorkingDir: file.folder,
+    outfile: join(file.folder, 'bundle.mjs'),
+    write: false,
+    bundle: true,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    charset: 'utf8',
+    sourcemap: 'inline',
+    loader: { '.txt': 'text', '.sql': 'text', '.md': 'text' },
+    logLevel: 'silent',
+  }) as const satisfies BuildOptions;
+
+type Result = BuildResult<ReturnType<typeof optionsFor>>;
+
+/**
+ * Names are made short in a second pass: which letters are used depends on how often they stand in the text, and in the
+ * first one that is the text of the author, with types that mean nothing at run time.
+ */
+async function bundleOf({ outputFiles: [output] }: Result): Promise<Bundle> {
+  const { transform } = await import('esbuild');
+  const { code: text, map } = await transform(output?.text ?? '', {
+    loader: 'js',
+    format: 'esm',
+    target: 'node20',
+    minify: true,
+    legalComments: 'none',
+    charset: 'utf8',
+    sourcemap: 'external',
+    sourcefile: 'bundle.mjs',
+  });
+  const code = Buffer.from(text);
+  return { hash: createHash('sha256').update(code).digest('hex'), code, sourceMap: Buffer.from(map) };
+}
+
+function callsRequire({ metafile }: Result): boolean {
+  return Object.values(metafile.inputs).some(({ imports }) =>
+    imports.some(({ kind, external }) => kind === 'require-call' && external === true),
+  );
+}
+
+function inputsOf({ metafile }: Result, { folder }: SourceFile): string[] {
+  return Object.keys(metafile.inputs)
+    .filter((path) => path !== ENTRY && !path.startsWith('<'))
+    .map((path) => resolve(folder, path));
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return typeof error === 'object' && error !== null && 'errors' in error && Array.isArray(error.errors);
+}
+
+function problemOf({ text, location, notes }: Message, file: SourceFile): CompileProblem {
+  const known = location === null || location.file.endsWith(ENTRY) ? null : location;
+  const note = notes.length === 0 ? '' : ` (${notes.map((each) => each.text).join(' ')})`;
+  return {
+    file: known === null ? file.shown : shownPath(known.file, file),
+    line: known?.line ?? null,
+    column: known === null ? null : columnOf(known),
+    message: text.startsWith('Could not resolve') ? text : `${text}${note}`,
+    remedy: remedyOf(text),
+  };
+}
+
+/** Columns arrive as counts of bytes. */
+function columnOf({ lineText, column }: { readonly lineText: string; readonly column: number }): number {
+  return Buffer.from(lineText).subarray(0, column).toString().length + 1;
+}
+
+/** The way that the caller would write a path of a file that lies beside or below the one that is compiled. */
+export function shownPath(path: string, file: SourceFile): string {
+  const within = relative(file.folder, resolve(file.folder, path));
+  if (within.startsWith('..') || isAbsolute(within)) return within;
+  const root = file.shown.slice(0, file.shown.length - relative(file.folder, file.path).length);
+  return `${root}${within}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * User code is loaded in a process of its own (D7): with a time and a memory limit, without the environment of this one,
+ * and ended with all that it started. It tells what it holds over a pipe that its own output does not touch.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DagDefinition } from '@signalbox/protocol';
+import type { Place } from '@signalbox/sdk/authoring';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/evaluate.mjs', import.meta.url));
+const MEMORY_MIB = 256;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_STDERR_CHARS = 16 * 1024;
+/** Nothing else is handed on: the environment of a server holds what a dag's file has no business with. */
+const HANDED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'] as const;
+
+export interface Thrown {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** Of a mistake that our own package found. */
+  readonly reason: string | null;
+  readonly remedy: string | null;
+  readonly place: Place | null;
+}
+
+export interface Held {
+  readonly dags: readonly {
+    readonly definition: DagDefinition;
+    readonly place: Place | null;
+    readonly places: readonly (Place | null)[];
+  }[];
+  readonly functions: readonly { readonly name: string; readonly type: string }[];
+}
+
+export type Evaluated =
+  | { readonly kind: 'held'; readonly held: Held }
+  | { readonly kind: 'thrown'; readonly thrown: Thrown }
+  | { readonly kind: 'ended'; readonly message: string; readonly remedy: string };
+
+export async function evaluate(
+  code: Buffer,
+  { folder, timeLimitMs }: { readonly folder: string; readonly timeLimitMs: number },
+): Promise<Evaluated> {
+  const home = await mkdtemp(join(tmpdir(), 'signalbox-dag-'));
+  try {
+    const path = join(home, 'bundle.mjs');
+    await writeFile(path, code);
+    return await load(path, folder, timeLimitMs);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+function load(path: string, cwd: string, timeLimitMs: number): Promise<Evaluated> {
+  const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MIB}`, PROGRAM, path], {
+    cwd,
+    env: Object.fromEntries(HANDED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
+    // A group of its own, so that it can be ended with all that it has started.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  return new Promise((resolve) => {
+    let answer = '';
+    let stderr = '';
+    const settle = (evaluated: Evaluated): void => {
+      clearTimeout(timer);
+      endGroup(child);
+      resolve(evaluated);
+    };
+    const timer = setTimeout(() => {
+      settle({
+        kind: 'ended',
+        message: `the file is not loaded after ${timeLimitMs / 1000} s`,
+        remedy: 'Move what takes long into the function of a task: a file of dags only says what there is to do.',
+      });
+    }, timeLimitMs);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-MAX_STDERR_CHARS)));
+    child.stdio[3]?.on('data', (chunk: Buffer) => {
+      answer += chunk.toString('utf8');
+      if (answer.length > MAX_ANSWER_BYTES) {
+        settle({ kind: 'ended', message: 'the definitions are too large', remedy: 'Split them over several dags.' });
+      }
+    });
+    child.stdio[3]?.on('end', () => {
+      const evaluated = read(answer);
+      if (evaluated !== null) settle(evaluated);
+    });
+    child.on('error', (error) => settle({ kind: 'ended', message: error.message, remedy: 'Start it again.' }));
+    child.on('exit', (code, signal) => {
+      // What it said may still be on its way: the end of the pipe comes first when it said all.
+      setImmediate(() => settle(read(answer) ?? endedEarly(code, signal, stderr)));
+    });
+  });
+}
+
+function read(answer: string): Evaluated | null {
+  try {
+    const told = JSON.parse(answer) as Held & { readonly error?: Thrown };
+    return told.error === undefined ? { kind: 'held', held: told } : { kind: 'thrown', thrown: told.error };
+  } catch {
+    return null;
+  }
+}
+
+function endedEarly(code: number | null, signal: NodeJS.Signals | null, stderr: string): Evaluated {
+  if (/heap out of memory/.test(stderr)) {
+    return {
+      kind: 'ended',
+      message: `the file takes more than ${MEMORY_MIB} MiB to load`,
+      remedy: 'Move what needs memory into the function of a task.',
+    };
+  }
+  const last = stderr.trim().split('\n').at(-1) ?? '';
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  return {
+    kind: 'ended',
+    message: `the process that loads the file ended ${how} before its dags were known${last === '' ? '' : `: ${last}`}`,
+    remedy: 'Take calls of process.exit() and the like out of the file: loading it must only make its dags.',
+  };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it is gone already.
+  }
+}

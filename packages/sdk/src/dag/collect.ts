@@ -1,0 +1,14 @@
+/** What a bundle hands out: the dags among the exports of a module, and all their functions by name. */
+import type { Handler } from '../handler.ts';
+import { type Dag, isDag } from './dag.ts';
+
+export interface Collected {
+  readonly dags: readonly Pick<Dag, 'name' | 'definition' | 'place' | 'places'>[];
+  readonly functions: Readonly<Record<string, Handler>>;
+}
+
+/** A module may export dags one by one, or in lists. The same dag under two names is one dag. */
+export function collectDags(exported: Readonly<Record<string, unknown>>): Collected {
+  const dags = new Set(Object.values(exported).flat().filter(isDag));
+  return { dags: [...dags], functions: Object.assign({}, ...[...dags].map((dag) => dag.functions)) };
+}
