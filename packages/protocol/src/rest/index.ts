@@ -2,6 +2,7 @@ export * from './access.ts';
 export * from './bundles.ts';
 export * from './common.ts';
 export * from './dag-definition.ts';
+export * from './dag-json-schema.ts';
 export * from './dag-spec.ts';
 export * from './dags.ts';
 export * from './events.ts';

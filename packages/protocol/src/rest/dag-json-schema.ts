@@ -1,0 +1,152 @@
+/**
+ * The definition of a dag for editors: JSON Schema, made from what the server itself checks, with the words that an editor
+ * shows. It has `call`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
+ */
+import { z } from 'zod';
+import { dagDefinitionSchema } from './dag-definition.ts';
+
+interface Words {
+  readonly description: string;
+  readonly examples?: readonly unknown[];
+}
+
+const REFERENCE = '${{ tasks.extract.output.rows }}';
+
+/** By path; `[]` stands for the items of a list. */
+const WORDS: Readonly<Record<string, Words>> = {
+  '': { description: 'A dag: tasks, what each does, and what must come before it.' },
+  $schema: { description: 'Where this schema is; for editors.' },
+  name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
+  description: { description: 'For people. It is a part of the version.' },
+  on: {
+    description: 'A run for each event of this name, with its payload as params.',
+    examples: [{ event: 'order.paid' }],
+  },
+  'on.event': { description: 'Name of the event.', examples: ['order.paid'] },
+  tasks: { description: 'At most 10,000. Their order does not matter: needs and inputs say what comes first.' },
+  'tasks[]': { description: 'A task does one thing: call, run, http or handler.' },
+  'tasks[].name': { description: 'Unique within the dag.', examples: ['extract'] },
+  'tasks[].call': {
+    description: 'A function: a file of this folder, and the name that it exports; without a name its default export.',
+    examples: ['./tasks.ts#extract'],
+  },
+  'tasks[].handler': { description: 'A function that the worker was started with.', examples: ['extract'] },
+  'tasks[].inProcess': {
+    description: 'With call: in the worker’s own process. Faster, and a hot loop in it stops the whole worker.',
+  },
+  'tasks[].run': {
+    description: 'A process: a command line for the shell, or a program and its arguments.',
+    examples: ['./load.sh "$INPUT_day"', ['node', 'load.mjs']],
+  },
+  'tasks[].shell': { description: 'With run as one text: what reads it; sh unless told.' },
+  'tasks[].env': {
+    description: 'With run: its environment. Values may hold ${{ secrets.NAME }}.',
+    examples: [{ API_KEY: '${{ secrets.API_KEY }}' }],
+  },
+  'tasks[].cwd': { description: 'With run: its working folder; a fresh empty one unless told.' },
+  'tasks[].http': { description: 'An HTTP call.', examples: [{ url: 'https://example.com/hook', method: 'POST' }] },
+  'tasks[].http.method': { description: 'GET unless told.' },
+  'tasks[].http.url': { description: 'Whole address.', examples: ['https://example.com/hook'] },
+  'tasks[].http.headers': {
+    description: 'Values may hold ${{ secrets.NAME }}.',
+    examples: [{ authorization: 'Bearer ${{ secrets.API_KEY }}' }],
+  },
+  'tasks[].http.body': {
+    description: 'JSON, or a text that is sent as it is. Left out: the inputs are sent, where the method has a body.',
+  },
+  'tasks[].http.expect': { description: 'Statuses that mean success; 200 to 299 unless told.', examples: [[200, 204]] },
+  'tasks[].http.timeout': { description: 'For the whole call; 30 s unless told.', examples: ['10s'] },
+  'tasks[].inputs': {
+    description: 'Values by name: JSON, or a reference to what a task returned or the run was submitted with.',
+    examples: [{ rows: REFERENCE, day: '${{ params.day }}', limit: 100 }],
+  },
+  'tasks[].secrets': {
+    description: 'Names of secrets that the function or process asks for.',
+    examples: [['API_KEY']],
+  },
+  'tasks[].queue': { description: 'Workers take tasks of the queues that they were started with.', examples: ['gpu'] },
+  'tasks[].needs': {
+    description: 'Tasks that must succeed first. Those that its inputs come from need not be named.',
+    examples: [['extract']],
+  },
+  'tasks[].retries': {
+    description:
+      'When it is tried again. The wait before attempt n+1 is drawn evenly from minMs to min(maxMs, baseMs × factor^(n−1)).',
+    examples: [{ maxAttempts: 5, baseMs: 1000 }],
+  },
+  'tasks[].retries.maxAttempts': {
+    description: 'Attempts in all that may fail, the first included: 1 means no retry.',
+  },
+  'tasks[].retries.minMs': { description: 'Shortest wait.' },
+  'tasks[].retries.baseMs': { description: 'Longest wait before the second attempt.' },
+  'tasks[].retries.factor': { description: 'How the longest wait grows with each attempt.' },
+  'tasks[].retries.maxMs': { description: 'Where it stops growing.' },
+  'tasks[].retries.maxLost': {
+    description: 'Attempts that may be lost with their worker before the task is given up.',
+  },
+  'tasks[].timeout': {
+    description: 'For one attempt: milliseconds or a span; none unless told.',
+    examples: ['30s', '5m'],
+  },
+  priority: { description: 'Of its runs, unless a run is submitted with another.' },
+  maxActiveRuns: { description: 'Runs at a time; further ones wait.' },
+  maxActiveTasks: { description: 'Tasks at a time, over all runs of the dag.' },
+  schedule: {
+    description: 'When runs are created by themselves.',
+    examples: [{ cron: '0 7 * * *', zone: 'Europe/Berlin' }],
+  },
+  'schedule.cron': {
+    description:
+      'Minute, hour, day of month, month, day of week; six fields begin with seconds. L, #, ? and H are known.',
+    examples: ['*/15 * * * *', '0 7 * * 1-5'],
+  },
+  'schedule.zone': { description: 'IANA time zone; UTC unless told.', examples: ['Europe/Berlin'] },
+  'schedule.gap': {
+    description: 'A wall time that a clock change leaves out: skipped, or fired at the end of the gap.',
+  },
+  'schedule.missed': {
+    description: 'Windows that were missed while nothing could run: none, the latest, or all of them.',
+  },
+  'schedule.missedLimit': { description: 'With missed: all, how many at most.' },
+};
+
+type Schema = Record<string, unknown> & {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  required?: string[];
+};
+
+const SPAN = { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,3})?(ms|s|m|h|d)$' };
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export function dagJsonSchema(): JsonSchema {
+  const schema = z.toJSONSchema(dagDefinitionSchema, { io: 'input', target: 'draft-7' }) as Schema;
+  const { bundle: _bundle, ...fields } = schema.properties ?? {};
+  schema.properties = { $schema: { type: 'string' }, ...fields };
+  const task = schema.properties.tasks?.items as Schema;
+  const { name, function: _function, ...rest } = task.properties ?? {};
+  task.properties = {
+    name: name as Schema,
+    call: { type: 'string', pattern: '^\\.\\.?/[^#]+\\.m?[jt]s(#[A-Za-z_$][\\w$]*)?$' },
+    ...rest,
+  };
+  task.oneOf = ['call', 'run', 'http', 'handler'].map((kind) => ({ required: [kind] }));
+  describe(schema, '');
+  return { $schema: schema.$schema, title: 'Signalbox dag', ...schema };
+}
+
+function describe(schema: Schema, path: string): void {
+  const words = WORDS[path];
+  if (words !== undefined) Object.assign(schema, words);
+  if (path.endsWith('timeout')) {
+    const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');
+    schema.anyOf = [{ type: 'integer', minimum: 1 }, SPAN, ...others];
+  }
+  const inner = schema.properties === undefined ? schema.anyOf?.find((each) => each.properties !== undefined) : schema;
+  for (const [name, field] of Object.entries(inner?.properties ?? {})) {
+    describe(field, path === '' ? name : `${path}.${name}`);
+  }
+  if (schema.items?.properties !== undefined) describe(schema.items, `${path}[]`);
+}
