@@ -22,11 +22,13 @@ export function apply(state: State, change: Change): void {
     case 'RunAdmitted':
     case 'RunClosing':
     case 'RunEnded':
+    case 'RunReopened':
     case 'RunStruck':
       return applyRunChange(state, change);
     case 'AttemptClaimed':
     case 'ClaimReturned':
     case 'AttemptEnded':
+    case 'TaskCleared':
       return applyTaskChange(state, change);
     case 'KeyStored':
       return applyKey(state, change);

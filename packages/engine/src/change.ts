@@ -189,6 +189,34 @@ export interface AttemptEnded {
   readonly error: string | null;
 }
 
+/**
+ * Somebody wants another attempt of a task that has ended, or waits for its next one (I32). Older attempts stay as they were,
+ * their tokens stay void; tasks that would never have run because of it wait for it again.
+ */
+export interface TaskCleared {
+  readonly kind: 'TaskCleared';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  /** Its newest attempt, which has ended. */
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly from: 'failed' | 'retrying';
+  /** Attempts up to this one count against no budget any more (I39). */
+  readonly freshBudget: boolean;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** A run that had ended goes on: one of its tasks is to be tried again (I32, I33). */
+export interface RunReopened {
+  readonly kind: 'RunReopened';
+  readonly runId: RunId;
+  /** False while the dag has as many active runs as it may (I7). */
+  readonly admitted: boolean;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
 /** The run's outcome is fixed; what still runs is being ended (I33, I42). */
 export interface RunClosing {
   readonly kind: 'RunClosing';
@@ -241,6 +269,8 @@ export type Change =
   | AttemptClaimed
   | ClaimReturned
   | AttemptEnded
+  | TaskCleared
+  | RunReopened
   | RunClosing
   | RunEnded
   | RunStruck

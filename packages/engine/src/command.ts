@@ -62,6 +62,18 @@ export interface CancelRun {
   readonly actor: Actor;
 }
 
+/**
+ * Another attempt, by hand: of a task that waits for its backoff, at once; of one that failed, with fresh budgets, and its run
+ * is open again.
+ */
+export interface RetryTask {
+  readonly kind: 'RetryTask';
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly actor: Actor;
+}
+
 export interface SetSchedulePaused {
   readonly kind: 'SetSchedulePaused';
   readonly shard: ShardNo;
@@ -164,6 +176,7 @@ export type Command =
   | DeployDag
   | SubmitRuns
   | CancelRun
+  | RetryTask
   | SetSchedulePaused
   | RetireDag
   | ReportAttempt
@@ -182,6 +195,8 @@ export type RefusalCode =
   | 'SCHEDULE_NOT_FOUND'
   | 'SCHEDULE_INVALID'
   | 'IDEMPOTENCY_CONFLICT'
+  | 'TASK_NOT_FOUND'
+  | 'TASK_NOT_RETRYABLE'
   | 'RUN_ENDED'
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'

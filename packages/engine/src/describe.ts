@@ -42,6 +42,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.attemptNo[slot],
             tasks.fence[slot],
             tasks.lostCount[slot],
+            tasks.budgetBase[slot],
             state.workers.at(tasks.worker[slot]!)?.id ?? null,
           ];
         }),

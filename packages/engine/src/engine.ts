@@ -20,6 +20,7 @@ import { setSchedulePaused } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
 import { refuseClaim, reportAttempt } from './task/report.ts';
+import { retryTask } from './task/retry-task.ts';
 import { dropDeadTimers } from './timer/dead-timers.ts';
 import { tick } from './timer/tick.ts';
 
@@ -114,6 +115,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return refuseClaim(recorder, command);
     case 'CancelRun':
       return cancelRun(recorder, command);
+    case 'RetryTask':
+      return retryTask(recorder, command);
     case 'DeployDag':
       return deployDag(recorder, command);
     case 'SetSchedulePaused':
@@ -149,6 +152,7 @@ function runOfCommand(command: Command): State['touching'] {
     case 'RefuseClaim':
       return command.claim.runId;
     case 'CancelRun':
+    case 'RetryTask':
     case 'StrikeRun':
       return command.runId;
     default:

@@ -26,6 +26,7 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
     case 'CancelRun':
+    case 'RetryTask':
     case 'StrikeRun':
       return runNeeds(state, command.runId);
     case 'ReportAttempt':
@@ -54,6 +55,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'RetireDag':
       return command.shard;
     case 'CancelRun':
+    case 'RetryTask':
     case 'StrikeRun':
       return shardOfRun(command.runId);
     case 'ReportAttempt':

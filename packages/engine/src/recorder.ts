@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts';
 import type { RunId } from './ids.ts';
 import type { Worker } from './lease/worker-table.ts';
 import type { State } from './state.ts';
-import type { StoredKey, StoredRun } from './stored.ts';
+import type { StoredKey, StoredRun, StoredVersion } from './stored.ts';
 
 export class Recorder {
   readonly state: State;
@@ -14,6 +14,8 @@ export class Recorder {
   readonly effects: Effect[] = [];
   /** Ended runs, and keys, that the host fetched for this step: not part of the working set. */
   readonly endedRuns = new Map<RunId, StoredRun>();
+  /** Versions that came with them. */
+  seenVersions: readonly StoredVersion[] = [];
   readonly runsByUid = new Map<string, StoredRun>();
   /** Workers whose slots were lent for this decision only. */
   readonly lent = new Set<Worker>();

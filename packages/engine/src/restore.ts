@@ -88,6 +88,7 @@ export function absorbSeen(recorder: Recorder, seen: Seen): void {
     recorder.runsByUid.set(run.uid, run);
     if (state.runs.find(run.runId) < 0) recorder.endedRuns.set(run.runId, run);
   }
+  recorder.seenVersions = seen.versions;
   for (const key of seen.keys) recorder.keys.set(keyName(key), key);
 }
 

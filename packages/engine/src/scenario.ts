@@ -11,7 +11,16 @@ import type { Change } from './change.ts';
 import { type Answer, type ClaimRef, type Command, RECORDED, type ReportAttempt, type SubmitRuns } from './command.ts';
 import type { DagSpec, Priority } from './dag/spec.ts';
 import type { Effect, SendAssignment } from './effect.ts';
-import { type Actor, type DagId, type Instant, makeRunUid, type RunId, type RunUid, type TenantId } from './ids.ts';
+import {
+  type Actor,
+  type DagId,
+  type Instant,
+  makeRunUid,
+  type RunId,
+  type RunUid,
+  type TaskNo,
+  type TenantId,
+} from './ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
 import { ADMITTED } from './run/run-table.ts';
 import type { ReportedOutcome, TaskState } from './task/outcome.ts';
@@ -113,6 +122,11 @@ export class Scenario {
 
   cancel(runId = this.lastRun(), tenantId = TENANT): Answer {
     return this.feed({ kind: 'CancelRun', tenantId, runId, actor: ACTOR });
+  }
+
+  retry(task: string, runId = this.lastRun(), tenantId = TENANT): Answer {
+    const taskNo = this.versionOf(runId).findIndex(({ name }) => name === task) as TaskNo;
+    return this.feed({ kind: 'RetryTask', tenantId, runId, taskNo, actor: ACTOR });
   }
 
   pause(paused = true): Answer {
@@ -248,6 +262,12 @@ export class Scenario {
     }
     const stored = this.node.store.runsStored().find((row) => row.runId === runId)!;
     return { phase: stored.phase, outcome: stored.outcome, admitted: stored.admitted };
+  }
+
+  private versionOf(runId: RunId): DagSpec['tasks'] {
+    const created = this.changes('RunCreated').find((change) => change.runId === runId);
+    const deployed = this.changes('DagDeployed').filter(({ dagId }) => dagId === created?.dagId);
+    return deployed.find(({ versionNo }) => versionNo === created?.versionNo)?.spec.tasks ?? [];
   }
 
   changes<K extends Change['kind']>(kind: K): Extract<Change, { kind: K }>[] {

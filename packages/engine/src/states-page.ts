@@ -49,13 +49,14 @@ export function statesPage(): string {
       TASK_STATE_NAMES.map((name, code) => [`\`${name}\``, TASK_MEANING[name], movesFrom(code)]),
     ),
     'A claim that is refused, or never arrives, goes from `running` back to `ready` and does not count as an attempt.',
+    'From `failed` back to `ready`, and from `upstream_failed` to `blocked`, leads only a retry by hand. It begins with fresh budgets; older attempts stay.',
     '## Attempts',
     table(
       ['outcome', 'meaning', 'counts against'],
       ATTEMPT_OUTCOMES.map((outcome) => [`\`${outcome}\``, ATTEMPT_MEANING[outcome], budgetOf(outcome)]),
     ),
     '## Runs',
-    'A run goes through its phases in this order, and never back.',
+    'A run goes through its phases in this order. Back to `open` goes only one that failed, when somebody has one of its tasks retried.',
     table(
       ['phase', 'meaning'],
       RUN_PHASES.map((phase) => [`\`${phase}\``, PHASE_MEANING[phase]]),

@@ -63,8 +63,11 @@ export interface StoredSchedule {
 /** A task with a row: one that was claimed at least once. */
 export interface StoredTask {
   readonly taskNo: TaskNo;
-  /** `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`. */
-  readonly state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+  /**
+   * `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`; `cleared`: ended, and
+   * somebody wants another attempt.
+   */
+  readonly state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
   readonly workerId: WorkerId;
@@ -73,6 +76,8 @@ export interface StoredTask {
   readonly endedAt: Instant | null;
   readonly outcome: AttemptOutcome | null;
   readonly lostCount: number;
+  /** Attempts up to this number count against no budget. */
+  readonly budgetBase: number;
 }
 
 export interface StoredRun {

@@ -71,3 +71,18 @@ test('with no owner in time it was certainly not done, and nobody does it later 
   pass(1_000);
   expect(forwards).toEqual([]);
 });
+
+test('a retry that may have been done is not sent again: it would be a second one (I12)', () => {
+  const { router, directory, forwards, pass } = setUp();
+  directory.announce(other, [{ shard, epoch: 1 as Epoch }]);
+  const results: Routed[] = [];
+  const runId = shard * 65_536;
+  const retry = { kind: 'RetryTask', runId, taskNo: 0, tenantId: 1 } as unknown as Command;
+  router.send(retry, 2_000, (result) => results.push(result));
+  forwards[0]?.({ status: 'not_done', reason: 'not_owner' });
+  pass(100);
+  forwards[1]?.({ status: 'unknown' });
+  pass(1_000);
+  expect(results).toEqual([{ status: 'unknown' }]);
+  expect(forwards).toHaveLength(2);
+});

@@ -101,6 +101,8 @@ export class Router {
 
   private unsure(journey: Journey): void {
     journey.isUnsure = true;
+    // Done twice it would be two retries, and the second might be refused for the first: whoever asked must look (I12).
+    if (journey.command.kind === 'RetryTask') return this.finish(journey, { status: 'unknown' });
     if (journey.command.kind === 'SubmitRuns') journey.command = { ...journey.command, mayRepeat: true };
     this.tryAgainLater(journey);
   }

@@ -215,7 +215,7 @@ export const ERRORS = {
     retryable: false,
     message: 'Task {task} cannot be retried: {reason}.',
     remedy:
-      'Only a task that failed or was cancelled can be retried; one that runs or waits will be decided by itself.',
+      'Only a task that failed, or waits for its next attempt, can be retried. Look at its state and at its attempts.',
   },
   OVERLOADED: {
     http: 503,

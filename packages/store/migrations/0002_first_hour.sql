@@ -60,3 +60,7 @@ create unique index event_trigger_dag on event_trigger (shard, dag_id);
 alter table dag add column retired_at bigint;
 -- Windows of schedules that it had are decided up to here: none of them comes again, whatever the clock does.
 alter table dag add column windows_until bigint not null default 0;
+
+-- What people did to a run that had ended, the last time. Budgets count only attempts after `budget_base` (null: all of them).
+alter table run add column reopened_at bigint, add column reopened_by text;
+alter table task add column budget_base integer, add column cleared_at bigint, add column cleared_by text;

@@ -50,4 +50,5 @@ export const taskStates = codes<StoredTask['state']>('task state', [
   'succeeded',
   'failed',
   'cancelled',
+  'cleared',
 ]);

@@ -4,9 +4,10 @@ import { transaction } from './database.ts';
 import { encodeChanges, JOURNAL_FORMAT } from './journal.ts';
 import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from './leaf.ts';
 import type { CommitBatch, ShardStamp } from './port.ts';
-import { type FoldedRows, foldRows, type RunFold, type TaskFold } from './rows.ts';
+import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
 import { insertAttempts, insertPayloads } from './statements/attempt.ts';
+import { clearTasks, reopenRuns } from './statements/by-hand.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
@@ -41,7 +42,7 @@ export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitP
   return [
     transaction.begin,
     fenceCall(stamps, place),
-    ...rowCalls(foldRows(changes), place.days),
+    ...partsOf(changes).flatMap((part) => rowCalls(foldRows(part), place.days)),
     ...writeJournal(leafOfJournal(place.days, at), journal),
     transaction.commit,
   ];
@@ -72,6 +73,8 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const runs = [...rows.runs.values()].sort(byKey);
   for (const [leaf, list] of byLeaf(runs, ofRun)) calls.push(...runCalls(leaf, list), ...taskCalls(leaf, list));
   calls.push(...liveRunCalls(runs));
+  for (const [leaf, reopened] of byLeaf(rows.reopened, ofRun)) calls.push(...reopenRuns(leaf, reopened));
+  for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));

@@ -17,6 +17,7 @@ import type {
   RunUid,
   ScheduleSpec,
   ShardNo,
+  TaskCleared,
   TaskNo,
   TenantId,
   VersionNo,
@@ -291,6 +292,42 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       return { ...end, output: trace(texts % 2 === 1), error: trace(texts >= 2) };
     },
   },
+  TaskCleared: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.attemptNo);
+      to.uint(c.fence);
+      to.uint(taskStates.code(c.from));
+      to.flag(c.freshBudget);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      taskNo: from.uint() as TaskNo,
+      attemptNo: from.uint() as AttemptNo,
+      fence: from.uint() as Fence,
+      from: taskStates.word(from.uint()) as TaskCleared['from'],
+      freshBudget: from.flag(),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
+  RunReopened: {
+    write(to, c) {
+      to.run(c.runId);
+      to.flag(c.admitted);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      admitted: from.flag(),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
   RunClosing: {
     write(to, c) {
       to.run(c.runId);
@@ -364,6 +401,8 @@ const KINDS: readonly Kind[] = [
   'WorkerHeardAgain',
   'DagRetired',
   'DagRevived',
+  'TaskCleared',
+  'RunReopened',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Change, DagDeployed, Instant, RunCreated, RunId, TaskNo, TenantId } from '@signalbox/engine';
+import type {
+  AttemptClaimed,
+  Change,
+  DagDeployed,
+  Instant,
+  RunCreated,
+  RunId,
+  TaskNo,
+  TenantId,
+} from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
@@ -277,4 +286,50 @@ test('an event finds the dags whose newest version waits for it, of its own tena
   const back: Change = { kind: 'DagRevived', shard, dagId, tenantId, event: 'other', actor, at };
   await node.commit([retired(one), back]);
   expect(await named('other')).toEqual([row(one)]);
+});
+
+test('a run that was opened again keeps its older attempts with their errors, also of one commit (I32, I37)', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5]);
+  const dag = deployed(5, 1);
+  const run = created(dag, node.newRunId(5));
+  const { runId } = run;
+  const first = claimed(run, newWorkerId());
+  const claim = (no: number): AttemptClaimed => {
+    return { ...first, attemptNo: no as never, fence: no as never, firstOfTask: no === 1, firstOfRun: no === 1 };
+  };
+  const failed = (no: number): Change[] => [
+    { ...succeeded(claim(no)), outcome: 'permanent', taskState: 'failed', error: `${no} ${HOSTILE}` },
+    { kind: 'RunClosing', runId, outcome: 'failed', actor: dag.actor, at: START },
+    { kind: 'RunEnded', runId, outcome: 'failed', at: START },
+  ];
+  const again = (no: number): Change[] => [
+    { kind: 'RunReopened', runId, admitted: true, actor: dag.actor, at: START },
+    {
+      kind: 'TaskCleared',
+      runId,
+      taskNo: 0 as TaskNo,
+      attemptNo: no as never,
+      fence: no as never,
+      from: 'failed',
+      freshBudget: true,
+      actor: dag.actor,
+      at: START,
+    },
+  ];
+  await node.commit([dag, run, claim(1), ...failed(1)]);
+  await node.commit(again(1));
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    ...{ phase: 'open', outcome: null, endedAt: null, closedBy: null },
+    tasks: [{ state: 'cleared', attemptNo: 1, outcome: 'permanent', error: `1 ${HOSTILE}` }],
+    supersededAttempts: [],
+  });
+  // Two whole lives in one commit, each over the row of the one before.
+  await node.commit([claim(2), ...failed(2), ...again(2), claim(3), ...failed(3), ...again(3), claim(4)]);
+  await node.commit([succeeded(claim(4), '{}'), ended(run)]);
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    ...{ phase: 'ended', outcome: 'succeeded' },
+    tasks: [{ state: 'succeeded', attemptNo: 4 }],
+    supersededAttempts: [1, 2, 3].map((no) => ({ attemptNo: no, outcome: 'permanent', error: `${no} ${HOSTILE}` })),
+  });
 });

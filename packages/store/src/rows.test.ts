@@ -65,6 +65,29 @@ test.each<[string, Change[], string[]]>([
   expect(statementsOf(changes)).toEqual(expected);
 });
 
+const reopened: Change = { kind: 'RunReopened', runId: run.runId, admitted: true, actor: dag.actor, at: START };
+const cleared: Change = {
+  kind: 'TaskCleared',
+  runId: run.runId,
+  taskNo: 0 as TaskNo,
+  attemptNo: claim.attemptNo,
+  fence: claim.fence,
+  from: 'failed',
+  freshBudget: true,
+  actor: dag.actor,
+  at: START,
+};
+const BY_HAND = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks'];
+
+test.each<[string, Change[], string[]]>([
+  ['opened again', [reopened, cleared], BY_HAND],
+  ['a wait cut short', [{ ...cleared, from: 'retrying' }], ['clear_tasks']],
+  ['opened and claimed', [reopened, cleared, claimAgain], [...BY_HAND, 'change_tasks']],
+  ['ended and opened', [...done, reopened, cleared], ['end_runs', 'end_tasks', 'delete_live_runs', ...BY_HAND]],
+])('by hand, %s: what was left is read before it is overwritten', (_, changes, expected) => {
+  expect(statementsOf(changes)).toEqual(expected);
+});
+
 test('a task claimed anew after it was lost keeps the count of lost attempts', () => {
   const task = foldRows([claim, failed, claimAgain])
     .runs.get(run.runId)

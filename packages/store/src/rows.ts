@@ -4,6 +4,8 @@
  * A run that was created here is inserted as it is at the end of the batch; one that was also ended here never has a
  * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
  * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
+ *
+ * What people do to runs by hand (opening them again, clearing tasks) is not folded: see `partsOf`.
  */
 import type {
   AttemptClaimed,
@@ -19,10 +21,12 @@ import type {
   RunCreated,
   RunEnded,
   RunId,
+  RunReopened,
   RunStruck,
   ScheduleRemoved,
   ScheduleSet,
   ShardNo,
+  TaskCleared,
   TaskNo,
   TenantId,
   WindowDecided,
@@ -99,6 +103,33 @@ export interface FoldedRows {
   readonly supersededAttempts: AttemptEnded[];
   readonly payloads: PayloadRow[];
   readonly silence: Map<string, SilenceFold>;
+  readonly reopened: RunReopened[];
+  readonly cleared: TaskCleared[];
+}
+
+/**
+ * What is done by hand needs the row as it was left: it goes with no other change of its run. So a batch that holds such is
+ * written in parts, one after the other; all others, which is nearly all of them, in one.
+ */
+export function partsOf(changes: readonly Change[]): readonly (readonly Change[])[] {
+  if (!changes.some(isByHand)) return [changes];
+  const parts: Change[][] = [[]];
+  let others = new Set<RunId>();
+  let byHand = new Set<RunId>();
+  for (const change of changes) {
+    const runId = 'runId' in change ? change.runId : null;
+    if (runId !== null && (isByHand(change) ? others : byHand).has(runId)) {
+      parts.push([]);
+      [others, byHand] = [new Set(), new Set()];
+    }
+    parts.at(-1)?.push(change);
+    if (runId !== null) (isByHand(change) ? byHand : others).add(runId);
+  }
+  return parts;
+}
+
+function isByHand({ kind }: Change): boolean {
+  return kind === 'RunReopened' || kind === 'TaskCleared';
 }
 
 export function foldRows(changes: readonly Change[]): FoldedRows {
@@ -112,6 +143,8 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     supersededAttempts: [],
     payloads: [],
     silence: new Map(),
+    reopened: [],
+    cleared: [],
   };
   for (const change of changes) foldChange(rows, change);
   return rows;
@@ -172,6 +205,12 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'ClaimReturned':
     case 'AttemptEnded':
       foldAttempt(rows, change);
+      return;
+    case 'RunReopened':
+      rows.reopened.push(change);
+      return;
+    case 'TaskCleared':
+      rows.cleared.push(change);
       return;
     case 'WorkerSilenced':
       silenceOf(rows, change).silent = true;

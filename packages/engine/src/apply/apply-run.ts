@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunStruck } from '../change.ts';
+import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunReopened, RunStruck } from '../change.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
@@ -12,7 +12,7 @@ import type { State } from '../state.ts';
 import { cancelUnbegun, moveTask } from '../task/settle.ts';
 import { READY, RUNNING } from '../task/task-table.ts';
 
-type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunStruck;
+type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunReopened | RunStruck;
 
 export function applyRunChange(state: State, change: RunChange): void {
   if (change.kind === 'RunCreated') return createRun(state, change);
@@ -27,6 +27,8 @@ export function applyRunChange(state: State, change: RunChange): void {
       return closeRun(state, run, change);
     case 'RunEnded':
       return endRun(state, run);
+    case 'RunReopened':
+      return reopenRun(state, run, change);
     case 'RunStruck':
       return strikeRun(state, run, change);
   }
@@ -100,6 +102,32 @@ function endRun(state: State, run: number): void {
   state.lingering.push({ slot: run, batchNo: state.batchNo });
 }
 
+function reopenRun(state: State, run: number, change: RunReopened): void {
+  const { runs } = state;
+  const version = runs.versionOf(run);
+  const { dag } = version;
+  assert(runs.phase[run] === ENDED && !runs.has(run, SET_ASIDE), 'a run that has ended is opened again');
+  assert(runs.outcome[run] !== CANCELLED_OUTCOME, 'a cancelled run stays cancelled (I42)');
+  runs.phase[run] = OPEN;
+  runs.outcome[run] = 0;
+  runs.flags[run]! &= ~ADMITTED;
+  version.liveRuns += 1;
+  dag.liveRuns += 1;
+  dag.touchedIn = state.batchNo;
+  // Nobody may have needed it since the run ended.
+  if (!dag.versions.has(version.no)) dag.versions.set(version.no, version);
+  if (change.admitted) {
+    runs.flags[run]! |= ADMITTED;
+    dag.activeRuns += 1;
+  } else {
+    dag.waitingRuns.push(change.runId);
+    state.agenda.dags.add(dag);
+  }
+  state.lingering = state.lingering.filter(({ slot }) => slot !== run);
+}
+
+const CANCELLED_OUTCOME = 1 + RUN_OUTCOMES.indexOf('cancelled');
+
 function strikeRun(state: State, run: number, change: RunStruck): void {
   const { runs, tasks } = state;
   runs.strikes[run] = change.strikes;
@@ -149,5 +177,6 @@ export function forgetRun(state: State, run: number): void {
 }
 
 export function forgetVersionIfUnused(version: Version): void {
-  if (version.liveRuns === 0 && version.dag.current !== version) version.dag.versions.delete(version.no);
+  const { dag, no } = version;
+  if (version.liveRuns === 0 && dag.current !== version && dag.versions.get(no) === version) dag.versions.delete(no);
 }

@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { AttemptClaimed, AttemptEnded, ClaimReturned } from '../change.ts';
+import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../change.ts';
 import type { MonoMs } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
@@ -7,14 +7,17 @@ import { beginLease } from '../lease/lease.ts';
 import { CLAIMED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { moveTask, settleDownstream } from '../task/settle.ts';
+import { moveTask, settleDownstream, unfailDownstream } from '../task/settle.ts';
 import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED } from '../task/task-table.ts';
 
-export function applyTaskChange(state: State, change: AttemptClaimed | ClaimReturned | AttemptEnded): void {
+type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
+
+export function applyTaskChange(state: State, change: TaskChange): void {
   const run = state.runs.find(change.runId);
   assert(run >= 0, `${change.kind} is about a run in memory`);
   const slot = state.runs.base[run]! + change.taskNo;
   if (change.kind === 'AttemptClaimed') return claim(state, run, slot, change);
+  if (change.kind === 'TaskCleared') return clearTask(state, run, slot, change);
   assert(state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
   assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
   if (change.kind === 'ClaimReturned') return returnClaim(state, run, slot);
@@ -66,6 +69,20 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   moveTask(state, slot, RETRYING);
   tasks.retryAt[slot] = change.retryAt;
   setTaskTimer(state, 'retry', backoffMs, change);
+}
+
+function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
+  const { tasks, runs } = state;
+  const from = tasks.state[slot]!;
+  assert(runs.phase[run] === OPEN, 'a task is tried again in an open run');
+  assert(from === (change.from === 'failed' ? FAILED : RETRYING), `a task that is ${change.from} is tried again (I32)`);
+  assert(change.attemptNo === tasks.attemptNo[slot], 'it is cleared of the attempts that it had');
+  if (change.freshBudget) {
+    tasks.budgetBase[slot] = change.attemptNo;
+    tasks.lostCount[slot] = 0;
+  }
+  moveTask(state, slot, READY);
+  if (from === FAILED) unfailDownstream(state, slot);
 }
 
 const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;

@@ -2,6 +2,7 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { assert } from '../assert.ts';
 import { PRIORITIES } from '../dag/spec.ts';
+import type { Version } from '../dag/version.ts';
 import { shardOfRun } from '../ids.ts';
 import { linkAttempt } from '../lease/attempts.ts';
 import { LOADED } from '../lease/confirmed.ts';
@@ -12,28 +13,32 @@ import type { StoredRun, StoredTask } from '../stored.ts';
 import { deriveTasks } from '../task/derive.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
-import { RUN_OUTCOMES } from './phase.ts';
+import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
 import { ADMITTED, CLAIMED, CLOSING, HAS_PARAMS, OPEN } from './run-table.ts';
 
-export function restoreRun(state: State, stored: StoredRun): void {
+/** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
+export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
   // Before anything that may throw: whoever stops a load is charged for it (I57).
   state.touching = stored.runId;
   const { runs, tasks } = state;
   const dag = state.dags.get(stored.dagId);
-  const version = dag?.versions.get(stored.versionNo);
+  const version = known ?? dag?.versions.get(stored.versionNo);
   assert(dag !== undefined && version !== undefined, 'a run comes with its dag and its version');
   const run = runs.add(stored.runId, stored.uid, version);
   runs.createdAt[run] = stored.createdAt;
   runs.priority[run] = PRIORITIES.indexOf(stored.priority);
-  runs.phase[run] = stored.phase === 'open' ? OPEN : CLOSING;
+  runs.phase[run] = RUN_PHASES.indexOf(stored.phase);
   runs.outcome[run] = stored.outcome === null ? 0 : 1 + RUN_OUTCOMES.indexOf(stored.outcome);
   runs.strikes[run] = stored.strikes;
   runs.flags[run] =
     (stored.admitted ? ADMITTED : 0) | (stored.hasParams ? HAS_PARAMS : 0) | (stored.tasks.length > 0 ? CLAIMED : 0);
   const base = tasks.allocate(version.taskCount, run);
   runs.base[run] = base;
-  version.liveRuns += 1;
-  dag.liveRuns += 1;
+  const isLive = stored.phase !== 'ended';
+  if (isLive) {
+    version.liveRuns += 1;
+    dag.liveRuns += 1;
+  }
   const derived = deriveTasks(version.graph, stored.tasks, stored);
   tasks.state.set(derived.state, base);
   tasks.unmet.set(derived.unmet, base);
@@ -44,8 +49,9 @@ export function restoreRun(state: State, stored: StoredRun): void {
     state.agenda.dags.add(dag);
   }
   // A node that died between two steps may have left a run with nothing to do but end.
-  if (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING) state.agenda.runs.add(run);
+  if (isLive && (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING)) state.agenda.runs.add(run);
   state.touching = null;
+  return run;
 }
 
 function restoreTask(state: State, run: number, row: StoredTask): void {
@@ -54,6 +60,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.fence[slot] = row.fence;
   tasks.attemptNo[slot] = row.attemptNo;
   tasks.lostCount[slot] = row.lostCount;
+  tasks.budgetBase[slot] = row.budgetBase;
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;

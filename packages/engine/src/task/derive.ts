@@ -31,7 +31,9 @@ const STATE_OF_ROW = {
   succeeded: SUCCEEDED,
   failed: FAILED,
   cancelled: CANCELLED,
-} as const satisfies Record<StoredTask['state'], number>;
+  /** As if it had never run: its upstream says what it is. */
+  cleared: null,
+} as const satisfies Record<StoredTask['state'], number | null>;
 
 export function deriveTasks(
   graph: Graph,
@@ -41,7 +43,7 @@ export function deriveTasks(
   const state = new Uint8Array(graph.taskCount);
   const unmet = graph.upstreamCount.slice();
   for (const no of graph.roots) state[no] = READY;
-  for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state];
+  for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state] ?? state[row.taskNo]!;
   for (const row of rows) {
     if (row.state === 'succeeded') countDown(graph, row.taskNo, state, unmet);
     // Behind a cancelled task everything is cancelled too, by the end of its run below.

@@ -24,11 +24,12 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   // Once the run's outcome is fixed no report makes the task succeed (I42).
   const outcome = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
+  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount;
   const { retry } = runs.versionOf(run).task(taskNo);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
   const mayRetry = isOpen && outcome !== 'succeeded';
-  const delayMs = mayRetry ? retryDelay(retry, outcome, attemptNo - lostCount, lostCount, chance) : null;
+  const delayMs = mayRetry ? retryDelay(retry, outcome, failureCount, lostCount, chance) : null;
   recorder.record({
     kind: 'AttemptEnded',
     runId,

@@ -6,6 +6,8 @@
  *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
  *      ▼                              └──── retrying ◀──────┘
  *   upstream_failed | cancelled
+ *
+ * Back from failed to ready, and from upstream_failed to blocked, goes only what somebody clears by hand.
  */
 import { grown } from '../run/run-table.ts';
 
@@ -25,8 +27,8 @@ export const TASK_MOVES: readonly (readonly number[])[] = [
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
   [READY, RUNNING, CANCELLED], // straight to running in a replay, which has no timers
   [],
-  [],
-  [],
+  [READY], // back only by a recorded action of a person (I32), as is the next
+  [BLOCKED],
   [],
 ];
 
@@ -56,6 +58,8 @@ export class TaskTable {
   /** Attempts begun so far, the running one included. */
   attemptNo = new Int32Array(0);
   lostCount = new Int32Array(0);
+  /** Attempts up to this number count against no budget: somebody cleared the task after it. */
+  budgetBase = new Int32Array(0);
   fence = new Int32Array(0);
   /** The worker that runs it; its other attempts follow by `next`. */
   worker = new Int32Array(0);
@@ -80,6 +84,7 @@ export class TaskTable {
       this.state[slot] = BLOCKED;
       this.attemptNo[slot] = 0;
       this.lostCount[slot] = 0;
+      this.budgetBase[slot] = 0;
       this.fence[slot] = 0;
       this.worker[slot] = NONE;
       this.next[slot] = NONE;
@@ -110,6 +115,7 @@ export class TaskTable {
       this.unmet = grown(this.unmet, this.capacity);
       this.attemptNo = grown(this.attemptNo, this.capacity);
       this.lostCount = grown(this.lostCount, this.capacity);
+      this.budgetBase = grown(this.budgetBase, this.capacity);
       this.fence = grown(this.fence, this.capacity);
       this.worker = grown(this.worker, this.capacity);
       this.next = grown(this.next, this.capacity);

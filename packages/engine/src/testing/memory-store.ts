@@ -1,5 +1,5 @@
 /** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
-import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned } from '../change.ts';
+import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned, TaskCleared } from '../change.ts';
 import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import type { Heads } from '../restore.ts';
@@ -155,6 +155,7 @@ export class MemoryStore {
       case 'AttemptClaimed':
       case 'ClaimReturned':
       case 'AttemptEnded':
+      case 'TaskCleared':
         return this.writeTask(change);
       default:
         return this.writeRun(change);
@@ -189,19 +190,25 @@ export class MemoryStore {
       RunAdmitted: { admitted: true },
       RunClosing: { phase: 'closing', outcome },
       RunEnded: { phase: 'ended', outcome },
+      RunReopened: { phase: 'open', outcome: null, admitted: change.kind === 'RunReopened' && change.admitted },
       RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
     } as const;
     this.runs.set(change.runId, { ...row, ...next[change.kind] });
   }
 
-  private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded): void {
+  private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared): void {
     const { taskRows } = this.runs.get(change.runId)!;
     const { taskNo, fence } = change;
     const known = taskRows.get(taskNo);
     if (change.kind === 'AttemptClaimed') {
       const { attemptNo, workerId, at: claimedAt } = change;
-      const cleared = { retryAt: null, endedAt: null, outcome: null, lostCount: known?.lostCount ?? 0 };
-      taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...cleared });
+      const counts = { lostCount: known?.lostCount ?? 0, budgetBase: known?.budgetBase ?? 0 };
+      const fresh = { retryAt: null, endedAt: null, outcome: null, ...counts };
+      taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...fresh });
+    } else if (change.kind === 'TaskCleared') {
+      if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);
+      const budget = change.freshBudget ? { lostCount: 0, budgetBase: change.attemptNo } : {};
+      taskRows.set(taskNo, { ...known, state: 'cleared', ...budget });
     } else if (known?.state !== 'running' || known.fence !== fence) {
       throw new Error(`${change.kind} is about attempt ${fence} of task ${taskNo}, which is not the one that runs.`);
     } else if (change.kind === 'ClaimReturned') {

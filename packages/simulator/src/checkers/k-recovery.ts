@@ -87,7 +87,7 @@ export function recovery(scene: Scene): Checker {
   /** All that there was to do is done: nothing of it is left in memory. */
   function checkMemory(): void {
     // A window may open just before the end: what it began is still being worked on. Older runs must have ended all the same.
-    const isYoung = (run: RunBook) => !run.isSetAside && world.now - run.createdAt < RECOVERY_MS;
+    const isYoung = (run: RunBook) => !run.isSetAside && world.now - run.openedAt < RECOVERY_MS;
     for (const run of ledger.live) {
       if (!run.isSetAside && !isYoung(run))
         scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that`);

@@ -22,7 +22,7 @@ import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
-  state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+  state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
   fence: number;
   /** Attempts that have ended, and the running one. */
   attemptNo: number;
@@ -49,6 +49,8 @@ export interface RunBook {
   isAdmitted: boolean;
   isSetAside: boolean;
   closedAt: number;
+  /** When it was opened, the last time. */
+  openedAt: number;
   readonly tasks: Map<TaskNo, TaskBook>;
 }
 
@@ -182,6 +184,18 @@ export class Ledger {
         this.live.delete(run);
         return;
       }
+      case 'TaskCleared': {
+        const task = this.task(change);
+        task.state = 'cleared';
+        if (change.freshBudget) Object.assign(task, { failures: 0, lost: 0 });
+        return;
+      }
+      case 'RunReopened': {
+        const run = this.run(change.runId);
+        Object.assign(run, { phase: 'open', outcome: null, isAdmitted: change.admitted, openedAt: this.at });
+        this.live.add(run);
+        return;
+      }
       case 'RunStruck':
         this.run(change.runId).isSetAside = change.setAside;
         return;
@@ -211,9 +225,12 @@ export class Ledger {
   }
 
   /** What a task is, rows or not. */
-  stateOf(run: RunBook, taskNo: number): TaskBook['state'] | 'ready' | 'blocked' | 'upstream_failed' {
+  stateOf(
+    run: RunBook,
+    taskNo: number,
+  ): Exclude<TaskBook['state'], 'returned' | 'cleared'> | 'ready' | 'blocked' | 'upstream_failed' {
     const row = run.tasks.get(taskNo as TaskNo);
-    if (row !== undefined && row.state !== 'returned') {
+    if (row !== undefined && row.state !== 'returned' && row.state !== 'cleared') {
       return row.state === 'retrying' && run.outcome === 'cancelled' ? 'cancelled' : row.state;
     }
     const needs = run.spec.tasks[taskNo]?.needs ?? [];
@@ -236,6 +253,7 @@ export class Ledger {
       isAdmitted: change.admitted,
       isSetAside: false,
       closedAt: 0,
+      openedAt: this.at,
       tasks: new Map(),
     };
     this.runs.set(change.runId, run);

@@ -103,7 +103,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const run = liveRun(tables, change);
       require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
       setRun(tables, change, { claimed: true });
-      const open = { retryAt: null, endedAt: null, outcome: null, lostCount: before?.lostCount ?? 0 };
+      const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
+      const open = { retryAt: null, endedAt: null, outcome: null, ...counts };
       return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
     }
     case 'ClaimReturned':
@@ -117,6 +118,22 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
       return;
+    }
+    case 'TaskCleared': {
+      const { runId, taskNo, attemptNo, fence, freshBudget } = change;
+      const task = tables.tasks.get(runId)?.get(taskNo);
+      if (task?.state !== change.from || task.fence !== fence)
+        throw new Violation('a cleared task is as it was', change);
+      liveRun(tables, change);
+      const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
+      return setTask(tables, runId, { ...task, state: 'cleared', ...budget });
+    }
+    case 'RunReopened': {
+      const { runId, admitted } = change;
+      const run = tables.runs.get(runId);
+      if (run?.phase !== 'ended') throw new Violation('a run that is opened again has ended', change);
+      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, admitted });
+      return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':
       return setRun(tables, change, { phase: 'closing', outcome: change.outcome });
@@ -162,7 +179,7 @@ function checkReferences(tables: Tables, change: Change): void {
   }
 }
 
-type OfRun = Extract<Change, { runId: RunId; kind: `Run${string}` | 'AttemptClaimed' }>;
+type OfRun = Extract<Change, { runId: RunId; kind: `Run${string}` | 'AttemptClaimed' | 'TaskCleared' }>;
 
 function liveRun(tables: Tables, change: OfRun): RunRow {
   const run = tables.runs.get(change.runId);

@@ -28,6 +28,8 @@ const SCHEDULE = {
 } as const;
 const FAILURES = ['failed', 'permanent', 'timed_out', 'lost', 'cancelled'] as const satisfies AttemptOutcome[];
 
+const CLAIMABLE: readonly string[] = ['returned', 'retrying', 'cleared'];
+
 interface GeneratorOptions {
   readonly seed: number;
   readonly shards: readonly ShardNo[];
@@ -82,7 +84,8 @@ export class Generator {
       this.#create(this.#one(this.#dags), null);
       return;
     }
-    if (chance < 0.37) return this.#admitOrStrike(run);
+    if (chance < 0.36) return this.#admitOrStrike(run);
+    if (chance < 0.4) return this.#clear();
     if (chance < 0.47) return this.#close(run);
     this.#work(run);
   }
@@ -181,6 +184,24 @@ export class Generator {
     this.#emit({ kind: 'RunEnded', runId, outcome, at: this.#tick() });
   }
 
+  /** Has a task tried again that failed, or waits; one of a run that has ended opens it. */
+  #clear(): void {
+    const isClearable = ({ state }: { readonly state: string }) => state === 'failed' || state === 'retrying';
+    const runs = [...this.model.runs.values()].filter(
+      (run) => run.phase !== 'closing' && !run.setAside && run.outcome !== 'cancelled' && run.tasks.some(isClearable),
+    );
+    if (runs.length === 0) return;
+    const run = this.#one(runs);
+    const { runId } = run;
+    const { taskNo, attemptNo, fence, state } = this.#one(run.tasks.filter(isClearable));
+    if (run.phase === 'ended') {
+      this.#emit({ kind: 'RunReopened', runId, admitted: this.#random() < 0.6, actor: ACTOR, at: this.#tick() });
+    }
+    const from = state === 'failed' ? 'failed' : 'retrying';
+    const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from === 'failed' } as const;
+    this.#emit({ kind: 'TaskCleared', ...cleared, actor: ACTOR, at: this.#tick() });
+  }
+
   /** Moves one task on: claims it, gives the claim back, or ends the attempt. */
   #work(run: ModelRun): void {
     const taskNo = Math.floor(this.#random() * 3) as TaskNo;
@@ -196,8 +217,9 @@ export class Generator {
       const retryAt = this.#random() < 0.6 ? ((this.#now + 5_000) as Instant) : null;
       return this.#end(run, taskNo, this.#one(FAILURES), retryAt);
     }
-    if (run.phase !== 'open' || (task !== undefined && task.state !== 'returned' && task.state !== 'retrying')) return;
-    const attemptNo = ((task?.attemptNo ?? 1) + (task?.state === 'retrying' ? 1 : 0)) as AttemptNo;
+    if (run.phase !== 'open' || (task !== undefined && !CLAIMABLE.includes(task.state))) return;
+    const attemptNo = ((task?.attemptNo ?? 1) +
+      (task?.state === 'retrying' || task?.state === 'cleared' ? 1 : 0)) as AttemptNo;
     const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };
     const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
     this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, workerId: this.#one(this.#workers), at: this.#tick() });

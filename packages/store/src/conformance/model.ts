@@ -145,7 +145,8 @@ export class Model {
         const before = run.tasks.find((task) => task.taskNo === taskNo);
         run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
         const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
-        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, lostCount: before?.lostCount ?? 0 });
+        const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
+        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, ...counts });
         run.claimed = true;
         return;
       }
@@ -158,6 +159,15 @@ export class Model {
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
         return;
       }
+      case 'TaskCleared': {
+        const { runId, taskNo, attemptNo, freshBudget } = change;
+        const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
+        Object.assign(this.task(runId, taskNo), { state: 'cleared', ...budget });
+        return;
+      }
+      case 'RunReopened':
+        Object.assign(this.run(change.runId), { phase: 'open', outcome: null, admitted: change.admitted });
+        return;
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome });
         return;

@@ -45,7 +45,7 @@ const selectTasks = leafStatement(
   select array_agg(t.run_id)::text, array_agg(t.task_no)::text, array_agg(t.state)::text, array_agg(t.attempt_no)::text,
       array_agg(t.fence)::text, array_agg(t.worker_id)::text, array_agg(t.claimed_at)::text,
       array_agg(coalesce(t.retry_at, -1))::text, array_agg(coalesce(t.ended_at, -1))::text,
-      array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text
+      array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
     join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
@@ -65,7 +65,9 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
   const row = result.rows[0] ?? [];
   const [runIds, taskNos, states, attemptNos, fences] = [0, 1, 2, 3, 4].map((column) => parseIntegers(row[column]));
   const workers = parseUuids(row[5]);
-  const [claimedAts, retryAts, endedAts, outcomes, lostCounts] = [6, 7, 8, 9, 10].map((c) => parseIntegers(row[c]));
+  const [claimedAts, retryAts, endedAts, outcomes, lostCounts, budgetBases] = [6, 7, 8, 9, 10, 11].map((c) =>
+    parseIntegers(row[c]),
+  );
   for (let i = 0; i < workers.length; i++) {
     const runId = at(runIds, i) as RunId;
     const outcome = at(outcomes, i);
@@ -80,6 +82,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
       endedAt: nullable(at(endedAts, i)) as Instant | null,
       outcome: outcome < 0 ? null : attemptOutcomes.word(outcome),
       lostCount: at(lostCounts, i),
+      budgetBase: at(budgetBases, i),
     };
     const tasks = into.get(runId);
     if (tasks === undefined) into.set(runId, [task]);

@@ -102,7 +102,7 @@ export function endPlainRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
   );
 }
 
-/** What is null was not changed: none of these columns ever goes back to null. */
+/** What is null was not changed: none of these columns goes back to null but by hand (`by-hand.ts`). */
 const changeRuns = leafStatement(
   'change_runs',
   (leaf) => `

@@ -1,0 +1,35 @@
+/** A run that has ended goes on, because a person wants more of it (I32). */
+import { assert } from '../assert.ts';
+import { Version } from '../dag/version.ts';
+import type { Actor, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import type { StoredRun } from '../stored.ts';
+import { restoreRun } from './restore-run.ts';
+
+/**
+ * A run that is in the database only, into the working set: ended as it is, and forgotten again with this batch unless it
+ * is opened. The host has fetched it with its dag and version.
+ */
+export function bringBack(recorder: Recorder, stored: StoredRun): number {
+  const { state } = recorder;
+  const dag = state.dags.get(stored.dagId);
+  assert(dag !== undefined && stored.phase === 'ended', 'a run that has ended is fetched with its dag');
+  dag.touchedIn = state.batchNo;
+  const found = recorder.seenVersions.find(
+    ({ dagId, versionNo }) => dagId === stored.dagId && versionNo === stored.versionNo,
+  );
+  const version =
+    dag.versions.get(stored.versionNo) ??
+    (found === undefined ? undefined : new Version(dag, found.versionNo, found.hash, found.spec));
+  const run = restoreRun(state, stored, version);
+  state.lingering.push({ slot: run, batchNo: state.batchNo });
+  return run;
+}
+
+/** Counts as active like any other run, and waits like a new one when the dag has as many as it may (I7). */
+export function reopenRun(recorder: Recorder, run: number, actor: Actor): void {
+  const { runs, now } = recorder.state;
+  const { dag } = runs.versionOf(run);
+  const admitted = dag.hasRoomForRun() && dag.waitingRuns.size === 0;
+  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, actor, at: now });
+}

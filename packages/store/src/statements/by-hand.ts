@@ -1,0 +1,108 @@
+/** What people do to runs that have ended, and to tasks: rare, and read from the rows what the change does not carry. */
+import type { RunReopened, TaskCleared } from '@signalbox/engine';
+import { phases, taskStates } from '../codes.ts';
+import type { Leaf } from '../leaf.ts';
+import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
+import { nullableArray, plainArray, textArray } from '../text.ts';
+import { keyColumns } from './run.ts';
+
+const OPEN = phases.code('open');
+const ENDED = phases.code('ended');
+const CLEARED = taskStates.code('cleared');
+
+/** Leans on the primary key (shard, run_id) of the partition. */
+const openRuns = leafStatement(
+  'open_runs',
+  (leaf) => `
+  with hit as (
+    update run_${leaf} r set phase = ${OPEN}, outcome = null, closing_at = null, closing_actor = null, ended_at = null,
+        admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor
+      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text')}) u
+     where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
+    returning 1)
+  select expect_rows('open_runs', count(*), $6::integer) from hit`,
+);
+
+/** A run that was open once and is to go on has had a claim. */
+const liveAgain = leafStatement(
+  'live_again',
+  (leaf) => `
+  with hit as (
+    insert into live_run (shard, run_id, priority, dag_id, admitted, claimed)
+    select r.shard, r.run_id, r.priority, r.dag_id, u.admitted, true
+      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean')}) u
+      join run_${leaf} r on r.shard = u.shard and r.run_id = u.run_id
+    returning 1)
+  select expect_rows('live_again', count(*), $4::integer) from hit`,
+);
+
+export function reopenRuns(leaf: Leaf, runs: readonly RunReopened[]): Call[] {
+  const keys = keyColumns(runs);
+  const admitted = plainArray(runs.map((run) => run.admitted));
+  const ats = plainArray(runs.map((run) => run.at));
+  const actors = textArray(runs.map((run) => run.actor));
+  return [
+    call(openRuns(leaf), ...keys, admitted, ats, actors, runs.length),
+    call(liveAgain(leaf), ...keys, admitted, runs.length),
+  ];
+}
+
+/** The newest attempt moves to its own row before the next claim overwrites the task's. One that was retried has it already. */
+const keepAttempts = leafStatement(
+  'keep_attempts',
+  (leaf) => `
+  with hit as (
+    insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
+      retry_at, error)
+    select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
+        u.at, t.error
+      from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
+      join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
+    returning 1)
+  select expect_rows('keep_attempts', count(*), $5::integer) from hit`,
+);
+
+/** Leans on the primary key (shard, run_id, task_no) of the partition. */
+const markCleared = leafStatement(
+  'clear_tasks',
+  (leaf) => `
+  with hit as (
+    update task_${leaf} t set state = ${CLEARED}, budget_base = coalesce(u.budget_base, t.budget_base),
+        lost_count = case when u.budget_base is null then t.lost_count else 0 end,
+        cleared_at = u.at, cleared_by = u.actor
+      from (${rowsOf(
+        'shard smallint',
+        'run_id bigint',
+        'task_no integer',
+        'fence bigint',
+        'budget_base integer',
+        'at bigint',
+        'actor text',
+      )}) u
+     where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence
+    returning 1)
+  select expect_rows('clear_tasks', count(*), $8::integer) from hit`,
+);
+
+export function clearTasks(leaf: Leaf, tasks: readonly TaskCleared[]): Call[] {
+  const calls: Call[] = [];
+  const ended = tasks.filter(({ from }) => from !== 'retrying');
+  const taskNos = (list: readonly TaskCleared[]) => plainArray(list.map((task) => task.taskNo));
+  const ats = (list: readonly TaskCleared[]) => plainArray(list.map((task) => task.at));
+  if (ended.length > 0) {
+    calls.push(call(keepAttempts(leaf), ...keyColumns(ended), taskNos(ended), ats(ended), ended.length));
+  }
+  calls.push(
+    call(
+      markCleared(leaf),
+      ...keyColumns(tasks),
+      taskNos(tasks),
+      plainArray(tasks.map((task) => task.fence)),
+      nullableArray(tasks.map((task) => (task.freshBudget ? task.attemptNo : null))),
+      ats(tasks),
+      textArray(tasks.map((task) => task.actor)),
+      tasks.length,
+    ),
+  );
+  return calls;
+}
