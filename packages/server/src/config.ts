@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Rate } from './auth/rate.ts';
 
 export interface BindAddress {
   readonly host: string;
@@ -45,6 +46,8 @@ export interface ServerConfig {
   readonly tokenFile: string;
   readonly heartbeatMs: number;
   readonly leaseMs: number;
+  /** How many requests a caller may send; null for as many as it likes. */
+  readonly rate: Rate | null;
 }
 
 /** What is wrong with a setting, and what to give instead. */
@@ -80,6 +83,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     tokenFile: resolve(variables.SIGNALBOX_TOKEN_FILE || join(dataDir, 'admin.token')),
     heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
     leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
+    rate: rateOf(variables),
   };
   if (config.heartbeatMs * 2 > config.leaseMs) {
     throw new ConfigError(
@@ -163,6 +167,12 @@ function adminToken({ SIGNALBOX_ADMIN_TOKEN: token }: Variables): string | null 
   throw new ConfigError(
     `SIGNALBOX_ADMIN_TOKEN is too weak: give at least ${SHORTEST_TOKEN} printable characters, such as those of "openssl rand -hex 32".`,
   );
+}
+
+/** The burst is what two seconds bring. */
+function rateOf(variables: Variables): Rate | null {
+  const perSecond = wholeNumber(variables, 'SIGNALBOX_RATE', { least: 0, most: 1_000_000, usual: 2_000 });
+  return perSecond === 0 ? null : { perSecond, burst: 2 * perSecond };
 }
 
 function wholeNumber(

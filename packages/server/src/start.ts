@@ -132,6 +132,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   let decider: Host | null = null;
   const logFolder = await takeLogFolder(config.dataDir);
   closers.add(() => logFolder.release());
+  const upkeep = new Upkeep(store, config.retentionDays, tell);
   const edge = new Edge(
     {
       url,
@@ -142,9 +143,11 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       allowedHosts: config.allowedHosts,
       tls,
       logLevel,
+      retention: upkeep.retention,
+      rate: config.rate,
       logs: { folder: logFolder.path, bytesLimit: config.logBytes, retentionDays: config.retentionDays },
     },
-    () => decider,
+    { host: () => decider, upkeep },
     tell,
   );
   closers.add(() => edge.stop());
@@ -180,7 +183,6 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   closers.add(() => Promise.race([edge.stop(), pause(EDGE_MS)]));
   await running.start();
 
-  const upkeep = new Upkeep(store, config.retentionDays, tell);
   upkeep.start();
   closers.add(() => upkeep.stop());
 

@@ -1,5 +1,6 @@
 /** Once an hour: partitions of the days to come are made, and what is past its age is dropped (I62). */
 import type { Instant } from '@signalbox/engine';
+import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';
 import type { Tell } from './log.ts';
 
@@ -8,19 +9,20 @@ const FIRST_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Long enough for an incident to be looked into. */
 const JOURNAL_DAYS = 7;
+const STEPS_ON_DEMAND = 50;
 
-type UpkeepStore = Pick<PostgresStore, 'dropExpired' | 'dropUnusedBundles'>;
+type UpkeepStore = Pick<PostgresStore, 'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests'>;
 
 export class Upkeep {
   readonly #store: UpkeepStore;
-  readonly #retentionDays: number;
+  readonly retention: Retention;
   readonly #tell: Tell;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
   constructor(store: UpkeepStore, retentionDays: number, tell: Tell) {
     this.#store = store;
-    this.#retentionDays = retentionDays;
+    this.retention = { runDays: retentionDays, journalDays: Math.min(JOURNAL_DAYS, retentionDays) };
     this.#tell = tell;
   }
 
@@ -34,15 +36,27 @@ export class Upkeep {
   }
 
   async runOnce(): Promise<void> {
+    const dropped = await this.#drop();
+    const bundles = await this.#store.dropUnusedBundles();
+    await this.#store.dropOldRequests();
+    this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
+  }
+
+  /** What is past its age, in few enough steps for somebody to wait for. */
+  dropExpired(): Promise<RetentionRun> {
+    return this.#drop({ maxSteps: STEPS_ON_DEMAND });
+  }
+
+  #drop(limit: { maxSteps?: number } = {}): Promise<RetentionRun> {
     const now = Date.now() as Instant;
     const daysAgo = (days: number) => (now - days * DAY_MS) as Instant;
-    const dropped = await this.#store.dropExpired({
+    const { runDays, journalDays } = this.retention;
+    return this.#store.dropExpired({
       now,
-      olderThan: daysAgo(this.#retentionDays),
-      journalOlderThan: daysAgo(Math.min(JOURNAL_DAYS, this.#retentionDays)),
+      olderThan: daysAgo(runDays),
+      journalOlderThan: daysAgo(journalDays),
+      ...limit,
     });
-    const bundles = await this.#store.dropUnusedBundles();
-    this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 
   #plan(delayMs: number): void {

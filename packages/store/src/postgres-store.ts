@@ -9,6 +9,7 @@ import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, NodeAddresses, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
+import { dropOldRequests } from './queries/request-keys.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -96,6 +97,7 @@ export class PostgresStore implements Store {
 
   /** One bounded step: bundles that no version names, a day after they were last touched. */
   dropUnusedBundles = () => dropUnusedBundles(this.database);
+  dropOldRequests = () => dropOldRequests(this.database);
 
   async close(): Promise<void> {
     await this.database.close();

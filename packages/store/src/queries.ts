@@ -2,13 +2,14 @@
  * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
  * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
  */
-import type { Instant, TaskNo, TenantId } from '@signalbox/engine';
+import type { Instant, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import { Partitions } from './partitions.ts';
 import {
   createToken,
   ensureTenant,
   findToken,
+  findTokenByName,
   listTokens,
   type NewApiToken,
   readCluster,
@@ -16,8 +17,11 @@ import {
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
+import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
+import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -49,6 +53,17 @@ export class Queries {
   createToken = (token: NewApiToken) => createToken(this.#database, token);
   revokeToken = (tenantId: TenantId, name: string) => revokeToken(this.#database, tenantId, name);
   listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
+  findTokenByName = (tenantId: TenantId, name: string) => findTokenByName(this.#database, tenantId, name);
+  createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
+  takeLoginCode = (sha256: Buffer) => takeLoginCode(this.#database, sha256);
+  listNodes = () => listNodes(this.#database);
+
+  beginRequest = (key: RequestKey, request: { bodyHash: string; cutOffMs: number }) =>
+    beginRequest(this.#database, key, request);
+  answerRequest = (key: RequestKey, answered: { status: number; answer: unknown }) =>
+    answerRequest(this.#database, key, answered);
+  releaseRequest = (key: RequestKey) => releaseRequest(this.#database, key);
+  forgetRequest = (key: RequestKey) => forgetRequest(this.#database, key);
 
   putBundle = (tenantId: TenantId, bundle: NewBundle) => putBundle(this.#database, tenantId, bundle);
   putSourceMap = (tenantId: TenantId, map: { hash: string; sourceMap: Buffer }) =>
@@ -59,6 +74,12 @@ export class Queries {
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
   dagsOnEvent = (tenantId: TenantId, event: string) => dagsOnEvent(this.#database, tenantId, event);
+  listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
+    listVersions(this.#database, tenantId, list);
+  findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>
+    findVersion(this.#database, tenantId, version);
+  listSchedules = (tenantId: TenantId, list: { after: string | null; limit: number }) =>
+    listSchedules(this.#database, tenantId, list);
   listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
     listWindows(this.#database, tenantId, windows);
 

@@ -1,1 +1,2 @@
+export { ask } from './ask.ts';
 export { createDatabase, startTestPostgres, type TestPostgres, type TestPostgresOptions } from './test-postgres.ts';

@@ -156,7 +156,7 @@ function describeCycle(cycle: readonly number[], tasks: ParsedDagDefinition['tas
 }
 
 /** Keys in order, nothing left to formatting: two texts that mean the same become one. */
-function canonical(value: unknown): unknown {
+export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

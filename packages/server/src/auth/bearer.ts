@@ -1,19 +1,23 @@
 /**
  * Who asks. A token is looked up by its SHA-256, so neither the database nor the time that a look takes tells anything of
- * it (I67). What was found is believed for a few seconds: a revoked token works for no longer than that.
+ * it (I67). What was found is believed for a few seconds: a token that was revoked or has expired works for no longer
+ * than that.
  */
 import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';
-import { SignalboxError } from '@signalbox/protocol';
+import { ROLES, type Role, SignalboxError } from '@signalbox/protocol';
 import type { ApiToken } from '@signalbox/store';
+import { TokenBuckets } from './rate.ts';
 
-export type Role = 'admin' | 'worker';
+export type { Role } from '@signalbox/protocol';
 
 export interface Caller {
   readonly tenantId: TenantId;
   readonly tenant: string;
   readonly role: Role;
   readonly actor: Actor;
+  /** The hash of its token: one caller is told from another by it. */
+  readonly credential: string;
 }
 
 export interface TokenSource {
@@ -25,46 +29,75 @@ const KEPT = 2_000;
 /** Looks under way: who guesses tokens must not keep the database busy. */
 const MOST_ASKING = 200;
 const LONGEST_TOKEN = 512;
-const ROLES: readonly string[] = ['admin', 'worker'] satisfies Role[];
+/** Of tokens that are not there, from one address: 20 at once, 20 a minute. */
+const FAILURES = { perSecond: 20 / 60, burst: 20 };
 
 export class Bearers {
   readonly #source: TokenSource;
   readonly #known = new Map<string, { readonly caller: Caller | null; readonly until: number }>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
+  readonly #failures = new TokenBuckets(FAILURES);
+  /** Tokens that were good once: who guesses from the same address does not keep them out. */
+  readonly #provenOnce = new Set<string>();
 
   constructor(source: TokenSource) {
     this.#source = source;
   }
 
-  /** The caller whom an `Authorization` header names; null when it names nobody. Rejects when nobody can say. */
-  identify(header: string | undefined): Caller | null | Promise<Caller | null> {
+  /**
+   * The caller whom an `Authorization` header names; null when it names nobody. Rejects when nobody can say. With the
+   * address that it comes from, too many wrong ones are refused without a look.
+   */
+  identify(header: string | undefined, from: string | null = null): Caller | null | Promise<Caller | null> {
     const token = bearerOf(header);
-    if (token === null) return null;
+    return token === null ? null : this.identifyToken(token, from);
+  }
+
+  identifyToken(token: string, from: string | null = null): Caller | null | Promise<Caller | null> {
+    if (token.length > LONGEST_TOKEN) return null;
     const sha256 = hashOf(token);
     const name = sha256.toString('base64');
     const known = this.#known.get(name);
     if (known !== undefined && known.until > performance.now()) return known.caller;
+    if (from !== null && !this.#provenOnce.has(name)) this.#refuseGuessing(from);
     if (this.#asking.size >= MOST_ASKING) throw new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 });
-    const asking = this.#asking.get(name) ?? this.#ask(name, sha256);
+    const asking = this.#asking.get(name) ?? this.#ask(name, sha256, from);
     this.#asking.set(name, asking);
     return asking;
   }
 
-  async #ask(name: string, sha256: Buffer): Promise<Caller | null> {
+  #refuseGuessing(from: string): void {
+    const retryAfterMs = this.#failures.waitFor(from);
+    if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'wrong credentials', retryAfterMs });
+  }
+
+  async #ask(name: string, sha256: Buffer, from: string | null): Promise<Caller | null> {
     try {
       const found = await this.#source.findToken(sha256);
-      const caller = found === null ? null : callerOf(found);
-      this.#known.delete(name);
-      this.#known.set(name, { caller, until: performance.now() + BELIEVED_MS });
-      for (const oldest of this.#known.keys()) {
-        if (this.#known.size <= KEPT) break;
-        this.#known.delete(oldest);
-      }
+      const caller = found === null ? null : callerOf(found, name);
+      const believedMs = Math.min(BELIEVED_MS, found?.leftMs ?? BELIEVED_MS);
+      remember(this.#known, name, { caller, until: performance.now() + believedMs });
+      if (caller !== null) this.#prove(name);
+      else if (from !== null) this.#failures.take(from);
       return caller;
     } finally {
       this.#asking.delete(name);
     }
   }
+
+  #prove(name: string): void {
+    this.#provenOnce.delete(name);
+    this.#provenOnce.add(name);
+    const [oldest] = this.#provenOnce;
+    if (this.#provenOnce.size > KEPT && oldest !== undefined) this.#provenOnce.delete(oldest);
+  }
+}
+
+function remember<T>(known: Map<string, T>, name: string, value: T): void {
+  known.delete(name);
+  known.set(name, value);
+  const [oldest] = known.keys();
+  if (known.size > KEPT && oldest !== undefined) known.delete(oldest);
 }
 
 export function hashOf(token: string): Buffer {
@@ -76,7 +109,7 @@ function bearerOf(header: string | undefined): string | null {
   return /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1] ?? null;
 }
 
-function callerOf({ tenantId, tenant, name, role }: ApiToken): Caller | null {
-  if (!ROLES.includes(role)) return null;
-  return { tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor };
+function callerOf({ tenantId, tenant, name, role }: ApiToken, credential: string): Caller | null {
+  if (!(ROLES as readonly string[]).includes(role)) return null;
+  return { tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor, credential };
 }

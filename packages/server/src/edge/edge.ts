@@ -5,18 +5,11 @@
 import { Worker } from 'node:worker_threads';
 import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
+import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
 import type { Tell } from '../log.ts';
-import type {
-  EdgeAsks,
-  EdgeData,
-  EdgePorts,
-  FromEdge,
-  MainAnswers,
-  Readiness,
-  ToEdge,
-  WorkerView,
-} from './messages.ts';
+import type { Upkeep } from '../upkeep.ts';
+import type { EdgeAsks, EdgeData, EdgePorts, FromEdge, MainAnswers, Readiness, ToEdge } from './messages.ts';
 
 const THREAD = new URL('../../dist/edge/thread.js', import.meta.url);
 const RESTART_MS = 200;
@@ -25,6 +18,7 @@ const CLOSE_MS = 3_000;
 export class Edge {
   readonly #data: EdgeData;
   readonly #host: () => Host | null;
+  readonly #upkeep: Upkeep;
   readonly #tell: Tell;
   #thread: Worker | null = null;
   #answers: MainAnswers[] = [];
@@ -34,9 +28,10 @@ export class Edge {
   ports: EdgePorts = { http: 0, services: 0 };
 
   /** The host may come later: until then nobody owns anything. */
-  constructor(data: EdgeData, host: () => Host | null, tell: Tell) {
+  constructor(data: EdgeData, { host, upkeep }: { host: () => Host | null; upkeep: Upkeep }, tell: Tell) {
     this.#data = data;
     this.#host = host;
+    this.#upkeep = upkeep;
     this.#tell = tell;
   }
 
@@ -99,7 +94,9 @@ export class Edge {
 
   #take(thread: Worker, ask: EdgeAsks): void {
     const { no } = ask;
-    if (ask.kind === 'workers') this.#answer(thread, { kind: 'workers', no, workers: this.#workers() });
+    if (ask.kind === 'workers') {
+      this.#answer(thread, { kind: 'workers', no, seen: { workers: this.#workers(), missing: [] } });
+    } else if (ask.kind === 'dropExpired') this.#dropExpired(thread, no);
     else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });
     else {
       const host = this.#host();
@@ -129,13 +126,24 @@ export class Edge {
     });
   }
 
+  #dropExpired(thread: Worker, no: number): void {
+    this.#upkeep.dropExpired().then(
+      (dropped) => this.#answer(thread, { kind: 'dropped', no, dropped }),
+      (error: unknown) => {
+        this.#tell('warn', 'Retention did not come to its end.', { error: String(error) });
+        this.#answer(thread, { kind: 'dropped', no, dropped: null });
+      },
+    );
+  }
+
   #workers(): WorkerView[] {
     const gateway = this.#host()?.gateway;
     if (gateway === undefined) return [];
     return gateway.workers().map((session) => ({
       id: session.workerId,
       name: session.name,
-      queues: session.queues,
+      node: this.#data.nodeId,
+      queues: [...session.queues],
       slots: session.slots,
       running: session.held.size,
       draining: session.isDraining,

@@ -2,8 +2,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Command } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
-import { SignalboxError } from '@signalbox/protocol';
-import type { EdgeAsks, FromEdge, MainAnswers, Readiness, WorkerView } from './messages.ts';
+import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
+import type { EdgeAsks, FromEdge, MainAnswers, Readiness, SeenWorkers } from './messages.ts';
 
 const MOST_UNDER_WAY = 10_000;
 const MOST_ITEMS_UNDER_WAY = 100_000;
@@ -38,10 +38,16 @@ export class MainLine {
     return answer.kind === 'routed' ? answer.routed : { status: 'unknown' };
   }
 
-  async workers(deadlineMs: number): Promise<readonly WorkerView[]> {
+  async workers(deadlineMs: number): Promise<SeenWorkers> {
     const answer = await this.#ask({ kind: 'workers' }, deadlineMs);
-    if (answer?.kind === 'workers') return answer.workers;
-    throw new SignalboxError('UNAVAILABLE', { reason: 'the scheduler gives no answer', retryAfterMs: 1_000 });
+    if (answer?.kind === 'workers') return answer.seen;
+    throw noAnswer();
+  }
+
+  async dropExpired(deadlineMs: number): Promise<RetentionRun> {
+    const answer = await this.#ask({ kind: 'dropExpired' }, deadlineMs);
+    if (answer?.kind === 'dropped' && answer.dropped !== null) return answer.dropped;
+    throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });
   }
 
   async readiness(deadlineMs: number): Promise<Readiness | null> {
@@ -77,4 +83,8 @@ export class MainLine {
     this.#asks = [];
     this.#port.postMessage({ kind: 'asks', asks } satisfies FromEdge);
   }
+}
+
+function noAnswer(): SignalboxError {
+  return new SignalboxError('UNAVAILABLE', { reason: 'the scheduler gives no answer', retryAfterMs: 1_000 });
 }

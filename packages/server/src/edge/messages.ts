@@ -1,6 +1,8 @@
 /** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
 import type { Command } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
+import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
+import type { Rate } from '../auth/rate.ts';
 import type { BindAddress, LogLevel, TlsFiles } from '../config.ts';
 
 export interface EdgeData {
@@ -12,6 +14,8 @@ export interface EdgeData {
   readonly allowedHosts: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
+  readonly retention: Retention;
+  readonly rate: Rate | null;
   readonly logs: { readonly folder: string; readonly bytesLimit: number; readonly retentionDays: number };
 }
 
@@ -20,16 +24,10 @@ export interface EdgePorts {
   readonly services: number;
 }
 
-/** A worker whose stream ends at this node. */
-export interface WorkerView {
-  readonly id: string;
-  readonly name: string;
-  readonly queues: readonly string[];
-  readonly slots: number;
-  readonly running: number;
-  readonly draining: boolean;
-  /** Milliseconds since it was last heard. */
-  readonly silentMs: number;
+export interface SeenWorkers {
+  readonly workers: readonly WorkerView[];
+  /** Servers that gave no answer. */
+  readonly missing: readonly string[];
 }
 
 export interface Readiness {
@@ -41,11 +39,14 @@ export interface Readiness {
 export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
   | { readonly kind: 'workers'; readonly no: number }
+  | { readonly kind: 'dropExpired'; readonly no: number }
   | { readonly kind: 'readiness'; readonly no: number };
 
 export type MainAnswers =
   | { readonly kind: 'routed'; readonly no: number; readonly routed: Routed }
-  | { readonly kind: 'workers'; readonly no: number; readonly workers: readonly WorkerView[] }
+  | { readonly kind: 'workers'; readonly no: number; readonly seen: SeenWorkers }
+  /** Null when it did not come to its end. */
+  | { readonly kind: 'dropped'; readonly no: number; readonly dropped: RetentionRun | null }
   | { readonly kind: 'readiness'; readonly no: number; readonly readiness: Readiness };
 
 /** From the edge to the main thread. */

@@ -24,6 +24,8 @@ const {
   allowedHosts,
   tls,
   logLevel,
+  retention,
+  rate,
   logs: logOptions,
 } = workerData as EdgeData;
 const logger = makeLogger(logLevel, 'edge');
@@ -49,7 +51,7 @@ async function serve(): Promise<void> {
   closers.push(() => logs.close());
   closers.push(async () => clearInterval(upkeep));
   const main = new MainLine(port);
-  const app = await buildApp({ queries, main, logger, bind, allowedHosts, tls });
+  const app = await buildApp({ queries, main, logger, bind, allowedHosts, tls, retention, rate });
   port.on('message', (message: ToEdge) => {
     if (message.kind === 'answers') main.take(message.answers);
     else void close();

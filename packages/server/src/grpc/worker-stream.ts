@@ -12,7 +12,7 @@ import {
   type Welcome,
   type WorkerMessage,
 } from '@signalbox/protocol/grpc';
-import type { Bearers } from '../auth/bearer.ts';
+import type { Bearers, Role } from '../auth/bearer.ts';
 import type { Tell } from '../log.ts';
 import { claimFromWire, epochFromWire, helloFromWire, reportFromWire } from './claims.ts';
 import { WorkerOutbox } from './worker-outbox.ts';
@@ -25,6 +25,7 @@ export interface WorkerStreamPorts {
 }
 
 const HELLO_MS = 5_000;
+const MAY_WORK: readonly Role[] = ['admin', 'worker'];
 
 export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPorts): Promise<void> {
   stream.on('error', () => undefined); // whoever is gone is told of by `close`
@@ -38,6 +39,7 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
   try {
     const caller = await identify(stream, ports);
     if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
+    if (!MAY_WORK.includes(caller.role)) throw new SignalboxError('FORBIDDEN', { action: 'run tasks' });
     if (!isGone) new WorkerStream(stream, ports).begin();
   } catch (error) {
     fail(stream, error, ports.tell);

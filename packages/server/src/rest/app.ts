@@ -1,9 +1,10 @@
 /** The REST API: guards at the door, a file per subject behind it, the table of errors at the way out. */
 import { readFile } from 'node:fs/promises';
-import { SignalboxError } from '@signalbox/protocol';
+import { type Retention, SignalboxError } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';
-import { type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, fastify, LogController, type RouteOptions } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
+import { type Rate, TokenBuckets } from '../auth/rate.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
@@ -11,13 +12,19 @@ import { readJsonBodies } from './body.ts';
 import { bundleRoutes } from './bundles.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
-import { badRequest, onError, sendProblem } from './errors.ts';
-import { authenticate, HostGuard } from './guards.ts';
+import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
+import { fleetRoutes } from './fleet.ts';
+import { authenticate, type Doors, HostGuard } from './guards.ts';
+import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
+import { loginRoutes } from './login.ts';
+import { operationOf } from './operations/index.ts';
+import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
 import { submitRoutes } from './submit.ts';
+import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
-import { workerRoutes } from './workers.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -26,11 +33,17 @@ export interface AppOptions {
   readonly bind: BindAddress;
   readonly allowedHosts: readonly string[];
   readonly tls: TlsFiles | null;
+  readonly retention: Retention;
+  /** Requests of one caller; null for as many as it likes. */
+  readonly rate: Rate | null;
 }
 
 export interface RestParts {
   readonly queries: Queries;
   readonly main: MainLine;
+  readonly retention: Retention;
+  /** Behind TLS: cookies must not leave it. */
+  readonly isSecure: boolean;
   readonly dags: DagLookup;
   /** How long the request may still take (I60). */
   readonly leftMs: (request: FastifyRequest) => number;
@@ -41,6 +54,7 @@ const DEADLINE_MS = 10_000;
 /** Left over for the way back. */
 const RESERVE_MS = 500;
 const SHORTEST_MS = 100;
+const MOST_HEADERS = 100;
 /** A name of 200 characters may be written with three for each. */
 const LONGEST_PART = 700;
 
@@ -58,18 +72,24 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: BODY_BYTES,
     requestTimeout: DEADLINE_MS,
     keepAliveTimeout: 65_000,
+    exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: LONGEST_PART },
     https: tls === null ? null : { cert: await readFile(tls.cert), key: await readFile(tls.key) },
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error, _request, reply) => {
       void sendProblem(reply, badRequest('', 'has a path that is not well-formed'));
     },
   }) as unknown as FastifyInstance;
-  const bearers = new Bearers(queries);
+  app.server.maxHeadersCount = MOST_HEADERS + 1;
+  const { rate, retention } = options;
+  const doors: Doors = { bearers: new Bearers(queries), requests: rate === null ? null : new TokenBuckets(rate) };
   const hosts = new HostGuard(bind, options.allowedHosts);
   const parts: RestParts = {
     queries,
     main,
+    retention,
+    isSecure: tls !== null,
     dags: new DagLookup(queries),
     leftMs: (request) => Math.max(SHORTEST_MS, DEADLINE_MS - RESERVE_MS - (performance.now() - request.startedAt)),
   };
@@ -78,10 +98,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('startedAt', 0);
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    reply.headers(STRICT_HEADERS);
+    if (request.raw.rawHeaders.length > 2 * MOST_HEADERS)
+      throw badRequest('headers', `must be at most ${MOST_HEADERS}`);
     hosts.check(request);
-    await authenticate(request, bearers);
+    await authenticate(request, doors);
   });
+  app.addHook('onRoute', nameRoute);
   readJsonBodies(app);
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, new SignalboxError('ROUTE_NOT_FOUND')));
@@ -91,7 +114,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   bundleRoutes(app, parts);
   submitRoutes(app, parts);
   runRoutes(app, parts);
-  workerRoutes(app, parts);
+  taskRoutes(app, parts);
+  scheduleRoutes(app, parts);
+  fleetRoutes(app, parts);
   tokenRoutes(app, parts);
+  loginRoutes(app, parts);
+  retentionRoutes(app, parts);
   return app;
+}
+
+/** A route has a place in the table of operations, or it is not served: nobody could say who may use it (I66). */
+function nameRoute(route: RouteOptions): void {
+  for (const method of [route.method].flat()) {
+    const operation = operationOf(method, route.url);
+    if (operation === undefined) throw new Error(`${method} ${route.url} is not in the table of operations.`);
+    route.config = { ...route.config, operation };
+  }
 }

@@ -1,50 +1,83 @@
-/** Dags: deployed, shown, their schedules held back and let go again. */
-import type { DagSpec, DeployDag, Instant } from '@signalbox/engine';
+/** Dags: deployed, shown, deleted. */
+import type { DagSpec, DeployDag, RetireDag, VersionNo } from '@signalbox/engine';
 import {
   contentHash,
-  type DagView as DagAnswer,
+  type DagDetails as DagDetailsAnswer,
   type DagPage,
+  type DagRetired,
   type Deployed,
   listDagsSchema,
-  listWindowsSchema,
   nameSchema,
+  pageQuerySchema,
   parseOr,
-  type SchedulePaused,
   SignalboxError,
-  type TaskSpecView,
   toDagSpec,
+  type VersionPage,
+  type VersionView,
 } from '@signalbox/protocol';
-import type { DagView } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { firstShard } from './dag-lookup.ts';
+import { dagAnswer, tasksOf, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
-import { admins, callerOf } from './guards.ts';
-import { nextWindowOf } from './next-window.ts';
-import { iso } from './views.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
 
-type DagRequest = FastifyRequest<{ Params: { name: string } }>;
+export type DagRequest = FastifyRequest<{ Params: { name: string } }>;
+type VersionRequest = FastifyRequest<{ Params: { name: string; no: string } }>;
 
 const DEPLOY_BYTES = 8 * 1024 * 1024;
+const MAX_VERSION = 2_147_483_647;
 
 export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, dags } = parts;
 
   app.put('/v1/dags/:name', { bodyLimit: DEPLOY_BYTES }, async (request: DagRequest) => {
-    const { tenantId, tenant, actor } = callerOf(request, admins('deploy dags'));
     const { name, spec } = toDagSpec(request.body);
     if (name !== request.params.name) throw badRequest('name', 'must be the name in the path');
     const hash = contentHash(spec);
+    return once<Deployed>(request, parts, {
+      target: name,
+      body: hash,
+      make: () => deploy(request, { name, spec: spec as DagSpec, hash }),
+    });
+  });
+
+  async function deploy(
+    request: DagRequest,
+    { name, spec, hash }: { name: string; spec: DagSpec; hash: string },
+  ): Promise<Deployed> {
+    const { tenantId, tenant, actor } = callerOf(request);
+    const { bundle } = spec;
+    // Touched too: what is named from now on must not be removed as unused in this very moment.
+    if (bundle !== undefined && !(await fromDatabase(() => queries.touchBundle(tenantId, bundle), request.log))) {
+      throw new SignalboxError('BUNDLE_NOT_FOUND', { bundle });
+    }
     const place = await fromDatabase(() => dags.find(tenantId, name), request.log);
     const shard = place?.shard ?? firstShard(tenantId, name);
-    const command: DeployDag = { kind: 'DeployDag', shard, tenantId, tenant, name, spec: spec as DagSpec, hash, actor };
+    const command: DeployDag = { kind: 'DeployDag', shard, tenantId, tenant, name, spec, hash, actor };
     const answer = answerOf(await main.command(command, parts.leftMs(request)), 'deployed', { dag: name });
     dags.keep(tenantId, name, { shard, dagId: answer.dagId });
-    return { name, version: answer.versionNo, hash, changed: answer.changed } satisfies Deployed;
+    return { name, version: answer.versionNo, hash, changed: answer.changed };
+  }
+
+  app.delete('/v1/dags/:name', async (request: DagRequest) => {
+    const { tenantId, actor } = callerOf(request);
+    const name = dagNameOf(request);
+    return once<DagRetired>(request, parts, {
+      target: name,
+      make: async () => {
+        const place = await fromDatabase(() => dags.find(tenantId, name), request.log);
+        if (place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
+        const command: RetireDag = { kind: 'RetireDag', ...place, tenantId, actor };
+        answerOf(await main.command(command, parts.leftMs(request)), 'done', { dag: name });
+        return { name, retired: true };
+      },
+    });
   });
 
   app.get('/v1/dags', async (request) => {
-    const { tenantId } = callerOf(request, admins('list dags'));
+    const { tenantId } = callerOf(request);
     const { cursor, limit, retired } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
     const list = { after: cursor ?? null, limit, retired: retired === 'true' };
     const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
@@ -53,88 +86,63 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.get('/v1/dags/:name', async (request: DagRequest) => {
-    const { tenantId } = callerOf(request, admins('read dags'));
-    const dag = await fromDatabase(() => queries.findDag(tenantId, nameOf(request)), request.log);
-    if (dag === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: request.params.name });
-    return { ...dagAnswer(dag), tasks: tasksOf(dag.spec) };
+    const dag = await findDag(request, parts);
+    return { ...dagAnswer(dag), tasks: tasksOf(dag.spec) } satisfies DagDetailsAnswer;
   });
 
-  app.get('/v1/dags/:name/windows', async (request: DagRequest) => {
-    const { tenantId } = callerOf(request, admins('read schedules'));
-    const dagName = nameOf(request);
-    const { cursor, limit } = parseOr(listWindowsSchema, request.query, 'BAD_REQUEST');
-    const dag = await fromDatabase(() => queries.findDag(tenantId, dagName), request.log);
-    if (dag === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: dagName });
-    const before = cursor === undefined ? null : (Number(cursor) as Instant);
-    const windows = await fromDatabase(() => queries.listWindows(tenantId, { dagName, before, limit }), request.log);
-    const items = windows.map((window) => ({
-      firesAt: iso(window.firesAt),
-      untilAt: iso(window.untilAt),
-      wallTime: window.wallTime,
-      count: window.count,
-      skipped: window.skipped,
-      run: window.runUid,
-      decidedAt: iso(window.decidedAt),
-    }));
-    const last = windows.at(-1);
-    return { items, cursor: windows.length < limit || last === undefined ? null : String(last.firesAt) };
+  app.get('/v1/dags/:name/versions', async (request: DagRequest) => {
+    const { tenantId } = callerOf(request);
+    const { cursor, limit } = parseOr(pageQuerySchema, request.query, 'BAD_REQUEST');
+    const before = cursor === undefined ? null : versionOf(cursor);
+    if (cursor !== undefined && before === null) throw badRequest('cursor', 'is not one that a page has given');
+    const dag = await findDag(request, parts);
+    const list = { dagName: dag.name, before, limit };
+    const found = await fromDatabase(() => queries.listVersions(tenantId, list), request.log);
+    const last = found.at(-1);
+    const next = found.length < limit || last === undefined ? null : String(last.versionNo);
+    return { items: found.map(versionAnswer), cursor: next } satisfies VersionPage;
   });
 
-  for (const [verb, paused] of [['pause', true] as const, ['resume', false] as const]) {
-    app.post(`/v1/dags/:name/schedule/${verb}`, async (request: DagRequest) => {
-      const { tenantId, actor } = callerOf(request, admins(`${verb} schedules`));
-      const name = nameOf(request);
-      const place = await fromDatabase(() => dags.find(tenantId, name), request.log);
-      if (place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
-      const command = { kind: 'SetSchedulePaused', ...place, tenantId, paused, actor } as const;
-      answerOf(await main.command(command, parts.leftMs(request)), 'done', { dag: name });
-      return { name, paused } satisfies SchedulePaused;
-    });
-  }
+  app.get('/v1/dags/:name/versions/:no', async (request: VersionRequest) => {
+    const { tenantId } = callerOf(request);
+    const dag = await findDag(request, parts);
+    const versionNo = versionOf(request.params.no);
+    const wanted = versionNo === null ? null : { dagName: dag.name, versionNo };
+    const found = wanted && (await fromDatabase(() => queries.findVersion(tenantId, wanted), request.log));
+    if (found === null) throw new SignalboxError('VERSION_NOT_FOUND', { dag: dag.name, version: request.params.no });
+    const { spec } = found;
+    return {
+      ...versionAnswer(found),
+      name: dag.name,
+      priority: spec.priority,
+      maxActiveRuns: spec.maxActiveRuns,
+      maxActiveTasks: spec.maxActiveTasks,
+      schedule: spec.schedule,
+      description: spec.description ?? null,
+      event: spec.on?.event ?? null,
+      bundle: spec.bundle ?? null,
+      tasks: tasksOf(spec),
+    } satisfies VersionView;
+  });
 }
 
-function nameOf(request: DagRequest): string {
+/** The dag that the path names, if it is one of the caller's. */
+export async function findDag(request: DagRequest, { queries }: RestParts) {
+  const { tenantId } = callerOf(request);
+  const name = dagNameOf(request);
+  const dag = await fromDatabase(() => queries.findDag(tenantId, name), request.log);
+  if (dag === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
+  return dag;
+}
+
+export function dagNameOf(request: DagRequest): string {
   const parsed = nameSchema.safeParse(request.params.name);
   // What can be no name is the name of no dag.
   if (!parsed.success) throw new SignalboxError('DAG_NOT_FOUND', { dag: request.params.name });
   return parsed.data;
 }
 
-function dagAnswer(dag: DagView): DagAnswer {
-  const { schedule } = dag;
-  return {
-    name: dag.name,
-    version: dag.versionNo,
-    hash: dag.hash,
-    priority: dag.priority,
-    maxActiveRuns: dag.maxActiveRuns,
-    maxActiveTasks: dag.maxActiveTasks,
-    taskCount: dag.taskCount,
-    schedule:
-      schedule === null
-        ? null
-        : { ...schedule.spec, paused: schedule.paused, nextAt: iso(nextWindowOf(dag.dagId, schedule)) },
-    description: dag.description,
-    event: dag.event,
-    bundle: dag.bundle,
-    deployedAt: new Date(dag.deployedAt).toISOString(),
-    retiredAt: iso(dag.retiredAt),
-  };
-}
-
-function tasksOf(spec: DagSpec): TaskSpecView[] {
-  return spec.tasks.map((task) => ({
-    name: task.name,
-    kind: kindOf(task.work),
-    handler: task.handler === '' ? null : task.handler,
-    queue: task.queue,
-    needs: task.needs.map((no) => spec.tasks[no]?.name ?? ''),
-    retries: task.retry,
-    timeoutMs: task.timeoutMs,
-    work: (task.work as TaskSpecView['work'] | undefined) ?? null,
-  }));
-}
-
-function kindOf(work: unknown): TaskSpecView['kind'] {
-  return (work as { readonly kind?: TaskSpecView['kind'] } | undefined)?.kind ?? 'handler';
+function versionOf(text: string): VersionNo | null {
+  const no = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return no >= 1 && no <= MAX_VERSION ? (no as VersionNo) : null;
 }

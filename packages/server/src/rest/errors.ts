@@ -1,9 +1,11 @@
 /** From whatever went wrong to `application/problem+json`, by the one table of errors. */
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { Answer, RefusalCode } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import { type ErrorCode, type ErrorDetails, SignalboxError } from '@signalbox/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { sendPage, wayInPage } from './pages/way-in.ts';
 
 const RETRY_MS = 1_000;
 
@@ -17,12 +19,21 @@ export function sendProblem(reply: FastifyReply, error: SignalboxError): Fastify
 
 /** For fastify: what a handler threw, or what fastify itself refuses. */
 export function onError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof SignalboxError) return sendProblem(reply, error);
+  if (error instanceof SignalboxError) {
+    const isReader = error.code === 'UNAUTHENTICATED' && wantsPage(request);
+    return isReader ? sendPage(reply.code(401), wayInPage('This page needs a session.')) : sendProblem(reply, error);
+  }
   const known = refusalOfFastify(error as FastifyError, request);
   if (known !== null) return sendProblem(reply, known);
   const incident = randomUUID();
   request.log.error({ incident, error: error instanceof Error ? error.stack : String(error) }, 'A request failed.');
   return sendProblem(reply, new SignalboxError('INTERNAL', { incident }));
+}
+
+/** A person with a browser, at one of the pages. */
+function wantsPage({ method, headers, routeOptions }: FastifyRequest): boolean {
+  const isPage = routeOptions.config.operation?.answer === 'text/html';
+  return method === 'GET' && isPage && (headers.accept ?? '').includes('text/html');
 }
 
 function refusalOfFastify(error: FastifyError, request: FastifyRequest): SignalboxError | null {
@@ -33,6 +44,23 @@ function refusalOfFastify(error: FastifyError, request: FastifyRequest): Signalb
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('content-type', 'must be application/json');
   const status = error.statusCode ?? 500;
   return status >= 400 && status < 500 ? badRequest('', 'could not be read') : null;
+}
+
+/** For what can't even be read as a request: no handler ever sees it. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const refusal = isTooLarge
+    ? new SignalboxError('TOO_LARGE', { what: 'The head of the request', limit: '16 KiB' })
+    : badRequest('', 'is not HTTP as it should be');
+  const body = JSON.stringify(refusal.body());
+  const status = isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${status}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  }
+  socket.destroy(error);
 }
 
 export function badRequest(path: string, message: string): SignalboxError {

@@ -1,18 +1,22 @@
 /** Who may come in: the name it was sent to, the page it was sent from, the credential it carries (D13, I66). */
 import { SignalboxError } from '@signalbox/protocol';
 import type { FastifyRequest } from 'fastify';
-import type { Bearers, Caller, Role } from '../auth/bearer.ts';
+import type { Bearers, Caller } from '../auth/bearer.ts';
+import type { TokenBuckets } from '../auth/rate.ts';
+import { sessionIn } from '../auth/session.ts';
 import { type BindAddress, isLoopback } from '../config.ts';
 import { fromDatabase } from './errors.ts';
+import type { Operation } from './operations/index.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
   }
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
 }
 
-/** Health says nothing but whether it is there, so that load balancers need no credential. */
-const OPEN_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 /** Bound to these it may be called by any address of the machine; its names are then the user's to say. */
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -41,20 +45,42 @@ export class HostGuard {
   }
 }
 
-export async function authenticate(request: FastifyRequest, bearers: Bearers): Promise<void> {
-  if (OPEN_ROUTES.has(request.routeOptions.url ?? '')) return;
-  const { authorization } = request.headers;
-  const caller = await fromDatabase(async () => bearers.identify(authorization), request.log);
-  if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
-  request.caller = caller;
+export interface Doors {
+  readonly bearers: Bearers;
+  /** Requests of one caller; null for as many as it likes. */
+  readonly requests: TokenBuckets | null;
 }
 
-/** The caller, if its role may do this. */
-export function callerOf(request: FastifyRequest, { may, action }: { may: readonly Role[]; action: string }): Caller {
-  const { caller } = request;
+export async function authenticate(request: FastifyRequest, { bearers, requests }: Doors): Promise<void> {
+  const { operation } = request.routeOptions.config;
+  if (operation?.roles === 'anyone') return;
+  const { authorization, cookie } = request.headers;
+  const session = authorization === undefined ? sessionIn(cookie) : null;
+  const caller = await fromDatabase(
+    async () =>
+      session === null ? bearers.identify(authorization, request.ip) : bearers.identifyToken(session, request.ip),
+    request.log,
+  );
   if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
-  if (!may.includes(caller.role)) throw new SignalboxError('FORBIDDEN', { action });
+  if (session !== null) refuseOtherPages(request);
+  const retryAfterMs = requests?.take(caller.credential) ?? 0;
+  if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'requests', retryAfterMs });
+  request.caller = caller;
+  // A route that is not there has no roles: whoever has a credential may hear so.
+  if (operation !== undefined && !operation.roles.includes(caller.role)) {
+    throw new SignalboxError('FORBIDDEN', { action: operation.action });
+  }
+}
+
+/** Browsers send cookies by themselves: a change must also say that it comes from our own page. A wrong origin never gets here. */
+function refuseOtherPages({ method, headers }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  if (headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin') return;
+  throw new SignalboxError('WRONG_HOST', { host: headers.host ?? 'none' });
+}
+
+/** Whoever asks; that its role may was seen at the door. */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
   return caller;
 }
-
-export const admins = (action: string) => ({ may: ['admin'] as const, action });

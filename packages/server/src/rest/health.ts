@@ -7,7 +7,7 @@ const GOOD_FOR_MS = 200;
 const ANSWER_MS = 2_000;
 
 export function healthRoutes(app: FastifyInstance, { queries, main }: RestParts): void {
-  app.get('/healthz', async () => ({ status: 'ok' }) satisfies Health);
+  app.get('/healthz', { exposeHeadRoute: true }, async () => ({ status: 'ok' }) satisfies Health);
 
   let asked: { readonly at: number; readonly health: Promise<Health> } | null = null;
   const look = async (): Promise<Health> => {
@@ -20,7 +20,7 @@ export function healthRoutes(app: FastifyInstance, { queries, main }: RestParts)
     return { status: readiness.shardsOwned === readiness.shardCount ? 'ok' : 'starting' };
   };
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', { exposeHeadRoute: true }, async (_request, reply) => {
     const now = performance.now();
     if (asked === null || now - asked.at > GOOD_FOR_MS) asked = { at: now, health: look() };
     const health = await asked.health;

@@ -4,6 +4,7 @@ import {
   type Cancelled,
   listRunsSchema,
   parseOr,
+  type RunView as RunAnswer,
   type RunPage,
   runIdSchema,
   SignalboxError,
@@ -12,10 +13,11 @@ import type { ListRuns } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
-import { admins, callerOf } from './guards.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
 import { runAnswer, runSummary, stateOf } from './views.ts';
 
-type RunRequest = FastifyRequest<{ Params: { id: string } }>;
+export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
 /** Of a run with larger outputs in all only those of its first tasks are shown. */
 const PAYLOADS_SHOWN_BYTES = 16 * 1024 * 1024;
@@ -23,17 +25,10 @@ const PAYLOADS_SHOWN_BYTES = 16 * 1024 * 1024;
 export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main } = parts;
 
-  app.get('/v1/runs/:id', async (request: RunRequest) => {
-    const { tenantId } = callerOf(request, admins('read runs'));
-    const id = idOf(request);
-    const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
-    if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-    const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES };
-    return runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
-  });
+  app.get('/v1/runs/:id', (request: RunRequest) => readRun(request, parts));
 
   app.get('/v1/runs', async (request) => {
-    const { tenantId } = callerOf(request, admins('list runs'));
+    const { tenantId } = callerOf(request);
     const query = parseOr(listRunsSchema, request.query, 'BAD_REQUEST');
     const { dag, state, outcome, limit } = query;
     // Only ended runs have an outcome that stays.
@@ -45,20 +40,35 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.post('/v1/runs/:id/cancel', async (request: RunRequest) => {
-    const { tenantId, actor } = callerOf(request, admins('cancel runs'));
+    const { tenantId, actor } = callerOf(request);
     const id = idOf(request);
-    const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
-    if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-    const command = { kind: 'CancelRun', tenantId, runId: found.runId, actor } as const;
-    const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
-    const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
-    return { id, state: run === null ? 'closing' : stateOf(run), outcome } satisfies Cancelled;
+    return once<Cancelled>(request, parts, {
+      target: id,
+      make: async () => {
+        const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+        if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+        const command = { kind: 'CancelRun', tenantId, runId: found.runId, actor } as const;
+        const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
+        const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
+        return { id, state: run === null ? 'closing' : stateOf(run), outcome };
+      },
+    });
   });
+}
+
+/** The run that the path names, whole, if it is one of the caller's. */
+export async function readRun(request: RunRequest, { queries }: RestParts): Promise<RunAnswer> {
+  const { tenantId } = callerOf(request);
+  const id = idOf(request);
+  const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
+  if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+  const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES };
+  return runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
 }
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };
 
-function idOf(request: RunRequest): string {
+export function idOf(request: RunRequest): string {
   const parsed = runIdSchema.safeParse(request.params.id);
   // What can be no id is the id of no run.
   if (!parsed.success) throw new SignalboxError('RUN_NOT_FOUND', { run: request.params.id });

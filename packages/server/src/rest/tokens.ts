@@ -1,44 +1,92 @@
 /** Credentials of the tenant: made, listed, revoked. A token is shown once, when it is made; only its hash is kept (I67). */
-import { randomBytes } from 'node:crypto';
-import { nameSchema, parseOr, SignalboxError } from '@signalbox/protocol';
+import {
+  type CreatedToken,
+  nameSchema,
+  newTokenSchema,
+  parseOr,
+  SignalboxError,
+  type TokenPage,
+  type TokenRevoked,
+} from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
-import { hashOf } from '../auth/bearer.ts';
+import { type Caller, hashOf } from '../auth/bearer.ts';
+import { derivedSecret, randomSecret } from '../auth/session.ts';
 import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
-import { admins, callerOf } from './guards.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
 
-const newTokenSchema = z.strictObject({ name: nameSchema, role: z.enum(['admin', 'worker']) });
+interface WantedToken {
+  readonly name: string;
+  readonly role: CreatedToken['role'];
+  readonly validMs: number | null;
+}
+
+const PREFIX = 'sbx_';
 const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-export function tokenRoutes(app: FastifyInstance, { queries }: RestParts): void {
+export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries } = parts;
+
   app.post('/v1/tokens', async (request, reply) => {
-    const { tenantId } = callerOf(request, admins('make tokens'));
-    const { name, role } = parseOr(newTokenSchema, request.body, 'BAD_REQUEST');
-    const token = `sbx_${randomBytes(32).toString('base64url')}`;
-    const made = { tenantId, name, role, sha256: hashOf(token) };
-    const isMade = await fromDatabase(() => queries.createToken(made), request.log);
-    if (!isMade) throw badRequest('name', 'is that of another token: revoke it first, or choose another name');
-    return reply.code(201).send({ name, role, token });
+    const caller = callerOf(request);
+    const { name, role, expiresIn } = parseOr(newTokenSchema, request.body, 'BAD_REQUEST');
+    const { tokenKey } = await fromDatabase(() => queries.cluster(), request.log);
+    // The same key finds the same secret again, though nobody has stored it.
+    const secretOf = (key: string | null) =>
+      key === null ? randomSecret(PREFIX) : derivedSecret(tokenKey, ['token', caller.tenantId, key, name], PREFIX);
+    const wanted: WantedToken = { name, role, validMs: expiresIn ?? null };
+    const created = await once<CreatedToken>(request, parts, {
+      target: name,
+      body: request.body,
+      make: (key) => createToken(request, parts, caller, wanted, secretOf(key)),
+      hide: ({ token: _, ...rest }) => rest,
+      show: (stored, key) => ({ ...(stored as Omit<CreatedToken, 'token'>), token: secretOf(key) }),
+    });
+    return reply.code(201).send(created);
   });
 
   app.get('/v1/tokens', async (request) => {
-    const { tenantId } = callerOf(request, admins('list tokens'));
+    const { tenantId } = callerOf(request);
     const found = await fromDatabase(() => queries.listTokens(tenantId), request.log);
-    const items = found.map(({ name, role, createdAt, revokedAt }) => ({
+    const items = found.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt }) => ({
       name,
       role,
-      createdAt: instant(createdAt),
+      createdAt: new Date(createdAt).toISOString(),
+      createdBy,
+      expiresAt: instant(expiresAt),
       revokedAt: instant(revokedAt),
     }));
-    return { items };
+    return { items, cursor: null } satisfies TokenPage;
   });
 
   app.post('/v1/tokens/:name/revoke', async (request: FastifyRequest<{ Params: { name: string } }>) => {
-    const { tenantId } = callerOf(request, admins('revoke tokens'));
+    const { tenantId } = callerOf(request);
     const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
-    const isRevoked = await fromDatabase(() => queries.revokeToken(tenantId, name), request.log);
-    if (!isRevoked) throw new SignalboxError('TOKEN_NOT_FOUND', { token: name });
-    return { name, revoked: true };
+    return once<TokenRevoked>(request, parts, {
+      target: name,
+      make: async () => {
+        const isRevoked = await fromDatabase(() => queries.revokeToken(tenantId, name), request.log);
+        if (!isRevoked) throw new SignalboxError('TOKEN_NOT_FOUND', { token: name });
+        return { name, revoked: true };
+      },
+    });
   });
+}
+
+async function createToken(
+  request: FastifyRequest,
+  { queries }: RestParts,
+  { tenantId, actor }: Caller,
+  { name, role, validMs }: WantedToken,
+  token: string,
+): Promise<CreatedToken> {
+  const sha256 = hashOf(token);
+  const made = { tenantId, name, role, sha256, validMs, createdBy: actor };
+  const isMade = await fromDatabase(() => queries.createToken(made), request.log);
+  const stored = await fromDatabase(() => queries.findTokenByName(tenantId, name), request.log);
+  // Made by this very request, now or before it was cut off; otherwise the name is taken.
+  const isOurs = isMade || (stored?.sha256.equals(sha256) === true && stored.role === role);
+  if (!isOurs) throw badRequest('name', 'is that of another token: revoke it first, or choose another name');
+  return { name, role, token, expiresAt: instant(stored?.expiresAt ?? null) };
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
+import { ask, createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import { startWorker, type Worker, type WorkerOptions } from '@signalbox/worker';
 import { parseConfig } from '../config.ts';
 import { type RunningServer, startServer } from '../start.ts';
@@ -46,6 +46,8 @@ export interface Rig {
   addWorker(handlers: WorkerOptions['handlers'], options?: Partial<WorkerOptions>): Promise<Worker>;
   /** A request with the admin token, to the first server unless told. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answered>;
+  /** Straight to the database. */
+  sql(text: string): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
 }
 
@@ -108,6 +110,9 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
       });
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+    },
+    async sql(text) {
+      return (await ask(databaseUrl, text)) as Record<string, unknown>[];
     },
     async stop() {
       for (const worker of workers) worker.kill();

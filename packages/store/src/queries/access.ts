@@ -16,6 +16,8 @@ export interface ApiToken {
   readonly tenant: string;
   readonly name: string;
   readonly role: string;
+  /** For how long it is still valid; null for ever. */
+  readonly leftMs: number | null;
 }
 
 export interface NewApiToken {
@@ -24,27 +26,51 @@ export interface NewApiToken {
   readonly role: string;
   /** Of the token's text, which is never stored (I67). */
   readonly sha256: Buffer;
+  /** From now; for ever unless told. */
+  readonly validMs?: number | null;
+  readonly createdBy?: string;
 }
 
 export interface ListedToken {
   readonly name: string;
   readonly role: string;
   readonly createdAt: number;
+  readonly createdBy: string;
+  readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
 
+/** A token is known by the hash of its text, or by its name. */
+export interface FoundToken {
+  readonly sha256: Buffer;
+  readonly role: string;
+  readonly expiresAt: number | null;
+}
+
+const MILLISECONDS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 const selectCluster = statement('select_cluster', 'select incarnation, token_key, shard_count from cluster');
 const selectToken = statement(
   'select_token',
   `
-  select t.tenant_id, n.name, t.name, t.role from api_token t join tenant n on n.tenant_id = t.tenant_id
-   where t.sha256 = $1::bytea and t.revoked_at is null`,
+  select t.tenant_id, n.name, t.name, t.role,
+      ceil(extract(epoch from t.expires_at - clock_timestamp()) * 1000)::bigint
+    from api_token t join tenant n on n.tenant_id = t.tenant_id
+   where t.sha256 = $1::bytea and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`,
 );
 const insertToken = statement(
   'insert_token',
   `
-  insert into api_token (tenant_id, name, role, sha256) values ($1::integer, $2::text, $3::text, $4::bytea)
+  insert into api_token (tenant_id, name, role, sha256, expires_at, created_by)
+  values ($1::integer, $2::text, $3::text, $4::bytea,
+    clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text)
   on conflict do nothing returning 1`,
+);
+/** Leans on the index `api_token_name`. One that has expired may still hold its name; it is let go for the new one. */
+const freeExpiredName = statement(
+  'free_expired_name',
+  `
+  update api_token set revoked_at = expires_at
+   where tenant_id = $1::integer and name = $2::text and revoked_at is null and expires_at <= clock_timestamp()`,
 );
 const setRevoked = statement(
   'revoke_token',
@@ -52,12 +78,17 @@ const setRevoked = statement(
   update api_token set revoked_at = clock_timestamp()
    where tenant_id = $1::integer and name = $2::text and revoked_at is null returning 1`,
 );
-const MILLISECONDS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 const selectTokens = statement(
   'select_tokens',
   `
-  select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')} from api_token
-   where tenant_id = $1::integer order by created_at desc, name limit 1000`,
+  select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')}, ${MILLISECONDS('expires_at')}, created_by
+    from api_token where tenant_id = $1::integer order by created_at desc, name limit 1000`,
+);
+const selectNamed = statement(
+  'select_token_by_name',
+  `
+  select sha256, role, ${MILLISECONDS('expires_at')} from api_token
+   where tenant_id = $1::integer and name = $2::text and revoked_at is null`,
 );
 const selectTenant = statement('select_tenant', 'select tenant_id from tenant where name = $1::text');
 const insertTenant = statement(
@@ -81,19 +112,39 @@ export async function readCluster(database: Database): Promise<Cluster> {
 export async function findToken(database: Database, sha256: Buffer): Promise<ApiToken | null> {
   const [row] = (await database.one(call(selectToken, sha256))).rows;
   if (row === undefined) return null;
-  const [tenantId, tenant, name, role] = row;
+  const [tenantId, tenant, name, role, leftMs] = row;
   return {
     tenantId: Number(tenantId) as TenantId,
     tenant: decodeText(tenant ?? ''),
     name: decodeText(name ?? ''),
     role: role ?? '',
+    leftMs: nullableNumber(leftMs),
   };
 }
 
 /** False when the tenant has a valid token of that name already, or the same token was stored before. */
 export async function createToken(database: Database, token: NewApiToken): Promise<boolean> {
-  const insert = call(insertToken, token.tenantId, encodeText(token.name), token.role, token.sha256);
-  return (await database.one(insert)).rows.length > 0;
+  const [tenantId, name] = [token.tenantId, encodeText(token.name)];
+  const [validMs, createdBy] = [token.validMs ?? null, encodeText(token.createdBy ?? '')];
+  const insert = call(insertToken, tenantId, name, token.role, token.sha256, validMs, createdBy);
+  const [, made] = await database.write([call(freeExpiredName, tenantId, name), insert]);
+  return (made?.rows.length ?? 0) > 0;
+}
+
+/** The tenant's valid token of that name. */
+export async function findTokenByName(
+  database: Database,
+  tenantId: TenantId,
+  name: string,
+): Promise<FoundToken | null> {
+  const [row] = (await database.one(call(selectNamed, tenantId, encodeText(name)))).rows;
+  if (row === undefined) return null;
+  const [sha256, role, expiresAt] = row;
+  return {
+    sha256: Buffer.from((sha256 ?? '').slice(2), 'hex'),
+    role: role ?? '',
+    expiresAt: nullableNumber(expiresAt),
+  };
 }
 
 export async function revokeToken(database: Database, tenantId: TenantId, name: string): Promise<boolean> {
@@ -102,12 +153,18 @@ export async function revokeToken(database: Database, tenantId: TenantId, name: 
 
 export async function listTokens(database: Database, tenantId: TenantId): Promise<ListedToken[]> {
   const { rows } = await database.one(call(selectTokens, tenantId));
-  return rows.map(([name, role, createdAt, revokedAt]) => ({
+  return rows.map(([name, role, createdAt, revokedAt, expiresAt, createdBy]) => ({
     name: decodeText(name ?? ''),
     role: role ?? '',
     createdAt: Number(createdAt),
-    revokedAt: revokedAt === null || revokedAt === undefined ? null : Number(revokedAt),
+    createdBy: decodeText(createdBy ?? ''),
+    expiresAt: nullableNumber(expiresAt),
+    revokedAt: nullableNumber(revokedAt),
   }));
+}
+
+function nullableNumber(value: string | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
 }
 
 /** The tenant of that name, made if it is not there. Two who make one at the same moment: one of them may have to ask again. */

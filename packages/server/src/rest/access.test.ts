@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { createClient } from '@signalbox/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig.stop());
+
+const url = () => rig.servers[0]?.url ?? '';
+const client = () => createClient({ url: url(), token: rig.token });
+const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+const raw = (path: string, init: RequestInit = {}) => fetch(`${url()}${path}`, { redirect: 'manual', ...init });
+
+async function logIn(): Promise<string> {
+  const { path } = await client().createLoginLink();
+  const answer = await raw(path);
+  expect(answer.status).toBe(303);
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+test('a login link opens one session, once, in a cookie that scripts and other sites cannot use (D13)', async () => {
+  const { path } = await client().createLoginLink();
+  // Programs that look at links before people do must not use them up.
+  expect((await raw(path, { method: 'HEAD' })).status).not.toBe(303);
+  const first = await raw(path);
+  expect([first.status, first.headers.get('location')]).toEqual([303, '/']);
+  const cookie = first.headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/^signalbox_session=sbs_[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+  const again = await raw(path);
+  expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
+  const session = { headers: { cookie: cookie.split(';')[0] ?? '' } };
+  expect((await raw('/v1/runs', session)).status).toBe(200);
+  const { items } = await client().listTokens();
+  expect(items.find(({ name }) => name.startsWith('browser-'))).toMatchObject({
+    role: 'admin',
+    createdBy: 'token:admin',
+    expiresAt: expect.any(String),
+  });
+});
+
+test.each([
+  ['no origin at all', {}, 421],
+  ['another origin', { origin: 'http://evil.example' }, 421],
+  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 421],
+  ['a page of a sibling site', { 'sec-fetch-site': 'same-site' }, 421],
+  ['our own page, as browsers say it', { 'sec-fetch-site': 'same-origin' }, 404],
+  ['our own origin', { origin: 'ours' }, 404],
+])('a change by a session from %s', async (_, headers: Record<string, string>, expected) => {
+  const cookie = await logIn();
+  const own = headers.origin === 'ours' ? { origin: url() } : headers;
+  const answer = await raw('/v1/dags/nothing/runs', {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json', ...own },
+    body: '{}',
+  });
+  expect(answer.status).toBe(expected);
+});
+
+test('a session may do what its maker allowed, and its cookie is no bearer of more', async () => {
+  const { path } = await client().createLoginLink({ role: 'viewer' });
+  const cookie = ((await raw(path)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  expect((await raw('/v1/dags', { headers: { cookie } })).status).toBe(200);
+  expect((await raw('/v1/tokens', { headers: { cookie } })).status).toBe(403);
+  // A credential in the header counts, and the cookie beside it does not.
+  expect((await raw('/v1/dags', { headers: { cookie, authorization: 'Bearer wrong' } })).status).toBe(401);
+});
+
+test('a token with an end is refused after it, at once', async () => {
+  const { token, expiresAt } = await client().createToken({ name: 'short', role: 'viewer', expiresIn: 400 });
+  expect(Date.parse(expiresAt ?? '')).toBeLessThan(Date.now() + 1_000);
+  expect((await rig.ask('GET', '/v1/dags', undefined, as(token))).status).toBe(200);
+  const isRefused = async () => (await rig.ask('GET', '/v1/dags', undefined, as(token))).status === 401;
+  // Far sooner than what was found of it would have been believed.
+  await eventually(isRefused, 2_000);
+  // Its name is free again.
+  expect((await client().createToken({ name: 'short', role: 'viewer' })).token).not.toBe(token);
+});
+
+test('a token that is made twice with one key is one token, and its secret is nowhere in the database (I11, I67)', async () => {
+  const make = (key: string, role = 'worker') =>
+    rig.ask('POST', '/v1/tokens', { name: `t-${key}`, role }, { headers: { 'idempotency-key': key } });
+  const [first, second, third] = await Promise.all([make('k1'), make('k1'), make('k1')]);
+  expect(first.status).toBe(201);
+  expect([second.body, third.body]).toEqual([first.body, first.body]);
+  expect((await make('k1', 'viewer')).body.code).toBe('IDEMPOTENCY_CONFLICT');
+  const { token } = first.body as unknown as { token: string };
+  const stored = await rig.sql('select to_jsonb(k)::text as row from request_key k');
+  expect(JSON.stringify(stored)).not.toContain(token);
+  const sha256 = createHash('sha256').update(token).digest('hex');
+  expect(await rig.sql(`select 1 from api_token where encode(sha256, 'hex') = '${sha256}'`)).toHaveLength(1);
+});
+
+test('who guesses is refused after some tries, without keeping out whoever was let in before (I68)', async () => {
+  const statuses: number[] = [];
+  for (let i = 0; i < 25; i++) statuses.push((await rig.ask('GET', '/v1/dags', undefined, as(`guess-${i}`))).status);
+  expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401));
+  expect(statuses.at(-1)).toBe(429);
+  const refused = await rig.ask('GET', '/v1/dags', undefined, as('guess-again'));
+  expect([refused.body.code, Number(refused.headers.get('retry-after')) > 0]).toEqual(['RATE_LIMITED', true]);
+  expect((await rig.ask('GET', '/v1/dags')).status).toBe(200);
+});
+
+test('a caller that asks too often is told when to come back, and the others are not', async () => {
+  const slow = await rig.addServer({ SIGNALBOX_RATE: '2' });
+  const { token } = await client().createToken({ name: 'busy', role: 'viewer' });
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => rig.ask('GET', '/v1/dags', undefined, { server: slow, ...as(token) })),
+  );
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThanOrEqual(3);
+  expect(refused[0]?.headers.get('retry-after')).toBe('1');
+  expect((await rig.ask('GET', '/v1/dags', undefined, { server: slow })).status).toBe(200);
+});
+
+test('every answer tells browsers to do nothing with it', async () => {
+  for (const path of ['/healthz', '/v1/dags', '/nothing', '/login?code=x']) {
+    const { headers } = await raw(path, { headers: { authorization: `Bearer ${rig.token}` } });
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; frame-ancestors 'none'/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  }
+});
+
+test('too many headers are refused', async () => {
+  const headers = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`x-${i}`, '1']));
+  const answer = await rig.ask('GET', '/v1/dags', undefined, { headers });
+  expect([answer.status, answer.body.problems[0]?.path]).toEqual([400, 'headers']);
+});

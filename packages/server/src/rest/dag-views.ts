@@ -1,0 +1,57 @@
+/** Dags and their versions, from rows to what people see. */
+import type { DagSpec } from '@signalbox/engine';
+import type { DagView as DagAnswer, ScheduleView, TaskSpecView, VersionSummary } from '@signalbox/protocol';
+import type { DagView, ListedSchedule, VersionSummary as VersionRow } from '@signalbox/store';
+import { nextWindowOf } from './next-window.ts';
+import { iso } from './views.ts';
+
+export function dagAnswer(dag: DagView): DagAnswer {
+  const { schedule } = dag;
+  return {
+    name: dag.name,
+    version: dag.versionNo,
+    hash: dag.hash,
+    priority: dag.priority,
+    maxActiveRuns: dag.maxActiveRuns,
+    maxActiveTasks: dag.maxActiveTasks,
+    taskCount: dag.taskCount,
+    schedule: schedule === null ? null : scheduleAnswer({ dagId: dag.dagId, ...schedule }),
+    description: dag.description,
+    event: dag.event,
+    bundle: dag.bundle,
+    deployedAt: new Date(dag.deployedAt).toISOString(),
+    retiredAt: iso(dag.retiredAt),
+  };
+}
+
+export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
+  const { dagId, spec, paused } = schedule;
+  return { ...spec, paused, nextAt: iso(nextWindowOf(dagId, schedule)) };
+}
+
+export function versionAnswer(version: VersionRow): VersionSummary {
+  return {
+    version: version.versionNo,
+    hash: version.hash,
+    deployedAt: new Date(version.deployedAt).toISOString(),
+    actor: version.deployedBy,
+    current: version.isCurrent,
+  };
+}
+
+export function tasksOf(spec: DagSpec): TaskSpecView[] {
+  return spec.tasks.map((task) => ({
+    name: task.name,
+    kind: kindOf(task.work),
+    handler: task.handler === '' ? null : task.handler,
+    queue: task.queue,
+    needs: task.needs.map((no) => spec.tasks[no]?.name ?? ''),
+    retries: task.retry,
+    timeoutMs: task.timeoutMs,
+    work: (task.work as TaskSpecView['work'] | undefined) ?? null,
+  }));
+}
+
+function kindOf(work: unknown): TaskSpecView['kind'] {
+  return (work as { readonly kind?: TaskSpecView['kind'] } | undefined)?.kind ?? 'handler';
+}

@@ -1,0 +1,17 @@
+/** What goes with every answer, so that a browser does nothing with it that we did not mean. */
+const NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+export const STRICT_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': NOTHING,
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** Of a page: its own style and script, by their hashes, and questions to the server that it came from. */
+export function pagePolicy({ style, script }: { style: string; script: string | null }): string {
+  const scripts = script === null ? '' : `; script-src '${script}'; connect-src 'self'`;
+  return `${NOTHING}; style-src '${style}'${scripts}`;
+}

@@ -1,0 +1,19 @@
+/**
+ * Every operation of the API, once. Routes are refused at their registration unless they are here; roles, the OpenAPI document,
+ * the page of docs, `docs/reference/rest.md` and the names in metrics come from here.
+ */
+import { dagOperations } from './dags.ts';
+import { houseOperations } from './house.ts';
+import type { Operation } from './operation.ts';
+import { runOperations } from './runs.ts';
+
+export * from './operation.ts';
+
+export const OPERATIONS: readonly Operation[] = [...dagOperations, ...runOperations, ...houseOperations];
+
+const BY_ROUTE = new Map(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation]));
+
+/** A question by HEAD is one by GET whose body is left out. */
+export function operationOf(method: string, path: string): Operation | undefined {
+  return BY_ROUTE.get(`${method === 'HEAD' ? 'GET' : method} ${path}`);
+}

@@ -1,0 +1,15 @@
+/** For how long history is kept, and its removal ahead of time. */
+import type { Retention, RetentionRun } from '@signalbox/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { RestParts } from './app.ts';
+import { once } from './once.ts';
+
+export function retentionRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { main, retention, leftMs } = parts;
+
+  app.get('/v1/retention', async () => retention satisfies Retention);
+
+  app.post('/v1/retention/run', async (request) =>
+    once<RetentionRun>(request, parts, { target: '', make: () => main.dropExpired(leftMs(request)) }),
+  );
+}

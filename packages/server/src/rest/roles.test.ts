@@ -1,0 +1,121 @@
+import type { TenantId } from '@signalbox/engine';
+import { ROLES } from '@signalbox/protocol';
+import type { Queries } from '@signalbox/store';
+import type { FastifyInstance } from 'fastify';
+import { beforeAll, expect, test } from 'vitest';
+import { hashOf } from '../auth/bearer.ts';
+import type { MainLine } from '../edge/main-line.ts';
+import { makeLogger } from '../log.ts';
+import { buildApp } from './app.ts';
+import { OPERATIONS } from './operations/index.ts';
+
+const GROUPS = {
+  anyone: ROLES,
+  all: ROLES,
+  readers: ['admin', 'operator', 'viewer'],
+  operators: ['admin', 'operator'],
+  admins: ['admin'],
+} as const;
+
+/** Written by hand, apart from the table that the server goes by: who may, for each route there is. */
+const WHO: Record<string, keyof typeof GROUPS> = {
+  'GET /healthz': 'anyone',
+  'HEAD /healthz': 'anyone',
+  'GET /readyz': 'anyone',
+  'HEAD /readyz': 'anyone',
+  'GET /login': 'anyone',
+  'GET /v1/dags': 'readers',
+  'GET /v1/dags/:name': 'readers',
+  'PUT /v1/dags/:name': 'operators',
+  'DELETE /v1/dags/:name': 'operators',
+  'GET /v1/dags/:name/versions': 'readers',
+  'GET /v1/dags/:name/versions/:no': 'readers',
+  'POST /v1/dags/:name/runs': 'operators',
+  'POST /v1/dags/:name/runs/batch': 'operators',
+  'POST /v1/dags/:name/schedule/pause': 'operators',
+  'POST /v1/dags/:name/schedule/resume': 'operators',
+  'GET /v1/dags/:name/windows': 'readers',
+  'GET /v1/schedules': 'readers',
+  'GET /v1/runs': 'readers',
+  'GET /v1/runs/:id': 'readers',
+  'POST /v1/runs/:id/cancel': 'operators',
+  'GET /v1/runs/:id/tasks': 'readers',
+  'GET /v1/runs/:id/tasks/:task': 'readers',
+  'GET /v1/runs/:id/tasks/:task/attempts': 'readers',
+  'PUT /v1/bundles/:hash': 'operators',
+  'GET /v1/bundles/:hash': 'readers',
+  'PUT /v1/bundles/:hash/source-map': 'operators',
+  'GET /v1/bundles/:hash/source-map': 'readers',
+  'GET /v1/workers': 'readers',
+  'GET /v1/nodes': 'readers',
+  'GET /v1/tokens': 'admins',
+  'POST /v1/tokens': 'admins',
+  'POST /v1/tokens/:name/revoke': 'admins',
+  'POST /v1/login-links': 'admins',
+  'GET /v1/retention': 'admins',
+  'POST /v1/retention/run': 'admins',
+};
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  const byHash = new Map(ROLES.map((role) => [hashOf(`a-${role}`).toString('hex'), role]));
+  const findToken = async (sha256: Buffer) => {
+    const role = byHash.get(sha256.toString('hex'));
+    return role === undefined ? null : { tenantId: 1 as TenantId, tenant: 'default', name: role, role, leftMs: null };
+  };
+  // Whoever gets past the door meets a fault of ours: that is how it is told from a refusal.
+  const broken = {
+    get: (target: object, name: string) =>
+      Reflect.get(target, name) ?? (() => Promise.reject(new TypeError('past the door'))),
+  };
+  app = await buildApp({
+    queries: new Proxy({ findToken }, broken) as unknown as Queries,
+    main: new Proxy({}, broken) as unknown as MainLine,
+    logger: makeLogger('silent', 'test'),
+    bind: { host: '127.0.0.1', port: 4500 },
+    allowedHosts: [],
+    tls: null,
+    retention: { runDays: 30, journalDays: 7 },
+    rate: null,
+  });
+  await app.ready();
+});
+
+/** As fastify itself tells it, apart from any table of ours. */
+function servedRoutes(): string[] {
+  const found: string[] = [];
+  let path: string[] = [];
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const branch = /^([│ ]*)(?:├── |└── )(\S+)(?: \(([A-Z, ]+)\))?$/.exec(line);
+    if (branch === null) continue;
+    path = [...path.slice(0, (branch[1] ?? '').length / 4), branch[2] ?? ''];
+    for (const method of branch[3]?.split(', ') ?? []) found.push(`${method} ${path.join('')}`);
+  }
+  return found.sort();
+}
+
+test('every route that is served has an entry here, and in the table of operations (I66)', () => {
+  const served = servedRoutes();
+  expect(served).toEqual(Object.keys(WHO).sort());
+  const named = OPERATIONS.map(({ method, path }) => `${method} ${path}`).sort();
+  expect(named).toEqual(expect.arrayContaining(served.filter((route) => !route.startsWith('HEAD '))));
+});
+
+test.each(Object.entries(WHO))('%s is for %s (I66)', async (route, group) => {
+  const [method, path] = route.split(' ') as [string, string];
+  for (const role of ROLES) {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: path.replace(':id', '01a1e0f6-9382-7972-ae81-833005000000').replaceAll(/:\w+/g, 'x'),
+      headers: {
+        host: '127.0.0.1:4500',
+        authorization: `Bearer a-${role}`,
+        ...(method === 'POST' || method === 'PUT' ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(method === 'POST' || method === 'PUT' ? { payload: '{}' } : {}),
+    });
+    const may = (GROUPS[group] as readonly string[]).includes(role);
+    expect([role, answer.statusCode === 403]).toEqual([role, !may]);
+    if (!may && method !== 'HEAD') expect(answer.json().code).toBe('FORBIDDEN');
+  }
+});

@@ -1,0 +1,120 @@
+/**
+ * Idempotency keys of changes that the engine keeps no keys for (I11). A row is *begun* before the change is made and gets
+ * its answer after it. One without an answer is under way, or was cut off: once it is older than any request may be, or
+ * was let go, whoever comes with the same key takes it over and makes the change again, which such changes bear.
+ */
+import type { TenantId } from '@signalbox/engine';
+import type { Database } from '../database.ts';
+import { call, statement, type Value } from '../statement.ts';
+import { encodeText } from '../text.ts';
+
+export interface RequestKey {
+  readonly tenantId: TenantId;
+  readonly operation: string;
+  readonly target: string;
+  readonly key: string;
+}
+
+export type BegunRequest =
+  /** It is the caller's to make the change. */
+  | { readonly state: 'begun' }
+  | { readonly state: 'under_way' }
+  | { readonly state: 'conflict' }
+  | { readonly state: 'answered'; readonly status: number; readonly answer: unknown };
+
+const KEY = 'tenant_id = $1::integer and operation = $2::text and target = $3::text and key = $4::text';
+
+/** Inserts, or takes over what was cut off; either way the row that is there is seen by the second statement. */
+const beginKey = statement(
+  'begin_request_key',
+  `
+  insert into request_key as k (tenant_id, operation, target, key, body_hash)
+  values ($1::integer, $2::text, $3::text, $4::text, $5::text)
+  on conflict (tenant_id, operation, target, key) do update set at = clock_timestamp()
+    where k.body_hash = excluded.body_hash and k.status is null
+      and k.at < clock_timestamp() - $6::bigint * interval '1 millisecond'
+  returning 1`,
+);
+const selectKey = statement(
+  'select_request_key',
+  `select body_hash, status, answer::text from request_key where ${KEY}`,
+);
+const answerKey = statement(
+  'answer_request_key',
+  `update request_key set status = $5::smallint, answer = $6::json where ${KEY} and status is null`,
+);
+/** Older than any request: the next one with the same body may make the change at once. */
+const releaseKey = statement(
+  'release_request_key',
+  `update request_key set at = '-infinity' where ${KEY} and status is null`,
+);
+const forgetKey = statement('forget_request_key', `delete from request_key where ${KEY} and status is null`);
+
+const KEYS_PER_STEP = 1_000;
+const deleteOld = [
+  statement(
+    'delete_old_request_keys',
+    `
+  delete from request_key where ctid = any (array (
+    select ctid from request_key where at < clock_timestamp() - interval '1 day' limit ${KEYS_PER_STEP}))`,
+  ),
+  statement(
+    'delete_old_login_codes',
+    `delete from login_code where expires_at < clock_timestamp() - interval '1 hour'`,
+  ),
+  // Sessions end by themselves and are many; tokens that people have named stay in the list.
+  statement(
+    'delete_old_sessions',
+    `
+  delete from api_token where ctid = any (array (
+    select ctid from api_token
+     where name like 'browser-%' and expires_at < clock_timestamp() - interval '1 day' limit ${KEYS_PER_STEP}))`,
+  ),
+];
+
+const valuesOf = ({ tenantId, operation, target, key }: RequestKey): Value[] => [
+  tenantId,
+  operation,
+  encodeText(target),
+  encodeText(key),
+];
+
+/** `cutOffMs`: how long a request may take at most. */
+export async function beginRequest(
+  database: Database,
+  key: RequestKey,
+  { bodyHash, cutOffMs }: { bodyHash: string; cutOffMs: number },
+): Promise<BegunRequest> {
+  const values = valuesOf(key);
+  const [begun] = await database.run([call(beginKey, ...values, bodyHash, cutOffMs)]);
+  if ((begun?.rows.length ?? 0) > 0) return { state: 'begun' };
+  const [row] = (await database.one(call(selectKey, ...values))).rows;
+  // Let go between the two looks: the caller may ask again.
+  if (row === undefined) return { state: 'under_way' };
+  if (row[0] !== bodyHash) return { state: 'conflict' };
+  if (row[1] === null || row[1] === undefined) return { state: 'under_way' };
+  return { state: 'answered', status: Number(row[1]), answer: JSON.parse(row[2] ?? 'null') };
+}
+
+export async function answerRequest(
+  database: Database,
+  key: RequestKey,
+  { status, answer }: { status: number; answer: unknown },
+): Promise<void> {
+  await database.one(call(answerKey, ...valuesOf(key), status, JSON.stringify(answer)));
+}
+
+/** It is not known what became of the change. */
+export async function releaseRequest(database: Database, key: RequestKey): Promise<void> {
+  await database.one(call(releaseKey, ...valuesOf(key)));
+}
+
+/** Nothing was changed, so nothing is remembered (I12). */
+export async function forgetRequest(database: Database, key: RequestKey): Promise<void> {
+  await database.one(call(forgetKey, ...valuesOf(key)));
+}
+
+/** Keys live for a day, login codes and sessions for as long as they are valid. One step; the next call goes on. */
+export async function dropOldRequests(database: Database): Promise<void> {
+  await database.run(deleteOld.map((deletion) => call(deletion)));
+}

@@ -1,0 +1,137 @@
+/** Versions of a dag, schedules of all, servers: lists that people ask for. Each of a tenant names it (I65). */
+import {
+  type DagId,
+  type DagSpec,
+  type Instant,
+  type NodeId,
+  type ScheduleSpec,
+  SHARD_COUNT,
+  type TenantId,
+  type VersionNo,
+} from '@signalbox/engine';
+import type { Database } from '../database.ts';
+import { call, statement } from '../statement.ts';
+import { decodeText, encodeText } from '../text.ts';
+
+export interface VersionSummary {
+  readonly versionNo: VersionNo;
+  readonly hash: string;
+  readonly deployedAt: Instant;
+  readonly deployedBy: string;
+  readonly isCurrent: boolean;
+}
+
+export interface VersionDetails extends VersionSummary {
+  readonly spec: DagSpec;
+}
+
+export interface ListedSchedule {
+  readonly dagId: DagId;
+  readonly dagName: string;
+  readonly spec: ScheduleSpec;
+  readonly paused: boolean;
+  readonly decidedUntil: Instant;
+}
+
+export interface NodeRow {
+  readonly nodeId: NodeId;
+  readonly gatewayAddress: string;
+  readonly dataAddress: string;
+  readonly leaving: boolean;
+  readonly shards: number;
+}
+
+const VERSION_COLUMNS = 'v.version_no, v.hash, v.at, v.actor, v.version_no = d.version_no';
+const OF_DAG = `dag d join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id
+   where d.tenant_id = $1::integer and d.name = $2::text`;
+
+/** Leans on `dag_name` and on the primary key (shard, dag_id, version_no), from its end. */
+const selectVersions = statement(
+  'list_versions',
+  `
+  select ${VERSION_COLUMNS} from ${OF_DAG} and v.version_no < $3::integer
+   order by v.version_no desc limit $4::integer`,
+);
+const selectVersion = statement(
+  'find_version',
+  `select ${VERSION_COLUMNS}, v.spec::text from ${OF_DAG} and v.version_no = $3::integer`,
+);
+/** Leans on the index `dag_name`. */
+const selectSchedules = statement(
+  'list_schedules',
+  `
+  select d.dag_id, d.name, s.spec::text, s.paused, s.decided_until
+    from dag d join schedule s on s.shard = d.shard and s.dag_id = d.dag_id
+   where d.tenant_id = $1::integer and d.name > $2::text order by d.name limit $3::integer`,
+);
+const selectNodes = statement(
+  'list_nodes',
+  `
+  select n.node_id, n.gateway_address, n.data_address, n.leaving, (select count(*) from shard s where s.owner = n.node_id)
+    from node n order by n.node_id limit 1000`,
+);
+
+const MAX_VERSION = 2_147_483_647;
+
+/** Newest first. */
+export async function listVersions(
+  database: Database,
+  tenantId: TenantId,
+  { dagName, before, limit }: { dagName: string; before: VersionNo | null; limit: number },
+): Promise<VersionSummary[]> {
+  const read = call(selectVersions, tenantId, encodeText(dagName), before ?? MAX_VERSION, limit);
+  const [found] = await database.snapshot((ask) => ask([read], { last: true }));
+  return (found?.rows ?? []).map(parseVersion);
+}
+
+export async function findVersion(
+  database: Database,
+  tenantId: TenantId,
+  { dagName, versionNo }: { dagName: string; versionNo: VersionNo },
+): Promise<VersionDetails | null> {
+  const read = call(selectVersion, tenantId, encodeText(dagName), versionNo);
+  const [found] = await database.snapshot((ask) => ask([read], { last: true }));
+  const row = found?.rows[0];
+  return row === undefined ? null : { ...parseVersion(row), spec: JSON.parse(row[5] ?? 'null') as DagSpec };
+}
+
+/** In order of the dag's name, after the one given. */
+export async function listSchedules(
+  database: Database,
+  tenantId: TenantId,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<ListedSchedule[]> {
+  const read = call(selectSchedules, tenantId, encodeText(after ?? ''), limit);
+  const [found] = await database.snapshot((ask) => ask([read], { last: true }));
+  return (found?.rows ?? []).map(([dagId, name, spec, paused, decidedUntil]) => ({
+    dagId: Number(dagId) as DagId,
+    dagName: decodeText(name ?? ''),
+    spec: JSON.parse(spec ?? 'null') as ScheduleSpec,
+    paused: paused === 't',
+    decidedUntil: Number(decidedUntil) as Instant,
+  }));
+}
+
+/** The servers on this database. They are nobody's in particular, so they have no tenant. */
+export async function listNodes(database: Database): Promise<{ nodes: NodeRow[]; unowned: number }> {
+  const { rows } = await database.one(call(selectNodes));
+  const nodes = rows.map(([nodeId, gatewayAddress, dataAddress, leaving, shards]) => ({
+    nodeId: nodeId as NodeId,
+    gatewayAddress: gatewayAddress ?? '',
+    dataAddress: dataAddress ?? '',
+    leaving: leaving === 't',
+    shards: Number(shards),
+  }));
+  return { nodes, unowned: SHARD_COUNT - nodes.reduce((sum, { shards }) => sum + shards, 0) };
+}
+
+function parseVersion(row: readonly (string | null)[]): VersionSummary {
+  const [versionNo, hash, at, actor, isCurrent] = row;
+  return {
+    versionNo: Number(versionNo) as VersionNo,
+    hash: decodeText(hash ?? ''),
+    deployedAt: Number(at) as Instant,
+    deployedBy: decodeText(actor ?? ''),
+    isCurrent: isCurrent === 't',
+  };
+}
