@@ -10,15 +10,18 @@ import {
   type NodeId,
   type State,
   shardOfCommand,
+  type WorkerId,
 } from '@signalbox/engine';
 import type { NodeSeen, Store } from '@signalbox/store';
 import { AttentiveClock } from './attentive-clock.ts';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
+import { Fleet } from './fleet/fleet.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
-import type { PeerMessage } from './peer/message.ts';
+import type { PeerMessage, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import type { Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
 import { type Routed, Router } from './router.ts';
@@ -55,6 +58,8 @@ export class Host {
   private readonly peers: Peers;
   private readonly ownership: Ownership;
   private readonly clock: AttentiveClock;
+  private readonly fleet: Fleet;
+  private readonly counts = new Metrics();
   private toldDemand = NO_DEMAND;
   private cancelTelling: (() => void) | null = null;
   private nodes: readonly NodeSeen[] = [];
@@ -71,7 +76,10 @@ export class Host {
     const payloads = new Payloads(ports.store);
     this.turns = new Turns({
       ...ports,
-      onCommitted: (changes) => keepPayloads(payloads, changes),
+      onCommitted: (changes, batch) => {
+        keepPayloads(payloads, changes);
+        this.counts.committed(changes, batch);
+      },
       onEffects: (sent) => effects.send(sent),
       onTurn: (state) => this.tellDemand(state),
       onFailure: (reason) => this.ownership.recover(reason),
@@ -87,11 +95,14 @@ export class Host {
         const isTaken = turns.inbox.offer({ command, isVoid, reply });
         if (!isTaken) reply({ status: 'not_done', reason: 'overloaded' });
       },
+      onQuestion: (question) => this.fleet.answer(question),
       onNotice: (from, message) => this.takeNotice(from, message),
       onLinked: (other) => this.introduce(other),
       onCalled: (other) => this.introduce(other),
       onUnlinked: (other) => this.loseNode(other),
     });
+    const nodes = () => this.nodes.map((node) => node.nodeId);
+    this.fleet = new Fleet({ self: nodeId, clock, gateway: this.gateway, peers, nodes });
     this.ownership = new Ownership({
       ...ports,
       node: options,
@@ -111,7 +122,10 @@ export class Host {
         this.peers.tellAll({ kind: 'reconcile', epochs });
       },
       onReleased: () => this.peers.tellAll({ kind: 'released' }),
-      onDropped: () => this.gateway.ownerLost(nodeId),
+      onDropped: () => {
+        this.counts.reloaded();
+        this.gateway.ownerLost(nodeId);
+      },
     });
     log('info', 'The node begins.', { nodeId });
   }
@@ -140,6 +154,21 @@ export class Host {
   /** Where workers reach the nodes that are there and stay, this one too. */
   gateways(): string[] {
     return this.nodes.flatMap(({ leaving, gatewayAddress }) => (leaving ? [] : [gatewayAddress]));
+  }
+
+  /** Of all nodes; `missing` are those that gave no answer within a second. */
+  listWorkers(): Promise<{ workers: WorkerSeen[]; missing: NodeId[] }> {
+    return this.fleet.list();
+  }
+
+  /** Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it. */
+  drainWorker(workerId: WorkerId): Promise<boolean> {
+    return this.fleet.drain(workerId);
+  }
+
+  /** Plain numbers, gathered when asked for. */
+  metrics(): HostMetrics {
+    return this.counts.seen(this.turns.current(), this.gateway.workers(), this.turns.inbox.size);
   }
 
   /** How many shards this node serves right now. */
@@ -183,6 +212,8 @@ export class Host {
       case 'left':
         return turns.tell({ kind: 'WorkerLeft', gateway: from, workerId: message.workerId });
       case 'calls':
+      case 'asks':
+      case 'answers':
       case 'forward':
       case 'forwarded':
         return;

@@ -94,6 +94,42 @@ export interface Released {
   readonly kind: 'released';
 }
 
+/** A worker as its gateway sees it. */
+export interface WorkerSeen {
+  readonly workerId: WorkerId;
+  readonly name: string;
+  /** Where its stream ends. */
+  readonly nodeId: NodeId;
+  readonly queues: readonly QueueName[];
+  readonly slots: number;
+  readonly running: number;
+  readonly draining: boolean;
+  /** Since it was last heard. */
+  readonly silentMs: number;
+}
+
+/** What a node may ask of any other. Nothing is decided by it. */
+export type PeerQuestion =
+  | { readonly what: 'workers' }
+  /** Tell this worker to finish and leave, if its stream ends at you. */
+  | { readonly what: 'drain'; readonly workerId: WorkerId };
+
+export type PeerAnswer =
+  | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }
+  | { readonly what: 'drain'; readonly isFound: boolean };
+
+export interface Asks {
+  readonly kind: 'asks';
+  readonly no: number;
+  readonly question: PeerQuestion;
+}
+
+export interface Answers {
+  readonly kind: 'answers';
+  readonly no: number;
+  readonly answer: PeerAnswer;
+}
+
 export type PeerMessage =
   | Calls
   | Forward
@@ -106,4 +142,6 @@ export type PeerMessage =
   | Heard
   | Left
   | Reconcile
-  | Released;
+  | Released
+  | Asks
+  | Answers;

@@ -15,9 +15,14 @@ function setUp() {
   let onLink: ((caller: PeerCaller, link: PeerLink) => PeerHandlers) | null = null;
   const heard: string[] = [];
   const noted: unknown[] = [];
+  const opened: PeerHandlers[] = [];
+  const sent: unknown[] = [];
   const clock = { wall: () => 0 as never, mono: () => 0 as never, after: () => () => undefined };
   const network = {
-    open: () => ({ send: () => undefined, close: () => undefined }),
+    open: (_address: string, _caller: PeerCaller, handlers: PeerHandlers) => {
+      opened.push(handlers);
+      return { send: (message: unknown) => sent.push(message), close: () => undefined };
+    },
     listen: (run: typeof onLink) => {
       onLink = run;
     },
@@ -27,6 +32,7 @@ function setUp() {
     { network, clock, log: () => undefined },
     {
       onForward: () => undefined,
+      onQuestion: () => ({ what: 'workers', workers: [] }),
       onNotice: (_from, message) => noted.push(message.kind),
       onLinked: () => undefined,
       onCalled: (nodeId) => heard.push(nodeId),
@@ -46,7 +52,7 @@ function setUp() {
     handlers.onMessage({ kind: 'calls', nodeId: meant });
     return Object.assign(incoming, handlers);
   };
-  return { peers, call, heard, noted };
+  return { peers, call, heard, noted, opened, sent };
 }
 
 const row = (nodeId: NodeId): NodeSeen => ({
@@ -93,4 +99,27 @@ test('what is said before whom is meant is not listened to', () => {
   const late = call(3, 'self.1' as NodeId);
   late.onMessage({ kind: 'released' });
   expect(noted).toEqual([]);
+});
+
+test('a question is answered on the link it came by', () => {
+  const { call } = setUp();
+  const incoming = call(1);
+  incoming.onMessage({ kind: 'asks', no: 4, question: { what: 'workers' } });
+  expect(incoming.replies).toEqual([{ kind: 'answers', no: 4, answer: { what: 'workers', workers: [] } }]);
+});
+
+test('whoever asks hears nothing where no link is, and nothing more when it closes', () => {
+  const { peers, sent, opened } = setUp();
+  const heard: unknown[] = [];
+  peers.ask(other, { what: 'workers' }, (answer) => heard.push(answer));
+  expect(heard).toEqual([null]);
+  peers.update([row(self), row(other)]);
+  peers.ask(other, { what: 'workers' }, (answer) => heard.push(answer));
+  const { no } = sent.at(-1) as { no: number };
+  opened[0]?.onMessage({ kind: 'answers', no, answer: { what: 'workers', workers: [] } });
+  peers.ask(other, { what: 'workers' }, (answer) => heard.push(answer));
+  const forget = peers.ask(other, { what: 'workers' }, (answer) => heard.push(answer));
+  forget();
+  opened[0]?.onClose();
+  expect(heard).toEqual([null, { what: 'workers', workers: [] }, null]);
 });

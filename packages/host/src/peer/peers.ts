@@ -5,7 +5,7 @@
 import type { Command, NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';
 import type { Clock, Log, PeerCaller, PeerHandlers, PeerLink, PeerNetwork } from '../ports.ts';
-import type { ForwardResult, PeerMessage } from './message.ts';
+import type { ForwardResult, PeerAnswer, PeerMessage, PeerQuestion } from './message.ts';
 
 export interface PeerEvents {
   /** A request to decide on; answered through `reply`. The caller is asked `isVoid` before it is decided. */
@@ -16,6 +16,8 @@ export interface PeerEvents {
     reply: (result: ForwardResult) => void,
     isVoid: () => boolean,
   ): void;
+  /** Something that this node knows; answered at once. */
+  onQuestion(question: PeerQuestion): PeerAnswer;
   onNotice(from: NodeId, message: PeerMessage): void;
   onLinked(nodeId: NodeId): void;
   /** It has opened a link to us: it may have lost us before, and what it knew of us with that. */
@@ -28,6 +30,7 @@ interface OutgoingLink {
   readonly address: string;
   link: PeerLink | null;
   readonly waiting: Map<number, (result: ForwardResult) => void>;
+  readonly asked: Map<number, (answer: PeerAnswer | null) => void>;
 }
 
 const REOPEN_MS = 100;
@@ -69,7 +72,7 @@ export class Peers {
     this.forgetCallers(wanted);
     for (const { nodeId, peerAddress } of wanted.values()) {
       if (this.outgoing.has(nodeId)) continue;
-      const out: OutgoingLink = { nodeId, address: peerAddress, link: null, waiting: new Map() };
+      const out: OutgoingLink = { nodeId, address: peerAddress, link: null, waiting: new Map(), asked: new Map() };
       this.outgoing.set(nodeId, out);
       this.open(out);
     }
@@ -104,6 +107,20 @@ export class Peers {
     this.lastNo += 1;
     out.waiting.set(this.lastNo, reply);
     out.link.send({ kind: 'forward', no: this.lastNo, epoch, command } satisfies PeerMessage);
+  }
+
+  /** Null when the link is not there, or closes before the answer. The answer of this takes the question back. */
+  ask(nodeId: NodeId, question: PeerQuestion, reply: (answer: PeerAnswer | null) => void): () => void {
+    const out = this.outgoing.get(nodeId);
+    if (out?.link == null) {
+      reply(null);
+      return () => undefined;
+    }
+    this.lastNo += 1;
+    const no = this.lastNo;
+    out.asked.set(no, reply);
+    out.link.send({ kind: 'asks', no, question } satisfies PeerMessage);
+    return () => void out.asked.delete(no);
   }
 
   stop(): void {
@@ -146,14 +163,22 @@ export class Peers {
     const waiting = [...out.waiting.values()];
     out.waiting.clear();
     for (const reply of waiting) reply({ status: 'unknown' });
+    const asked = [...out.asked.values()];
+    out.asked.clear();
+    for (const reply of asked) reply(null);
   }
 
   private takeAnswer(out: OutgoingLink, message: unknown): void {
     const answer = message as PeerMessage;
-    if (answer.kind !== 'forwarded') return;
-    const reply = out.waiting.get(answer.no);
-    out.waiting.delete(answer.no);
-    reply?.(answer.result);
+    if (answer.kind === 'forwarded') {
+      const reply = out.waiting.get(answer.no);
+      out.waiting.delete(answer.no);
+      reply?.(answer.result);
+    } else if (answer.kind === 'answers') {
+      const reply = out.asked.get(answer.no);
+      out.asked.delete(answer.no);
+      reply?.(answer.answer);
+    }
   }
 
   private accept(caller: PeerCaller, link: PeerLink): PeerHandlers {
@@ -171,6 +196,10 @@ export class Peers {
           return this.events.onCalled(caller.nodeId);
         }
         if (isVoid()) return;
+        if (message.kind === 'asks') {
+          const answer = this.events.onQuestion(message.question);
+          return link.send({ kind: 'answers', no: message.no, answer } satisfies PeerMessage);
+        }
         if (message.kind !== 'forward') return this.events.onNotice(caller.nodeId, message);
         const { no, epoch, command } = message;
         const reply = (result: ForwardResult) => {

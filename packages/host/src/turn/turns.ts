@@ -29,8 +29,8 @@ export interface TurnsPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** After the commit, before anything of it is sent. */
-  readonly onCommitted: (changes: readonly Change[]) => void;
+  /** After the commit, before anything of it is sent; with how many commands it was for, and how long it took. */
+  readonly onCommitted: (changes: readonly Change[], batch: { commandCount: number; tookMs: number }) => void;
   /** After the commit, in batch order. */
   readonly onEffects: (effects: readonly Effect[]) => void;
   /** After each turn: demand may have changed. */
@@ -254,12 +254,13 @@ export class Turns {
     );
     this.hasMore = this.hasMore || result.more;
     this.noteLost(result.changes);
+    const beganAt = clock.mono();
     const committed = this.commit(state, batch, result, now);
     this.outbox.sendAfter({
       batchNo: result.batchNo,
       committed,
       send: () => {
-        this.ports.onCommitted(result.changes);
+        this.ports.onCommitted(result.changes, { commandCount: batch.length, tookMs: clock.mono() - beganAt });
         this.strikesDone(batch);
         batch.forEach(({ reply }, i) => reply?.({ status: 'answered', answer: result.answers[i]! }));
         if (result.effects.length > 0) this.ports.onEffects(result.effects);

@@ -1,0 +1,96 @@
+import type { NodeId, WorkerId } from '@signalbox/engine';
+import { expect, test } from 'vitest';
+import type { Session } from '../gateway/session.ts';
+import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
+import { Fleet } from './fleet.ts';
+
+const [self, other, third] = ['a', 'b', 'c'] as NodeId[] as [NodeId, NodeId, NodeId];
+
+function seen(workerId: string, nodeId: NodeId, silentMs = 10): WorkerSeen {
+  const plain = { queues: [], slots: 2, running: 1, draining: false };
+  return { workerId: workerId as WorkerId, name: workerId, nodeId, silentMs, ...plain };
+}
+
+/** A node with one worker, and others that answer what they are told to, or nothing. */
+function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
+  const timers: (() => void)[] = [];
+  const asked: { nodeId: NodeId; question: PeerQuestion }[] = [];
+  const drained: WorkerId[] = [];
+  const session = { workerId: 'w1', name: 'w1', queues: [], slots: 2, held: new Map([['x', {}]]), isDraining: false };
+  const fleet = new Fleet({
+    self,
+    clock: {
+      wall: () => 0 as never,
+      mono: () => 0 as never,
+      after: (_ms, run) => {
+        timers.push(run);
+        return () => void timers.splice(timers.indexOf(run), 1);
+      },
+    },
+    gateway: {
+      workers: () => [session as unknown as Session],
+      silentMs: () => 10,
+      drain: (workerId) => {
+        drained.push(workerId);
+        return workerId === 'w1';
+      },
+    },
+    peers: () => ({
+      ask: (nodeId, question, reply) => {
+        asked.push({ nodeId, question });
+        const answer = answers.get(nodeId);
+        if (answer !== undefined) queueMicrotask(() => reply(answer));
+        return () => undefined;
+      },
+    }),
+    nodes: () => [self, other, third],
+  });
+  return { fleet, timers, asked, drained };
+}
+
+test('the workers of all nodes; one that gives no answer in time is named', async () => {
+  const { fleet, timers } = setUp(new Map([[other, { what: 'workers', workers: [seen('w0', other)] }]]));
+  const listed = fleet.list();
+  await Promise.resolve();
+  expect(timers).toHaveLength(1);
+  timers[0]!();
+  expect(await listed).toEqual({ workers: [seen('w0', other), seen('w1', self)], missing: [third] });
+});
+
+test('a worker that two nodes know is where it was heard last', async () => {
+  const moved: PeerAnswer = { what: 'workers', workers: [seen('w1', other, 3), seen('w2', other, 900)] };
+  const left: PeerAnswer = { what: 'workers', workers: [seen('w2', third, 20)] };
+  const { fleet } = setUp(
+    new Map([
+      [other, moved],
+      [third, left],
+    ]),
+  );
+  const { workers, missing } = await fleet.list();
+  expect(workers.map(({ workerId, nodeId }) => [workerId, nodeId])).toEqual([
+    ['w1', other],
+    ['w2', third],
+  ]);
+  expect(missing).toEqual([]);
+});
+
+test.each([
+  ['w1', false, true],
+  ['w9', true, true],
+  ['w9', false, false],
+])('draining %s, found elsewhere %s: %s', async (workerId, isFound, expected) => {
+  const answers = new Map<NodeId, PeerAnswer>([
+    [other, { what: 'drain', isFound: false }],
+    [third, { what: 'drain', isFound }],
+  ]);
+  const { fleet, asked, drained } = setUp(answers);
+  expect(await fleet.drain(workerId as WorkerId)).toBe(expected);
+  expect(drained).toEqual([workerId]);
+  expect(asked.map(({ nodeId }) => nodeId)).toEqual([other, third]);
+});
+
+test('what another node asks is answered from here', () => {
+  const { fleet } = setUp(new Map());
+  expect(fleet.answer({ what: 'workers' })).toEqual({ what: 'workers', workers: [seen('w1', self)] });
+  expect(fleet.answer({ what: 'drain', workerId: 'w1' as WorkerId })).toEqual({ what: 'drain', isFound: true });
+});

@@ -1,0 +1,95 @@
+/** The workers of all nodes: each node knows those whose streams end at it, and is asked. */
+import type { NodeId, WorkerId } from '@signalbox/engine';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
+import type { Peers } from '../peer/peers.ts';
+import type { Clock } from '../ports.ts';
+
+export interface FleetPorts {
+  readonly self: NodeId;
+  readonly clock: Clock;
+  readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain'>;
+  readonly peers: () => Pick<Peers, 'ask'>;
+  /** The nodes that are there, this one too. */
+  readonly nodes: () => readonly NodeId[];
+}
+
+/** A node that does not answer by then is named, and not waited for. */
+const PATIENCE_MS = 1_000;
+
+export class Fleet {
+  private readonly ports: FleetPorts;
+
+  constructor(ports: FleetPorts) {
+    this.ports = ports;
+  }
+
+  async list(): Promise<{ workers: WorkerSeen[]; missing: NodeId[] }> {
+    const here = this.here();
+    const answers = await this.askOthers({ what: 'workers' });
+    const found = new Map<WorkerId, WorkerSeen>();
+    const missing: NodeId[] = [];
+    for (const [nodeId, answer] of answers) if (answer?.what !== 'workers') missing.push(nodeId);
+    const all = [here, ...[...answers.values()].map((answer) => (answer?.what === 'workers' ? answer.workers : []))];
+    for (const worker of all.flat()) {
+      const known = found.get(worker.workerId);
+      // One that has moved on may leave a stream behind that nobody closed: where it was heard last, there it is.
+      if (known === undefined || worker.silentMs < known.silentMs) found.set(worker.workerId, worker);
+    }
+    const workers = [...found.values()].sort((a, b) => compare(a.name, b.name) || compare(a.workerId, b.workerId));
+    return { workers, missing };
+  }
+
+  /** Tells a worker, wherever it is, to take nothing new and to leave when it is done. False when no node knows it. */
+  async drain(workerId: WorkerId): Promise<boolean> {
+    // All are told, also when it was found here: it may be on its way from one gateway to another.
+    const isHere = this.ports.gateway.drain(workerId);
+    const answers = await this.askOthers({ what: 'drain', workerId });
+    return isHere || [...answers.values()].some((answer) => answer?.what === 'drain' && answer.isFound);
+  }
+
+  /** What another node wants to know of this one. */
+  answer(question: PeerQuestion): PeerAnswer {
+    if (question.what === 'workers') return { what: 'workers', workers: this.here() };
+    return { what: 'drain', isFound: this.ports.gateway.drain(question.workerId) };
+  }
+
+  private here(): WorkerSeen[] {
+    const { gateway, self } = this.ports;
+    return gateway.workers().map((session) => ({
+      workerId: session.workerId,
+      name: session.name,
+      nodeId: self,
+      queues: session.queues,
+      slots: session.slots,
+      running: session.held.size,
+      draining: session.isDraining,
+      silentMs: Math.round(gateway.silentMs(session)),
+    }));
+  }
+
+  /** By node; null for one that gave no answer. */
+  private async askOthers(question: PeerQuestion): Promise<Map<NodeId, PeerAnswer | null>> {
+    const { self, nodes } = this.ports;
+    const others = nodes().filter((nodeId) => nodeId !== self);
+    const answers = await Promise.all(others.map((nodeId) => this.ask(nodeId, question)));
+    return new Map(others.map((nodeId, i) => [nodeId, answers[i] ?? null]));
+  }
+
+  private ask(nodeId: NodeId, question: PeerQuestion): Promise<PeerAnswer | null> {
+    return new Promise((resolve) => {
+      const cancel = this.ports.clock.after(PATIENCE_MS, () => {
+        forget();
+        resolve(null);
+      });
+      const forget = this.ports.peers().ask(nodeId, question, (answer) => {
+        cancel();
+        resolve(answer);
+      });
+    });
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,156 @@
+/**
+ * What people who run it want to see, as plain numbers. Counted where a commit has become true, not where it is decided: the
+ * engine's own loop pays nothing for it. What can be counted when somebody asks is counted then.
+ */
+import {
+  ATTEMPT_OUTCOMES,
+  type AttemptOutcome,
+  type Change,
+  PRIORITIES,
+  type Priority,
+  type ReturnReason,
+  RUN_OUTCOMES,
+  type RunCreated,
+  type RunOutcome,
+  type State,
+} from '@signalbox/engine';
+import type { Session } from '../gateway/session.ts';
+import { Histogram, type HistogramSeen } from './histogram.ts';
+
+type Counts<Word extends string> = Readonly<Record<Word, number>>;
+
+export interface HostMetrics {
+  // As it is now.
+  readonly shardsOwned: number;
+  readonly liveRuns: number;
+  /** Also those that a limit holds back. */
+  readonly readyTasks: Counts<Priority>;
+  readonly runningAttempts: number;
+  readonly inboxLength: number;
+  /** Of the workers whose streams end here. */
+  readonly workers: number;
+  readonly slots: number;
+  readonly freeSlots: number;
+  // Since the process began.
+  readonly runsCreated: Counts<RunCreated['cause']>;
+  readonly runsEnded: Counts<RunOutcome>;
+  readonly runsReopened: number;
+  readonly claims: number;
+  /** Claims that never began, by why they came back. */
+  readonly claimsReturned: Counts<ReturnReason>;
+  readonly attemptsEnded: Counts<AttemptOutcome>;
+  readonly commits: number;
+  readonly changes: number;
+  /** How often memory was dropped and loaded anew. */
+  readonly reloads: number;
+  readonly commitMs: HistogramSeen;
+  readonly commandsPerBatch: HistogramSeen;
+  readonly changesPerCommit: HistogramSeen;
+}
+
+const COMMIT_MS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+export class Metrics {
+  private readonly runsCreated: Open<Counts<RunCreated['cause']>> = { api: 0, schedule: 0, event: 0 };
+  private readonly runsEnded = zeros(RUN_OUTCOMES);
+  private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
+  private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
+  private readonly commitMs = new Histogram(COMMIT_MS);
+  private readonly commandsPerBatch = new Histogram(BATCH_SIZES);
+  private readonly changesPerCommit = new Histogram(BATCH_SIZES);
+  private claims = 0;
+  private runsReopened = 0;
+  private commits = 0;
+  private changes = 0;
+  private reloads = 0;
+
+  /** After the commit of a batch. One without changes was none. */
+  committed(changes: readonly Change[], { commandCount, tookMs }: { commandCount: number; tookMs: number }): void {
+    if (commandCount > 0) this.commandsPerBatch.add(commandCount);
+    if (changes.length === 0) return;
+    this.commits += 1;
+    this.changes += changes.length;
+    this.commitMs.add(tookMs);
+    this.changesPerCommit.add(changes.length);
+    for (const change of changes) this.count(change);
+  }
+
+  reloaded(): void {
+    this.reloads += 1;
+  }
+
+  seen(state: State | null, sessions: readonly Session[], inboxLength: number): HostMetrics {
+    return {
+      ...stateMetrics(state),
+      inboxLength,
+      workers: sessions.length,
+      slots: sessions.reduce((sum, { slots }) => sum + slots, 0),
+      freeSlots: sessions.reduce((sum, session) => sum + roomOf(session), 0),
+      runsCreated: { ...this.runsCreated },
+      runsEnded: { ...this.runsEnded },
+      runsReopened: this.runsReopened,
+      claims: this.claims,
+      claimsReturned: { ...this.claimsReturned },
+      attemptsEnded: { ...this.attemptsEnded },
+      commits: this.commits,
+      changes: this.changes,
+      reloads: this.reloads,
+      commitMs: this.commitMs.seen(),
+      commandsPerBatch: this.commandsPerBatch.seen(),
+      changesPerCommit: this.changesPerCommit.seen(),
+    };
+  }
+
+  private count(change: Change): void {
+    switch (change.kind) {
+      case 'AttemptClaimed':
+        this.claims += 1;
+        return;
+      case 'AttemptEnded':
+        this.attemptsEnded[change.outcome] += 1;
+        return;
+      case 'RunCreated':
+        this.runsCreated[change.cause] += 1;
+        return;
+      case 'RunEnded':
+        this.runsEnded[change.outcome] += 1;
+        return;
+      case 'ClaimReturned':
+        this.claimsReturned[change.reason] += 1;
+        return;
+      case 'RunReopened':
+        this.runsReopened += 1;
+        return;
+      default:
+    }
+  }
+}
+
+function stateMetrics(
+  state: State | null,
+): Pick<HostMetrics, 'shardsOwned' | 'liveRuns' | 'readyTasks' | 'runningAttempts'> {
+  const readyTasks = zeros(PRIORITIES);
+  if (state === null) return { shardsOwned: 0, liveRuns: 0, readyTasks, runningAttempts: 0 };
+  let runningAttempts = 0;
+  for (const worker of state.workers.all()) runningAttempts += worker.running;
+  for (const dag of state.dags.byId.values()) {
+    for (const lanes of dag.lanes.values()) {
+      for (const lane of lanes) if (lane !== undefined) readyTasks[PRIORITIES[lane.priority]!] += lane.ready;
+    }
+  }
+  // Those that have just ended stay until their commit is settled.
+  const liveRuns = state.runs.count - state.lingering.length;
+  return { shardsOwned: state.shards.size, liveRuns, readyTasks, runningAttempts };
+}
+
+/** Slots that no claim fills, lent or not. */
+function roomOf({ isDraining, slots, held }: Session): number {
+  return isDraining ? 0 : Math.max(0, slots - held.size);
+}
+
+function zeros<Word extends string>(words: readonly Word[]): Record<Word, number> {
+  return Object.fromEntries(words.map((word) => [word, 0])) as Record<Word, number>;
+}
