@@ -3,12 +3,18 @@
  *
  * `waiting` (arrived) → `running` (its handler was called) → `reported` (its report waits for an answer) → `gone`.
  * From any of them `gone` at once, when the server says that the claim is stale. One that is told to stop keeps its state
- * until its handler settles or its grace is over, and is then reported with what stopped it.
+ * until it settles or its grace is over, and is then reported with what stopped it. One whose last lines of log are on
+ * their way `isEnding`, and still counts as running.
  */
 import type { Assignment, Claim, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { AttemptStopped, type HandlerContext, type Log, type StopReason } from '@signalbox/sdk';
+import { logLine } from './child/log-line.ts';
+import type { Execution } from './executors/port.ts';
 import { resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
+import type { AttemptLog } from './logs/attempt-log.ts';
+import type { LogBook } from './logs/log-book.ts';
+import type { Mask } from './logs/mask.ts';
 import { secretOf } from './secrets.ts';
 import { NO_SECRETS, type Work } from './work.ts';
 
@@ -40,6 +46,14 @@ export class Attempt {
   /** Whether the server has been told in any way that this worker has it. */
   named = false;
   stopReason: StopReason | null = null;
+  /** What runs it, where that is not this process. */
+  execution: Execution | null = null;
+  /** When it was ended by force; on the worker's own clock. */
+  forcedAt: number | null = null;
+  log: AttemptLog | null = null;
+  /** Of the secrets that it was given. */
+  mask: Mask | null = null;
+  isEnding = false;
   #controller: AbortController | null = null;
 
   constructor(assignment: Assignment, key: string, arrivedAt: number) {
@@ -76,6 +90,7 @@ export class Attempt {
     if (this.stopReason !== null) return;
     this.stopReason = reason;
     this.#controller?.abort(stopped(reason));
+    this.execution?.stop(reason);
   }
 }
 
@@ -95,15 +110,17 @@ export class AttemptContext implements HandlerContext {
   readonly #attempt: Attempt;
   readonly #assignment: Assignment;
   readonly #log: Log;
+  readonly #book: LogBook;
   readonly #work: Work | null;
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
 
-  constructor(attempt: Attempt, assignment: Assignment, log: Log, work: Work | null = null) {
+  constructor(attempt: Attempt, log: Log, book: LogBook, work: Work | null) {
     this.#attempt = attempt;
-    this.#assignment = assignment;
+    this.#assignment = attempt.assignment;
     this.#log = log;
+    this.#book = book;
     this.#work = work;
   }
 
@@ -162,8 +179,25 @@ export class AttemptContext implements HandlerContext {
     return secretOf(this.#work?.secrets ?? NO_SECRETS, name);
   }
 
+  /** Lines go to the attempt's log and to the worker's own. */
   get log(): Log {
     const { dag, run, taskName } = this.#assignment;
-    return withFields(this.#log, { dag, run, task: taskName, attempt: this.attempt });
+    const own = withFields(this.#log, { dag, run, task: taskName, attempt: this.attempt });
+    const both = (level: keyof Log) => (message: string, fields?: object) => {
+      this.#book.of(this.#attempt)?.line('log', logLine(level, message, fields));
+      if (this.#work === null || this.#work.mask.isEmpty) own[level](message, fields);
+      else own[level](...maskedLine(this.#work.mask, logLine(level, message, fields)));
+    };
+    return { debug: both('debug'), info: both('info'), warn: both('warn'), error: both('error') };
+  }
+}
+
+function maskedLine(mask: Mask, line: string): [string, object?] {
+  const masked = mask.text(line);
+  try {
+    const { message, fields } = JSON.parse(masked) as { readonly message: string; readonly fields?: object };
+    return fields === undefined ? [message] : [message, fields];
+  } catch {
+    return [masked]; // The secret was part of the JSON's own signs.
   }
 }

@@ -15,7 +15,7 @@ import {
   type WorkerMessageParts,
   type WorkerStream,
 } from '@signalbox/protocol/grpc';
-import { Gateways } from './gateways.ts';
+import { type GatewayAddress, Gateways } from './gateways.ts';
 import type { WorkerConfig } from './options.ts';
 import type { Line } from './outbox.ts';
 
@@ -47,6 +47,11 @@ export class Link implements Line {
 
   get isUp(): boolean {
     return this.#state === 'up';
+  }
+
+  /** The one that is spoken to, or tried next. */
+  get gateway(): GatewayAddress {
+    return this.#gateways.current;
   }
 
   start(): void {

@@ -1,10 +1,13 @@
 /** What a worker is started with, checked once at the door. */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Handler, Log } from '@signalbox/sdk';
+import { type AllowEntry, parseAllow } from './executors/http/address-policy.ts';
 import { parseGateway } from './gateways.ts';
 import { jsonLog } from './log.ts';
 import { Secrets } from './secrets.ts';
+import { WORK_KINDS, type WorkKind } from './work.ts';
 
 export interface WorkerOptions {
   /** `host:port` in clear text, or `https://host:port` with TLS. One is enough: a gateway names the others. */
@@ -14,8 +17,14 @@ export interface WorkerOptions {
   readonly queues?: readonly string[];
   /** How many attempts it runs at a time. */
   readonly slots: number;
-  /** Functions by the names under which dags know them. */
-  readonly handlers: Readonly<Record<string, Handler>>;
+  /** Functions by the names under which dags know them. Without any the worker runs bundles, processes and calls. */
+  readonly handlers?: Readonly<Record<string, Handler>> | undefined;
+  /** Which kinds of tasks it takes: handler, function, process, http. All unless told; the others fail for good. */
+  readonly allow?: readonly WorkKind[];
+  /** What `http` tasks may call beside public addresses: host names, addresses, ranges such as 10.0.0.0/8. */
+  readonly httpAllow?: readonly string[];
+  /** Where bundles are kept: below the user's cache folder unless told. */
+  readonly cacheFolder?: string;
   /** For people. */
   readonly name?: string;
   /** A folder with a file for each secret, named as it is. Variables SIGNALBOX_SECRET_<NAME> count as well, and first. */
@@ -48,6 +57,8 @@ export interface Timing {
   readonly welcomeMs: number;
   /** How long a handler whose time is over may take to settle before it is reported without it. */
   readonly timeoutGraceMs: number;
+  /** An attempt that was ended by force and is still there after so long is reported without waiting for it. */
+  readonly forceMs: number;
   /** Attempts are begun for so long at a stretch, then the event loop goes round: handlers may be busy before their first await. */
   readonly startBudgetMs: number;
   /** With so many reports, or so many bytes of them, not answered, nothing new is taken on (I73). */
@@ -66,6 +77,7 @@ export const DEFAULT_TIMING: Timing = {
   backoffMaxMs: 2_000,
   welcomeMs: 5_000,
   timeoutGraceMs: 250,
+  forceMs: 10_000,
   startBudgetMs: 20,
   unansweredLimit: 20_000,
   unansweredBytesLimit: 64 * 1024 * 1024,
@@ -81,6 +93,10 @@ export interface WorkerConfig {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly log: Log;
   readonly secrets: Secrets;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly allow: ReadonlySet<WorkKind>;
+  readonly httpAllow: readonly AllowEntry[];
+  readonly cacheFolder: string;
   readonly rootCertificates: Buffer | null;
   readonly timing: Timing;
 }
@@ -97,7 +113,15 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
   gateways.forEach(parseGateway);
   const queues = options.queues ?? ['default'];
   if (queues.length === 0) throw new TypeError('queues is empty; give at least one name such as "default"');
-  for (const [name, handler] of Object.entries(options.handlers)) {
+  const handlers = options.handlers ?? {};
+  const allow = options.allow ?? WORK_KINDS;
+  if (allow.length === 0) throw new TypeError(`allow is empty; give at least one of ${WORK_KINDS.join(', ')}`);
+  for (const kind of allow) {
+    if (WORK_KINDS.includes(kind)) continue;
+    throw new TypeError(`allow has "${String(kind)}"; give some of ${WORK_KINDS.join(', ')}`);
+  }
+  const environment = options.environment ?? process.env;
+  for (const [name, handler] of Object.entries(handlers)) {
     if (typeof handler !== 'function') throw new TypeError(`handler ${name} is not a function`);
   }
   return {
@@ -107,13 +131,19 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
     token: options.token,
     queues,
     slots,
-    handlers: new Map(Object.entries(options.handlers)),
+    handlers: new Map(Object.entries(handlers)),
     log: options.log ?? jsonLog(),
-    secrets: new Secrets({
-      folder: options.secretsFolder ?? null,
-      environment: options.environment ?? process.env,
-    }),
+    secrets: new Secrets({ folder: options.secretsFolder ?? null, environment }),
+    environment,
+    allow: new Set(allow),
+    httpAllow: parseAllow(options.httpAllow ?? []),
+    cacheFolder: options.cacheFolder ?? usualCacheFolder(environment),
     rootCertificates: options.rootCertificates ?? null,
     timing: { ...DEFAULT_TIMING, ...options.timing },
   };
+}
+
+function usualCacheFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  const cache = environment.XDG_CACHE_HOME;
+  return join(cache !== undefined && cache.startsWith('/') ? cache : join(homedir(), '.cache'), 'signalbox', 'bundles');
 }

@@ -1,7 +1,8 @@
 /** From what a handler returned or threw to what is reported of it. User code may return and throw anything at all. */
-import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
-import { isPermanent } from '@signalbox/sdk';
+import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
+import { isPermanent } from '@signalbox/sdk/handler';
 
 export interface Result {
   readonly outcome: ReportedOutcome;
@@ -39,6 +40,11 @@ export function resultOfReturn(value: unknown): Result {
 
 export function resultOfThrow(error: unknown): Result {
   return failure(saysPermanent(error) ? 'permanent' : 'failed', shownError(error));
+}
+
+/** A fault that the worker itself has found: its own stack would tell users nothing. */
+export function resultOfFault(error: unknown): Result {
+  return failure(saysPermanent(error) ? 'permanent' : 'failed', error instanceof Error ? error.message : String(error));
 }
 
 function saysPermanent(error: unknown): boolean {

@@ -1,26 +1,36 @@
 /**
- * Calls handlers, and makes reports of what they come to. A handler in this process can be asked to stop and not forced:
- * one that does not settle in its grace is reported without it, and what it comes to later is forgotten.
+ * Begins attempts, stops them, and makes reports of what they come to. A handler in this process can be asked to stop and
+ * not forced: one that does not settle in its grace is reported without it, and what it comes to later is forgotten.
+ * Everything else is ended by force, and reported when it is gone.
  */
-import type { ReportedOutcome } from '@signalbox/protocol/grpc';
+import type { Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { type Attempt, AttemptContext, sentenceOf } from './attempt.ts';
+import { callHandler } from './executors/call-handler.ts';
+import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';
+import type { LogBook } from './logs/log-book.ts';
 import type { WorkerConfig } from './options.ts';
-import { failure, type Result, resultOfReturn, resultOfThrow } from './result.ts';
-import { readWork } from './work.ts';
+import { failure, type Result, resultOfFault } from './result.ts';
+import { readWork, type Work } from './work.ts';
 
 const UNKNOWN_HANDLERS_SHOWN = 20;
 
+export interface RunnerParts {
+  readonly config: WorkerConfig;
+  readonly holds: Holds;
+  readonly executors: Executors;
+  readonly book: LogBook;
+  readonly onReported: (attempt: Attempt) => void;
+}
+
 export class Runner {
   readonly #config: WorkerConfig;
-  readonly #holds: Holds;
-  readonly #onReported: (attempt: Attempt) => void;
+  readonly #parts: RunnerParts;
   #waiting: Attempt[] = [];
 
-  constructor(config: WorkerConfig, holds: Holds, onReported: (attempt: Attempt) => void) {
-    this.#config = config;
-    this.#holds = holds;
-    this.#onReported = onReported;
+  constructor(parts: RunnerParts) {
+    this.#config = parts.config;
+    this.#parts = parts;
   }
 
   add(attempt: Attempt): void {
@@ -45,38 +55,67 @@ export class Runner {
   }
 
   #startAttempt(attempt: Attempt): void {
-    const { handlers, timing, log } = this.#config;
-    const { handler: name, timeoutMs } = attempt.assignment;
+    const { timing, secrets } = this.#config;
+    const { timeoutMs, work: text } = attempt.assignment;
     attempt.state = 'running';
     attempt.startedAt = timing.wallNow();
     if (timeoutMs > 0) attempt.deadlineAt = timing.now() + timeoutMs;
+    if (text === '') return this.#startHandler(attempt, null);
+    let work: Work;
+    try {
+      work = readWork(text, secrets);
+    } catch (error) {
+      return this.#settle(attempt, resultOfFault(error));
+    }
+    attempt.mask = work.mask;
+    if (work.shape.kind === 'handler') this.#startHandler(attempt, work);
+    else this.#startOther(attempt, work, work.shape.kind);
+  }
+
+  #startHandler(attempt: Attempt, work: Work | null): void {
+    const { handlers, allow, name: worker, log } = this.#config;
+    const { handler: name } = attempt.assignment;
+    if (!allow.has('handler')) return this.#refuseKind(attempt, 'handler');
     const handler = handlers.get(name);
     if (handler === undefined) {
       const known = [...handlers.keys()].slice(0, UNKNOWN_HANDLERS_SHOWN).join(', ');
-      this.#settle(
-        attempt,
-        failure('permanent', `Worker ${this.#config.name} has no handler "${name}"; it has: ${known}.`),
-      );
-      return;
+      const text = `Worker ${worker} has no handler "${name}"; it has: ${known === '' ? 'none' : known}.`;
+      return this.#settle(attempt, failure('permanent', text));
     }
+    const context = new AttemptContext(attempt, log, this.#parts.book, work);
+    if (work !== null && !this.#findInputs(attempt, context)) return;
+    callHandler(handler, context, (result) => this.#settle(attempt, result));
+  }
+
+  #startOther(attempt: Attempt, work: Work, kind: Exclude<Work['shape']['kind'], 'handler'>): void {
+    if (!this.#config.allow.has(kind)) return this.#refuseKind(attempt, kind);
+    const context = new AttemptContext(attempt, this.#config.log, this.#parts.book, work);
+    if (!this.#findInputs(attempt, context)) return;
+    const log = this.#parts.book.of(attempt);
+    if (log === null) return;
+    const job = { attempt, assignment: attempt.assignment, work, context, log };
+    attempt.execution = this.#parts.executors.start(kind, job, (result) => this.#settle(attempt, result));
+  }
+
+  /** An input that is not there fails the task whether or not anything looks at it. */
+  #findInputs(attempt: Attempt, context: AttemptContext): boolean {
     try {
-      const work = attempt.assignment.work === '' ? null : readWork(attempt.assignment.work, this.#config.secrets);
-      const context = new AttemptContext(attempt, attempt.assignment, log, work);
-      // An input that is not there fails the task whether or not the handler looks at it.
-      if (work !== null) void context.inputs;
-      const returned = handler(context);
-      // A plain value settles here and now: a promise for each empty task would cost more than the task.
-      if (!isThenable(returned)) return this.#settle(attempt, resultOfReturn(returned));
-      returned.then(
-        (value) => this.#settle(attempt, resultOfReturn(value)),
-        (error: unknown) => this.#settle(attempt, resultOfThrow(error)),
-      );
+      void context.inputs;
+      return true;
     } catch (error) {
-      this.#settle(attempt, resultOfThrow(error));
+      this.#settle(attempt, resultOfFault(error));
+      return false;
     }
   }
 
+  #refuseKind(attempt: Attempt, kind: string): void {
+    const { allow, name } = this.#config;
+    const text = `Worker ${name} may not run ${kind} tasks; it was started with --allow ${[...allow].join(',')}. Give the task a queue whose workers may.`;
+    this.#settle(attempt, failure('permanent', text));
+  }
+
   stop(attempt: Attempt, reason: 'cancelled' | 'timed_out' | 'lost', graceMs: number): void {
+    if (attempt.isEnding) return;
     const endsBy = this.#config.timing.now() + graceMs;
     const outcome: ReportedOutcome = reason === 'timed_out' ? 'timed_out' : 'cancelled';
     // The first reason stays; a shorter grace counts.
@@ -85,41 +124,72 @@ export class Runner {
         ? { outcome, error: sentenceOf(reason), endsBy }
         : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
     attempt.abort(reason);
-    if (attempt.state === 'waiting' || graceMs === 0) this.#settle(attempt, failure(outcome, ''));
+    // What has only heard that it may be lost goes on; this is the word to end.
+    if (attempt.stopReason === 'lost') attempt.execution?.stop('cancelled');
+    if (attempt.state === 'waiting') this.#settle(attempt, failure(outcome, ''));
+    else if (graceMs === 0) this.#force(attempt, failure(outcome, ''));
   }
 
-  /** What the handler came to, or what stopped it. What comes after the first is forgotten. */
+  /** Nothing of it is wanted any more, and nothing of it will be reported. */
+  letGo(attempt: Attempt): void {
+    const { execution } = attempt;
+    if (execution === null) return;
+    if (attempt.stopReason === 'lost') execution.stop('stale');
+    setTimeout(() => execution.kill(), this.#config.timing.timeoutGraceMs);
+  }
+
+  /** What the attempt came to, or what stopped it. What comes after the first is forgotten. */
   #settle(attempt: Attempt, result: Result): void {
-    if (!attempt.isActive) return;
-    const { stop, startedAt, assignment } = attempt;
+    if (!attempt.isActive || attempt.isEnding) return;
+    const { stop, startedAt, assignment, log } = attempt;
     const endedAt = Math.max(startedAt, this.#config.timing.wallNow());
-    this.#holds.markReported(attempt, {
+    const error = stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n');
+    const report: Report = {
       claim: assignment.claim,
       token: assignment.token,
       outcome: stop === null ? result.outcome : stop.outcome,
       output: stop === null ? result.output : '',
-      error: stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n'),
+      error: attempt.mask === null || error === '' ? error : attempt.mask.text(error),
       startedAt: startedAt === 0 ? endedAt : startedAt,
       endedAt,
-    });
-    this.#onReported(attempt);
+    };
+    if (log === null) return this.#report(attempt, report);
+    attempt.isEnding = true;
+    void this.#parts.book.end(log).then(() => this.#report(attempt, report));
+  }
+
+  #report(attempt: Attempt, report: Report): void {
+    // It may have been found stale while its log was on its way.
+    if (!attempt.isActive) return;
+    this.#parts.holds.markReported(attempt, report);
+    this.#parts.onReported(attempt);
   }
 
   /** Looks at what time has done to one attempt that has not been reported. */
   watch(attempt: Attempt, now: number): void {
-    if (attempt.stop !== null) {
-      if (now < attempt.stop.endsBy) return;
-      this.#config.log.warn('a handler has not settled in its grace; its slot is used again', {
-        run: attempt.assignment.run,
-        task: attempt.assignment.taskName,
-      });
-      this.#settle(attempt, failure(attempt.stop.outcome, 'The handler had not settled when its grace was over.'));
-    } else if (now >= attempt.deadlineAt) {
-      this.stop(attempt, 'timed_out', this.#config.timing.timeoutGraceMs);
+    if (attempt.isEnding) return;
+    if (attempt.stop === null) {
+      if (now >= attempt.deadlineAt) this.stop(attempt, 'timed_out', this.#config.timing.timeoutGraceMs);
+    } else if (attempt.forcedAt !== null) {
+      if (now - attempt.forcedAt < this.#config.timing.forceMs) return;
+      this.#settleWithout(attempt, failure(attempt.stop.outcome, 'It was ended by force, and is still there.'));
+    } else if (now >= attempt.stop.endsBy) {
+      this.#force(attempt, failure(attempt.stop.outcome, 'The handler had not settled when its grace was over.'));
     }
   }
-}
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  /** Ends it, or, where that can't be done, goes on as if it had ended. */
+  #force(attempt: Attempt, result: Result): void {
+    if (attempt.execution?.kill() === true) {
+      attempt.forcedAt ??= this.#config.timing.now();
+      return;
+    }
+    this.#settleWithout(attempt, result);
+  }
+
+  #settleWithout(attempt: Attempt, result: Result): void {
+    const { run, taskName } = attempt.assignment;
+    this.#config.log.warn('an attempt has not settled in its grace; its slot is used again', { run, task: taskName });
+    this.#settle(attempt, result);
+  }
 }

@@ -1,9 +1,15 @@
 /** What the worker's tests share: a scripted gateway, a worker with small intervals, and a clock that is moved by hand. */
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkShape } from '@signalbox/protocol';
+import type { Assignment } from '@signalbox/protocol/grpc';
 import type { Handler, HandlerContext } from '@signalbox/sdk';
 import { onTestFinished } from 'vitest';
 import type { Timing, WorkerOptions } from './options.ts';
-import { ScriptedGateway, type Session } from './scripted-gateway.ts';
+import { ScriptedData } from './scripted-data.ts';
+import { assignmentOf, ScriptedGateway, type Session } from './scripted-gateway.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -95,3 +101,64 @@ export function aborted(context: HandlerContext): Promise<unknown> {
   if (signal.aborted) return Promise.resolve(signal.reason);
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
 }
+
+/** A folder of the test's own. */
+export function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface BodyRig {
+  readonly worker: Worker;
+  readonly gateway: ScriptedGateway;
+  readonly session: Session;
+  readonly data: ScriptedData;
+  /** Gives the worker an attempt and returns what it reported of it. */
+  readonly run: (assignment: Assignment) => ReturnType<Session['reportOf']>;
+}
+
+/** A worker that runs real children, on the real clock, with a data service beside its gateway. */
+export async function startBody(options: Partial<WorkerOptions> = {}): Promise<BodyRig> {
+  const gateway = await startGateway();
+  const data = await ScriptedData.start();
+  onTestFinished(() => data.stop());
+  gateway.welcome = { ...gateway.welcome, dataAddress: data.address };
+  const worker = startTestWorker({
+    gateways: [gateway.address],
+    slots: 10,
+    cacheFolder: join(testFolder(), 'cache'),
+    ...options,
+    timing: { tickMs: 5, backoffMinMs: 1, backoffMaxMs: 20, ...options.timing },
+  });
+  onTestFinished(() => {
+    worker.kill();
+    return worker.stopped;
+  });
+  const session = await gateway.session(0);
+  return {
+    worker,
+    gateway,
+    session,
+    data,
+    run: async (assignment) => {
+      session.say({ assignments: [assignment] });
+      const report = await session.reportOf(assignment.claim);
+      session.say({ answers: [{ claim: assignment.claim, verdict: 'accepted' }] });
+      return report;
+    },
+  };
+}
+
+let lastRun = 0;
+
+/** An assignment of its own run for this work. */
+export function workOf(
+  shape: Partial<WorkShape> & Pick<WorkShape, 'kind'>,
+  different: Partial<Assignment> = {},
+): Assignment {
+  return assignmentOf(++lastRun, { handler: '', work: JSON.stringify(shape), ...different });
+}
+
+export const commandOf = (run: string | readonly string[], different: Partial<Assignment> = {}): Assignment =>
+  workOf({ kind: 'process', run }, different);

@@ -1,6 +1,7 @@
 /** What an assignment says is to be done, with the secrets that the task names. */
-import type { WorkShape } from '@signalbox/protocol';
+import { secretsIn, type WorkShape } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
+import { Mask, NO_MASK } from './logs/mask.ts';
 import type { Secrets } from './secrets.ts';
 
 export const WORK_KINDS = ['handler', 'function', 'process', 'http'] as const;
@@ -8,7 +9,9 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 
 export interface Work {
   readonly shape: WorkShape;
+  /** Those that the task names, and those in its texts. */
   readonly secrets: ReadonlyMap<string, string>;
+  readonly mask: Mask;
 }
 
 export const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -19,5 +22,16 @@ export function readWork(text: string, secrets: Secrets): Work {
   if (!WORK_KINDS.includes(shape.kind)) {
     throw new PermanentError(`This worker does not know work of the kind "${String(shape.kind)}": upgrade it.`);
   }
-  return { shape, secrets: shape.secrets === undefined ? NO_SECRETS : secrets.of(shape.secrets) };
+  const names = [...(shape.secrets ?? []), ...namesInTexts(shape)];
+  if (names.length === 0) return { shape, secrets: NO_SECRETS, mask: NO_MASK };
+  const found = secrets.of(names);
+  return { shape, secrets: found, mask: new Mask(found.values()) };
+}
+
+function namesInTexts(shape: WorkShape): string[] {
+  const texts = shape.kind === 'process' ? shape.env : shape.kind === 'http' ? shape.headers : undefined;
+  return Object.values(texts ?? {}).flatMap((text) => {
+    const found = secretsIn(text);
+    return 'names' in found ? found.names : [];
+  });
 }

@@ -1,5 +1,5 @@
 /**
- * The worker: takes assignments, runs their handlers, and tells the truth about them.
+ * The worker: takes assignments, runs them, and tells the truth about them.
  *
  * A message from the gateway is taken part by part: what stops attempts before what starts them. Everything that depends
  * on time is looked at in one place, `tick`. The server's word is final: a report that it calls stale is dropped.
@@ -14,13 +14,21 @@ import {
   type Welcome,
 } from '@signalbox/protocol/grpc';
 import { Attempt, keyOf } from './attempt.ts';
+import { Bundles } from './bundles/bundles.ts';
+import { dataPlaceOf } from './data-address.ts';
+import { Executors } from './executors/executors.ts';
 import { clearTextBeyondLoopback } from './gateways.ts';
 import { Holds } from './holds.ts';
 import { Link } from './link.ts';
+import { LogBook } from './logs/log-book.ts';
+import { LogShipper } from './logs/log-shipper.ts';
 import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import { Pulse } from './pulse.ts';
 import { Runner } from './runner.ts';
+
+/** For lines that are not stored yet when the worker leaves. */
+const LAST_LOGS_MS = 1_000;
 
 export interface Worker {
   /** UUID, new for each start. */
@@ -37,18 +45,21 @@ export interface Worker {
 
 /** @example startWorker({ gateways: ['127.0.0.1:7412'], token, slots: 10, handlers: { greet: () => 'hello' } }) */
 export function startWorker(options: WorkerOptions): Worker {
-  const worker = new FunctionWorker(parseOptions(options));
+  const worker = new RunningWorker(parseOptions(options));
   worker.start();
   return worker;
 }
 
-class FunctionWorker implements Worker {
+class RunningWorker implements Worker {
   readonly #config: WorkerConfig;
   readonly #holds = new Holds();
   readonly #pulse = new Pulse();
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #runner: Runner;
+  readonly #shipper: LogShipper;
+  readonly #bundles: Bundles;
+  readonly #executors: Executors;
   /** The highest epoch heard of each shard (D5). */
   readonly #epochs = new Map<number, number>();
   #ticker: NodeJS.Timeout | null = null;
@@ -82,7 +93,16 @@ class FunctionWorker implements Worker {
       beat: () => this.#pulse.beat(now()),
       onIdle: () => this.#leaveIfDone(),
     });
-    this.#runner = new Runner(config, this.#holds, (attempt) => this.#outbox.report(attempt));
+    this.#shipper = new LogShipper(config, config.log);
+    this.#bundles = new Bundles(config.cacheFolder, config);
+    this.#executors = new Executors(config, this.#bundles, this.#shipper);
+    this.#runner = new Runner({
+      config,
+      holds: this.#holds,
+      executors: this.#executors,
+      book: new LogBook(this.#shipper, config.timing.wallNow),
+      onReported: (attempt) => this.#outbox.report(attempt),
+    });
   }
 
   get id(): string {
@@ -114,8 +134,10 @@ class FunctionWorker implements Worker {
     for (const attempt of this.#holds.all()) {
       attempt.state = 'gone';
       attempt.abort('killed');
+      attempt.execution?.kill();
     }
-    this.#resolveStopped();
+    this.#shipper.destroy();
+    void this.#executors.close().then(() => this.#resolveStopped());
   }
 
   // ---- the link
@@ -127,6 +149,9 @@ class FunctionWorker implements Worker {
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
     this.#pulse.welcomed(welcome, helloSentAt);
+    const place = dataPlaceOf(welcome.dataAddress, this.#link.gateway);
+    this.#bundles.place = place;
+    this.#shipper.move(place);
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);
     if (this.#phase === 'draining') {
@@ -168,7 +193,10 @@ class FunctionWorker implements Worker {
   #takeAnswer({ claim, verdict }: ReportAnswer): void {
     const attempt = this.#holds.get(keyOf(claim));
     if (attempt === undefined) return;
-    if (verdict === 'stale') attempt.abort('stale');
+    if (verdict === 'stale') {
+      attempt.abort('stale');
+      this.#runner.letGo(attempt);
+    }
     // An answer to what was never asked: the handler still runs, and its report will be answered in its time.
     else if (attempt.state !== 'reported') return;
     this.#holds.remove(attempt);
@@ -242,7 +270,9 @@ class FunctionWorker implements Worker {
     if (this.#phase !== 'draining' || this.#holds.size > 0) return;
     if (this.#link.isUp && (this.#pulse.answeredNo < this.#drainHeardNo || !this.#outbox.isIdle)) return;
     this.#leave();
-    void this.#link.close().then(() => this.#resolveStopped());
+    void Promise.all([this.#link.close(), this.#executors.close(), this.#shipper.close(LAST_LOGS_MS)]).then(() =>
+      this.#resolveStopped(),
+    );
   }
 
   #leave(): void {

@@ -1,0 +1,92 @@
+/** What a function sees in a child: the same as a handler in the worker's own process does. */
+import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
+import type { RunOrder } from './frames.ts';
+import { logLine } from './log-line.ts';
+
+export class ChildContext implements HandlerContext {
+  readonly #order: RunOrder;
+  readonly #onLine: (line: string) => void;
+  #controller: AbortController | null = null;
+  #abortedWith: Error | null = null;
+  #params: { readonly value: unknown } | null = null;
+  #upstream: Readonly<Record<string, unknown>> | null = null;
+  #log: Log | null = null;
+
+  constructor(order: RunOrder, onLine: (line: string) => void) {
+    this.#order = order;
+    this.#onLine = onLine;
+  }
+
+  get tenant(): string {
+    return this.#order.tenant;
+  }
+  get dag(): string {
+    return this.#order.dag;
+  }
+  get run(): string {
+    return this.#order.run;
+  }
+  get task(): string {
+    return this.#order.task;
+  }
+  get attempt(): number {
+    return this.#order.attempt;
+  }
+  get fence(): number {
+    return this.#order.fence;
+  }
+  get effectKey(): string {
+    return this.#order.effectKey;
+  }
+  get token(): string {
+    return this.#order.token;
+  }
+  get inputs(): Readonly<Record<string, unknown>> {
+    return this.#order.inputs;
+  }
+
+  get params(): unknown {
+    const { params } = this.#order;
+    this.#params ??= { value: params === '' ? null : JSON.parse(params) };
+    return this.#params.value;
+  }
+
+  get upstream(): Readonly<Record<string, unknown>> {
+    if (this.#upstream === null) {
+      const outputs: Record<string, unknown> = Object.create(null);
+      for (const { taskName, output } of this.#order.upstream)
+        outputs[taskName] = output === '' ? null : JSON.parse(output);
+      this.#upstream = outputs;
+    }
+    return this.#upstream;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#abortedWith !== null) this.#controller.abort(this.#abortedWith);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    if (this.#abortedWith !== null) return;
+    this.#abortedWith = reason;
+    this.#controller?.abort(reason);
+  }
+
+  get log(): Log {
+    if (this.#log === null) {
+      const at = (level: keyof Log) => (message: string, fields?: object) =>
+        this.#onLine(logLine(level, message, fields));
+      this.#log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    }
+    return this.#log;
+  }
+
+  secret(name: string): string {
+    const found = this.#order.secrets.find(([known]) => known === name);
+    if (found !== undefined) return found[1];
+    throw new PermanentError(`The task does not name the secret ${name}: add it under "secrets" in its definition.`);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What a worker and a child for functions say to each other, on two pipes of their own: a length of 4 bytes, a kind, the
+ * content. Plain bytes rather than Node's own channel, which user code could write to by `process.send`.
+ */
+import type { ReportedOutcome } from '@signalbox/protocol/grpc';
+import type { StopReason } from '@signalbox/sdk/handler';
+
+/** To the child. */
+export const INIT = 1;
+export const RUN = 2;
+export const STOP = 3;
+/** From the child. */
+export const READY = 11;
+export const BROKEN = 12;
+export const LOG = 13;
+export const END = 14;
+
+/** The content of a `READY` whose bundle has printed something when it was loaded: end marks are on their way. */
+export const PRINTED = 'printed';
+
+/** The descriptors on the child's side. */
+export const FROM_WORKER_FD = 3;
+export const TO_WORKER_FD = 4;
+
+/** An assignment has upstream outputs and params in it; an end has an output and an error. */
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const HEAD_BYTES = 5;
+
+export interface Init {
+  readonly bundlePath: string;
+  /** Printed when an attempt has ended that has printed something. */
+  readonly endMark: string;
+}
+
+export interface RunOrder {
+  readonly functionName: string;
+  readonly tenant: string;
+  readonly dag: string;
+  readonly run: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly effectKey: string;
+  readonly token: string;
+  /** JSON texts; empty for none. */
+  readonly params: string;
+  readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly secrets: readonly (readonly [string, string])[];
+}
+
+export interface StopOrder {
+  readonly reason: StopReason;
+  readonly message: string;
+}
+
+export interface AttemptEnd {
+  readonly outcome: ReportedOutcome;
+  readonly output: string;
+  readonly error: string;
+  /** Whether the end mark is on its way on both streams. */
+  readonly hasPrinted: boolean;
+  /** The child can't be used any more. */
+  readonly isLeaving: boolean;
+}
+
+export function frame(kind: number, text: string): Buffer {
+  const size = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + size);
+  bytes.writeUInt32LE(size, 0);
+  bytes[4] = kind;
+  bytes.write(text, HEAD_BYTES);
+  return bytes;
+}
+
+/** Puts frames together, however they were cut on the way. */
+export class FrameReader {
+  readonly #onFrame: (kind: number, text: string) => void;
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(onFrame: (kind: number, text: string) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /** False: this is no frame of ours, and nothing after it can be read. */
+  push(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    while (this.#size >= HEAD_BYTES) {
+      let [bytes] = this.#chunks as [Buffer];
+      if (bytes.length < HEAD_BYTES) bytes = this.#join();
+      const size = bytes.readUInt32LE(0);
+      if (size > MAX_FRAME_BYTES) return false;
+      const end = HEAD_BYTES + size;
+      if (this.#size < end) return true;
+      if (bytes.length < end) bytes = this.#join();
+      if (bytes.length === end) this.#chunks.shift();
+      else this.#chunks[0] = bytes.subarray(end);
+      this.#size -= end;
+      this.#onFrame(bytes[4] as number, bytes.toString('utf8', HEAD_BYTES, end));
+    }
+    return true;
+  }
+
+  #join(): Buffer {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [bytes];
+    return bytes;
+  }
+}

@@ -1,0 +1,32 @@
+/** What user code says through its context, as one line of JSON. It may hand in anything at all, and can't break anything by it. */
+import type { Log } from '@signalbox/sdk/handler';
+
+/** As long as a stored line may be, so that it is not cut and stays JSON. */
+const MAX_BYTES = 16 * 1024;
+const CUT_CHARS = 2_000;
+
+export function logLine(level: keyof Log, message: unknown, fields?: object): string {
+  const text = shown(message);
+  const attempts: readonly (() => object)[] = [
+    () => (fields === undefined ? { level, message: text } : { level, message: text, fields }),
+    () => ({ level, message: text, fields: 'left out: no JSON, or too large' }),
+    () => ({ level, message: `${text.slice(0, CUT_CHARS)}…` }),
+  ];
+  for (const attempt of attempts) {
+    try {
+      const line = JSON.stringify(attempt());
+      if (line.length * 3 <= MAX_BYTES || Buffer.byteLength(line) <= MAX_BYTES) return line;
+    } catch {
+      // A circle, a bigint, a toJSON that throws.
+    }
+  }
+  return JSON.stringify({ level, message: 'a message that cannot be shown' });
+}
+
+function shown(message: unknown): string {
+  try {
+    return String(message);
+  } catch {
+    return 'a message that cannot be shown';
+  }
+}

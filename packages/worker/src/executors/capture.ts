@@ -1,0 +1,82 @@
+/**
+ * What a child prints, on its way into the log of whichever attempt it runs. While the log is behind the pipe is left
+ * full, so that the child waits; after a while it goes on whatever becomes of its lines: a slow log stops no attempt.
+ */
+import type { Readable } from 'node:stream';
+import type { AttemptLog } from '../logs/attempt-log.ts';
+
+export const STALL_MS = 1_000;
+
+export interface Relief {
+  whenRelieved(call: () => void): void;
+}
+
+export class Capture {
+  readonly #source: Readable;
+  readonly #relief: Relief;
+  readonly #onBytes: (bytes: Buffer) => void;
+  /** Of the attempt that the child runs; what it prints between attempts belongs to none. */
+  log: AttemptLog | null = null;
+  #isPaused = false;
+  /** It has waited once, in vain. It waits again when the log has caught up. */
+  #isPatient = true;
+  #isHurried = false;
+  /** Resolves when nothing more can come. */
+  readonly closed: Promise<void>;
+
+  constructor(source: Readable, relief: Relief, onBytes: (bytes: Buffer) => void) {
+    this.#source = source;
+    this.#relief = relief;
+    this.#onBytes = onBytes;
+    this.closed = new Promise((resolve) => source.once('close', () => resolve()));
+    source.on('error', () => {});
+    source.on('data', (bytes: Buffer) => {
+      this.#onBytes(bytes);
+      this.#waitWhileBehind();
+    });
+  }
+
+  /** An attempt begins, or none does. */
+  begin(log: AttemptLog | null): void {
+    this.log = log;
+    this.#isHurried = false;
+  }
+
+  /** Everything that is still in the pipe is taken, as fast as it comes. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#resume();
+  }
+
+  destroy(): void {
+    this.#source.destroy();
+  }
+
+  #waitWhileBehind(): void {
+    if (this.log === null || this.#isHurried) return;
+    if (!this.log.isBehind) {
+      this.#isPatient = true;
+      return;
+    }
+    if (this.#isPaused || !this.#isPatient) return;
+    this.#isPaused = true;
+    this.#source.pause();
+    const timer = setTimeout(() => {
+      this.#isPatient = false;
+      this.#resume();
+    }, STALL_MS);
+    const look = (): void => {
+      if (!this.#isPaused) return clearTimeout(timer);
+      if (this.log?.isBehind) return this.#relief.whenRelieved(look);
+      clearTimeout(timer);
+      this.#resume();
+    };
+    this.#relief.whenRelieved(look);
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
+  }
+}

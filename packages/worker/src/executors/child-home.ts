@@ -1,0 +1,10 @@
+/** What all children of a worker share. */
+import type { Relief } from './capture.ts';
+import type { Reaper } from './reaper.ts';
+
+export interface ChildHome {
+  /** Clean: nothing of the worker's own. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly reaper: Reaper;
+  readonly relief: Relief;
+}

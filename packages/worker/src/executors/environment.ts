@@ -1,0 +1,12 @@
+/** What children of the worker see of its environment: nothing of its own, and so never its token or a secret not named. */
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'] as const;
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+export function cleanEnvironment(own: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const clean: Record<string, string> = { PATH: USUAL_PATH };
+  for (const name of PASSED_ON) {
+    const value = own[name];
+    if (value !== undefined) clean[name] = value;
+  }
+  return clean;
+}

@@ -1,0 +1,200 @@
+/**
+ * One warm child process with one bundle.
+ *
+ * `starting` (loads its bundle) → `idle` ⇄ `busy` (one attempt at a time) → `ended`. A child that has broken in any way is
+ * ended and never used again: another takes its place.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { StopReason } from '@signalbox/sdk';
+import { sentenceOf } from '../attempt.ts';
+import type { BundleFile } from '../bundles/bundle-folder.ts';
+import {
+  type AttemptEnd,
+  BROKEN,
+  END,
+  FrameReader,
+  frame,
+  INIT,
+  LOG,
+  PRINTED,
+  READY,
+  RUN,
+  type RunOrder,
+  STOP,
+} from '../child/frames.ts';
+import { failure, type Result } from '../result.ts';
+import { causeOfEnd } from './cause-of-end.ts';
+import type { ChildHome } from './child-home.ts';
+import type { Job } from './port.ts';
+import { Printed } from './printed.ts';
+import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
+
+/** From `src` as from `dist`: a child is always built code. */
+const PROGRAM = fileURLToPath(new URL('../../dist/child/child-main.js', import.meta.url));
+/** A bundle that takes longer to load hangs. */
+const START_MS = 30_000;
+/** For the last of what was printed, when the child is still there or has just gone. */
+const DRAIN_MS = 1_000;
+
+export interface ChildListener {
+  /** It can take an attempt. */
+  onIdle(child: FunctionChild): void;
+  /** It has ended. `error` says why, when it had not even started. */
+  onEnded(child: FunctionChild, error: string | null): void;
+}
+
+export class FunctionChild {
+  readonly key: string;
+  readonly #process: ChildProcess;
+  readonly #home: ChildHome;
+  readonly #listener: ChildListener;
+  readonly #printed: Printed;
+  readonly #mark = randomBytes(16).toString('hex');
+  readonly #startTimer: NodeJS.Timeout;
+  state: 'starting' | 'idle' | 'busy' | 'ended' = 'starting';
+  idleSince = 0;
+  #busyWith: { readonly job: Job; readonly end: (result: Result) => void } | null = null;
+  /** What its attempt came to, while the last of what it printed is awaited. */
+  #result: Result | null = null;
+  #startError: string | null = null;
+  #isKilled = false;
+
+  constructor(key: string, bundle: BundleFile, folder: string, home: ChildHome, listener: ChildListener) {
+    this.key = key;
+    this.#home = home;
+    this.#listener = listener;
+    const endMark = `\0signalbox-end-${randomBytes(16).toString('hex')}\0`;
+    const options = bundle.hasSourceMap ? ['--enable-source-maps'] : [];
+    this.#process = spawn(process.execPath, [...options, PROGRAM], {
+      cwd: folder,
+      // In a group of its own, so that all of it can be ended at once.
+      detached: true,
+      env: { ...home.environment, ...home.reaper.variables, [ATTEMPT_MARK]: this.#mark },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    const [, stdout, stderr, orders, words] = this.#process.stdio as [null, Readable, Readable, Writable, Readable];
+    this.#printed = new Printed(stdout, stderr, Buffer.from(endMark), home.relief);
+    const reader = new FrameReader((kind, text) => this.#hear(kind, text));
+    orders.on('error', () => {});
+    words.on('error', () => {});
+    words.on('data', (bytes: Buffer) => {
+      if (!reader.push(bytes)) this.kill();
+    });
+    this.#process.once('error', (error) => {
+      this.#startError ??= `The child process could not be started: ${error.message}.`;
+      if (this.#process.pid === undefined) void this.#ended(null, null);
+    });
+    this.#process.once('exit', (code, signal) => void this.#ended(code, signal));
+    if (this.#process.pid !== undefined) home.reaper.began(this.#process.pid);
+    this.#startTimer = setTimeout(() => {
+      this.#startError = `The bundle was not loaded within ${START_MS / 1000} s.`;
+      this.kill();
+    }, START_MS);
+    orders.write(frame(INIT, JSON.stringify({ bundlePath: bundle.path, endMark })));
+  }
+
+  run(job: Job, end: (result: Result) => void): void {
+    this.state = 'busy';
+    this.#busyWith = { job, end };
+    this.#printed.begin(job.log);
+    this.#order(RUN, JSON.stringify(orderOf(job)));
+  }
+
+  stop(reason: StopReason): void {
+    this.#order(STOP, JSON.stringify({ reason, message: sentenceOf(reason) }));
+  }
+
+  /** Whole, with all that it has started in its group; the others are swept when it has ended. */
+  kill(): void {
+    this.#isKilled = true;
+    const { pid } = this.#process;
+    if (this.state !== 'ended' && pid !== undefined && !signalGroup(pid, 'SIGKILL')) this.#process.kill('SIGKILL');
+  }
+
+  /** Nothing runs in it: it ends by itself when its orders do, and by force when user code has kept it busy. */
+  retire(): void {
+    this.#startError ??= 'The child was ended.';
+    this.kill();
+  }
+
+  #order(kind: number, text: string): void {
+    (this.#process.stdio[3] as Writable).write(frame(kind, text));
+  }
+
+  #hear(kind: number, text: string): void {
+    if (kind === END) this.#attemptEnded(JSON.parse(text) as AttemptEnd);
+    else if (kind === LOG) this.#busyWith?.job.log.line('log', text);
+    else if (kind === BROKEN) this.#startError = `The bundle could not be loaded: ${text}`;
+    else if (kind === READY) {
+      clearTimeout(this.#startTimer);
+      this.#printed.end(text === PRINTED, () => this.#becomeIdle());
+    }
+  }
+
+  #attemptEnded({ outcome, output, error, hasPrinted, isLeaving }: AttemptEnd): void {
+    const busy = this.#busyWith;
+    if (busy === null) return;
+    // What it prints may be kept up by others that hold its streams: then it can't be used again.
+    this.#result = { outcome, output, error };
+    const timer = hasPrinted ? setTimeout(() => this.kill(), DRAIN_MS) : null;
+    this.#printed.end(hasPrinted, () => {
+      if (timer !== null) clearTimeout(timer);
+      if (this.#busyWith !== busy) return;
+      this.#busyWith = null;
+      this.#result = null;
+      if (isLeaving) this.kill();
+      busy.end({ outcome, output, error });
+      if (!isLeaving) this.#becomeIdle();
+    });
+  }
+
+  #becomeIdle(): void {
+    if (this.state === 'ended' || this.#isKilled) return;
+    this.state = 'idle';
+    this.idleSince = performance.now();
+    this.#listener.onIdle(this);
+  }
+
+  async #ended(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    if (this.state === 'ended') return;
+    const wasStarting = this.state === 'starting';
+    this.state = 'ended';
+    clearTimeout(this.#startTimer);
+    const { pid } = this.#process;
+    if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+    await sweep(ATTEMPT_MARK, this.#mark);
+    await this.#printed.drain(DRAIN_MS);
+    if (pid !== undefined) this.#home.reaper.ended(pid);
+    const cause = causeOfEnd({
+      code,
+      signal,
+      isKilled: this.#isKilled,
+      stderr: this.#printed.errorTail,
+    });
+    const busy = this.#busyWith;
+    this.#busyWith = null;
+    busy?.end(this.#result ?? failure('failed', cause));
+    this.#listener.onEnded(this, wasStarting ? (this.#startError ?? cause) : null);
+  }
+}
+
+function orderOf({ assignment, work, context }: Job): RunOrder {
+  return {
+    functionName: assignment.handler,
+    tenant: assignment.tenant,
+    dag: assignment.dag,
+    run: assignment.run,
+    task: assignment.taskName,
+    attempt: assignment.claim.attempt,
+    fence: assignment.claim.fence,
+    effectKey: assignment.effectKey,
+    token: context.token,
+    params: assignment.params,
+    upstream: assignment.upstream,
+    inputs: context.inputs,
+    secrets: [...work.secrets],
+  };
+}

@@ -1,0 +1,167 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commandOf, startBody, testFolder, workOf } from '../test-rig.ts';
+
+/** Whether a process is there and not only waits to be reaped. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function fileWith(path: string): Promise<string> {
+  for (;;) {
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    if (text.endsWith('\n')) return text.trim();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+test('a process is told of its attempt, and what it writes to $SIGNALBOX_OUTPUT is the output', async () => {
+  const { run, data } = await startBody({ environment: { PATH: process.env.PATH, HOME: '/h', SIGNALBOX_TOKEN: 'no' } });
+  const assignment = workOf(
+    {
+      kind: 'process',
+      run: 'echo "out $INPUT_day"; echo "err" >&2; env | cut -d= -f1 | sort | tr "\\n" " "; echo; echo "{\\"in\\":$SIGNALBOX_INPUTS,\\"p\\":$SIGNALBOX_PARAMS,\\"k\\":\\"$SIGNALBOX_EFFECT_KEY\\"}" > "$SIGNALBOX_OUTPUT"',
+      inputs: { day: { from: 'value', value: 'mon' }, list: { from: 'value', value: [1] } },
+      env: { MINE: 'x' },
+    },
+    { params: '{"a":1}' },
+  );
+  const report = await run(assignment);
+  expect(report).toMatchObject({ outcome: 'succeeded', error: '' });
+  expect(JSON.parse(report.output)).toEqual({
+    in: { day: 'mon', list: [1] },
+    p: { a: 1 },
+    k: assignment.effectKey,
+  });
+  const lines = data.textOf(assignment.claim);
+  expect(lines).toContain('stdout: out mon');
+  expect(lines).toContain('stderr: err');
+  const names = lines
+    .find((line) => line.includes('SIGNALBOX_RUN'))
+    ?.slice('stdout: '.length)
+    .trim()
+    .split(' ');
+  expect(names).toEqual([
+    'HOME',
+    'INPUT_day',
+    'MINE',
+    'PATH',
+    'PWD',
+    'SIGNALBOX_ATTEMPT',
+    'SIGNALBOX_ATTEMPT_MARK',
+    'SIGNALBOX_DAG',
+    'SIGNALBOX_EFFECT_KEY',
+    'SIGNALBOX_INPUTS',
+    'SIGNALBOX_OUTPUT',
+    'SIGNALBOX_PARAMS',
+    'SIGNALBOX_RUN',
+    'SIGNALBOX_TASK',
+    'SIGNALBOX_WORKER_MARK',
+  ]);
+});
+
+test('params that are too large for a variable come in a file', async () => {
+  const { run } = await startBody();
+  const params = JSON.stringify('x'.repeat(200_000));
+  const report = await run(commandOf('wc -c < "$SIGNALBOX_PARAMS_FILE" > "$SIGNALBOX_OUTPUT"', { params }));
+  expect(report).toMatchObject({ outcome: 'succeeded', output: '200002' });
+});
+
+test.each<[string, string | readonly string[], string, string]>([
+  ['an exit code', 'echo one >&2; echo two >&2; exit 3', 'failed', 'The process ended with exit code 3.\none\ntwo'],
+  ['a signal', 'kill -SEGV $$', 'failed', 'The process was ended by SIGSEGV.'],
+  ['a signal below a shell', ['sh', '-c', 'sh -c "kill -TERM \\$\\$"; exit $?'], 'failed', 'exit code 143 (SIGTERM)'],
+  [
+    'no such program',
+    ['no-such-program'],
+    'permanent',
+    'no-such-program could not be started: there is no such program',
+  ],
+  ['arguments that are data', ['sh', '-c', 'test "$1" = "; exit 9"', 'x', '; exit 9'], 'succeeded', ''],
+  ['no JSON', 'echo nope > $SIGNALBOX_OUTPUT', 'permanent', 'What was written to $SIGNALBOX_OUTPUT is not JSON'],
+  ['a pipe as output', 'mkfifo $SIGNALBOX_OUTPUT', 'permanent', 'What lies at $SIGNALBOX_OUTPUT is no file.'],
+  [
+    'an output of 50 MB',
+    'head -c 52428800 /dev/zero > $SIGNALBOX_OUTPUT',
+    'permanent',
+    'The output has 52428800 bytes; the limit is 262144.',
+  ],
+])('a process with %s is reported so', async (_, command, outcome, error) => {
+  const { run } = await startBody();
+  expect(await run(commandOf(command))).toMatchObject({ outcome, error: expect.stringContaining(error) });
+});
+
+test('a process works in a fresh folder that is gone afterwards, or where it is told to', async () => {
+  const { run } = await startBody();
+  const fresh = await run(commandOf('touch left; echo "\\"$PWD $(ls | wc -l)\\"" > $SIGNALBOX_OUTPUT'));
+  const [path, count] = (JSON.parse(fresh.output) as string).split(' ');
+  expect(count).toBe('1');
+  expect(existsSync(String(path))).toBe(false);
+  const folder = testFolder();
+  writeFileSync(join(folder, 'there'), '');
+  const told = await run(workOf({ kind: 'process', run: 'echo "\\"$(ls)\\"" > $SIGNALBOX_OUTPUT', cwd: folder }));
+  expect(told.output).toBe('"there"');
+  expect(await run(workOf({ kind: 'process', run: 'true', cwd: '/no/such' }))).toMatchObject({
+    outcome: 'permanent',
+    error: 'The working folder /no/such does not exist on this worker.',
+  });
+});
+
+test('a process that ignores SIGTERM is killed when its grace is over, with its whole group', async () => {
+  const { session, data, run } = await startBody();
+  const folder = testFolder();
+  const stubborn = commandOf(
+    `trap '' TERM; sh -c 'trap "" TERM; while :; do sleep 0.05; done' & echo $! > ${folder}/pid; while :; do sleep 0.05; done`,
+  );
+  session.say({ assignments: [stubborn] });
+  const forked = Number(await fileWith(`${folder}/pid`));
+  expect(isAlive(forked)).toBe(true);
+  session.say({ kills: [{ claim: stubborn.claim, reason: 'cancelled', graceMs: 150 }] });
+  const report = await session.reportOf(stubborn.claim);
+  expect(report.outcome).toBe('cancelled');
+  expect(report.error).toContain('The attempt was cancelled.\nThe process was ended by SIGKILL');
+  expect(isAlive(forked)).toBe(false);
+  expect(data.textOf(stubborn.claim)).toEqual([
+    'system: SIGTERM was sent to the process and its group.',
+    'system: SIGKILL was sent to the process and its group.',
+  ]);
+  expect((await run(commandOf('true'))).outcome).toBe('succeeded');
+});
+
+test('a process whose time is over is stopped, whatever it does', async () => {
+  const { run } = await startBody();
+  const report = await run(commandOf('while :; do :; done', { timeoutMs: 100 }));
+  expect(report).toMatchObject({ outcome: 'timed_out' });
+});
+
+test('what a process leaves behind is killed, in its group and out of it', async () => {
+  const { run, data } = await startBody();
+  const folder = testFolder();
+  const escapes = commandOf(
+    `sleep 600 & echo $! > ${folder}/in; setsid sh -c 'echo $$ > ${folder}/out; exec sleep 600' & while ! [ -s ${folder}/out ]; do sleep 0.02; done; echo '"done"' > $SIGNALBOX_OUTPUT`,
+  );
+  expect(await run(escapes)).toMatchObject({ outcome: 'succeeded', output: '"done"' });
+  expect(isAlive(Number(await fileWith(`${folder}/in`)))).toBe(false);
+  expect(isAlive(Number(await fileWith(`${folder}/out`)))).toBe(false);
+  expect(data.textOf(escapes.claim)).toEqual(['system: 1 processes that had left the group were killed.']);
+});
+
+test('secrets come into the environment by reference, and into no log and no error (I67)', async () => {
+  const { run, data } = await startBody({
+    environment: { PATH: process.env.PATH, SIGNALBOX_SECRET_KEY: 'top-secret', SIGNALBOX_SECRET_OTHER: 'hidden-too' },
+  });
+  const assignment = workOf({
+    kind: 'process',
+    run: 'printf "top-"; sleep 0.1; echo "secret $AUTH"; echo "$SIGNALBOX_SECRET_OTHER" >&2; test "$AUTH" = "Bearer top-secret" && exit 4',
+    env: { AUTH: 'Bearer ${{ secrets.KEY }}' },
+    secrets: ['OTHER'],
+  });
+  const report = await run(assignment);
+  expect(report).toMatchObject({ outcome: 'failed', error: 'The process ended with exit code 4.\n***' });
+  expect([...data.textOf(assignment.claim)].sort()).toEqual(['stderr: ***', 'stdout: *** Bearer ***']);
+});

@@ -1,0 +1,74 @@
+/** What a process attempt has on disk: an empty working folder, and the file for its output beside it. */
+import { constants } from 'node:fs';
+import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import { failure, type Result } from '../result.ts';
+
+export class ProcessFolder {
+  readonly #root: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  static async make(): Promise<ProcessFolder> {
+    const folder = new ProcessFolder(await mkdtemp(join(tmpdir(), 'signalbox-run-')));
+    await mkdir(folder.work);
+    return folder;
+  }
+
+  get work(): string {
+    return join(this.#root, 'work');
+  }
+
+  get output(): string {
+    return join(this.#root, 'output.json');
+  }
+
+  async write(name: string, text: string): Promise<string> {
+    const path = join(this.#root, name);
+    await writeFile(path, text);
+    return path;
+  }
+
+  async remove(): Promise<void> {
+    // Something that escaped everything may still write into it; what is left is the system's to clean.
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
+  }
+
+  /** What can't be stored fails the task for good: trying again would do its work again for the same end (I56). */
+  async readOutput(): Promise<Result> {
+    const found = await lstat(this.output).catch(() => null);
+    if (found === null) return { outcome: 'succeeded', output: '', error: '' };
+    // A pipe would be read for ever.
+    if (!found.isFile()) return failure('permanent', 'What lies at $SIGNALBOX_OUTPUT is no file.');
+    if (found.size > MAX_OUTPUT_BYTES) return tooLarge(found.size);
+    const file = await open(this.output, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const bytes = Buffer.alloc(MAX_OUTPUT_BYTES + 1);
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+      if (bytesRead > MAX_OUTPUT_BYTES) return tooLarge(bytesRead);
+      return outputOf(bytes.toString('utf8', 0, bytesRead).trim());
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function outputOf(text: string): Result {
+  if (text === '') return { outcome: 'succeeded', output: '', error: '' };
+  try {
+    return { outcome: 'succeeded', output: JSON.stringify(JSON.parse(text)), error: '' };
+  } catch (error) {
+    return failure('permanent', `What was written to $SIGNALBOX_OUTPUT is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function tooLarge(size: number): Result {
+  return failure(
+    'permanent',
+    `The output has ${size} bytes; the limit is ${MAX_OUTPUT_BYTES}. Store it elsewhere and write a reference to it.`,
+  );
+}

@@ -1,0 +1,48 @@
+/** What a process is told of its attempt, in its environment. */
+import { fillSecrets, type ProcessWork } from '@signalbox/protocol';
+import { PermanentError } from '@signalbox/sdk';
+import type { Job } from './port.ts';
+import type { ProcessFolder } from './process-folder.ts';
+
+/** Linux takes 128 KiB for one variable; what is larger goes into a file. */
+const MAX_VARIABLE_BYTES = 100 * 1024;
+
+export async function processVariables(job: Job, folder: ProcessFolder): Promise<Readonly<Record<string, string>>> {
+  const { assignment, context, work, log } = job;
+  const variables: Record<string, string> = {
+    SIGNALBOX_RUN: assignment.run,
+    SIGNALBOX_DAG: assignment.dag,
+    SIGNALBOX_TASK: assignment.taskName,
+    SIGNALBOX_ATTEMPT: String(assignment.claim.attempt),
+    SIGNALBOX_EFFECT_KEY: assignment.effectKey,
+    SIGNALBOX_OUTPUT: folder.output,
+  };
+  for (const [name, value] of Object.entries(context.inputs)) {
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    const text = String(value);
+    if (text.includes('\0'))
+      throw new PermanentError(`Input ${name} has a zero character; no process can be given that.`);
+    if (Buffer.byteLength(text) <= MAX_VARIABLE_BYTES) variables[`INPUT_${name}`] = text;
+    else log.line('system', `Input ${name} is too large for a variable: read it from the JSON of all inputs.`);
+  }
+  const texts = {
+    PARAMS: assignment.params === '' ? 'null' : assignment.params,
+    INPUTS: JSON.stringify(context.inputs),
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    if (Buffer.byteLength(text) <= MAX_VARIABLE_BYTES) {
+      variables[`SIGNALBOX_${name}`] = text;
+      continue;
+    }
+    variables[`SIGNALBOX_${name}_FILE`] = await folder.write(`${name.toLowerCase()}.json`, text);
+    log.line('system', `SIGNALBOX_${name} is too large for a variable: SIGNALBOX_${name}_FILE names a file with it.`);
+  }
+  for (const [name, value] of work.secrets) {
+    if ((work.shape.secrets ?? []).includes(name)) variables[`SIGNALBOX_SECRET_${name}`] = value;
+  }
+  // Last: what a definition sets is meant.
+  for (const [name, text] of Object.entries((work.shape as ProcessWork).env ?? {})) {
+    variables[name] = fillSecrets(text, (secret) => work.secrets.get(secret) ?? '');
+  }
+  return variables;
+}

@@ -1,0 +1,36 @@
+/** The logs of the attempts that a worker runs; one is made with the attempt's first line. */
+import type { Attempt } from '../attempt.ts';
+import { AttemptLog } from './attempt-log.ts';
+import type { LogShipper, Outgoing } from './log-shipper.ts';
+
+/** Whoever sees the end of an attempt should find its log: so long a report waits for it, at most. */
+const FLUSH_MS = 500;
+
+export class LogBook {
+  readonly #shipper: LogShipper;
+  readonly #wallNow: () => number;
+  readonly #outgoing = new WeakMap<AttemptLog, Outgoing>();
+
+  constructor(shipper: LogShipper, wallNow: () => number) {
+    this.#shipper = shipper;
+    this.#wallNow = wallNow;
+  }
+
+  /** Null when the attempt is over: what user code still says belongs to nothing. */
+  of(attempt: Attempt): AttemptLog | null {
+    if (attempt.log === null && attempt.isActive) {
+      const outgoing = this.#shipper.open(attempt.claim, attempt.assignment.token);
+      attempt.log = new AttemptLog(outgoing, this.#wallNow);
+      if (attempt.mask !== null) attempt.log.mask = attempt.mask;
+      this.#outgoing.set(attempt.log, outgoing);
+    }
+    return attempt.log;
+  }
+
+  /** All that the attempt logged is stored, or it takes too long. */
+  async end(log: AttemptLog): Promise<void> {
+    log.end();
+    const outgoing = this.#outgoing.get(log);
+    if (outgoing !== undefined) await this.#shipper.flush(outgoing, FLUSH_MS);
+  }
+}

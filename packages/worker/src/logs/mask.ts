@@ -1,0 +1,50 @@
+/** Values of secrets are shown as *** (I67), also as they look in JSON, and line by line when they have several. */
+import { Needles } from './needles.ts';
+
+const MASK = '***';
+const MASK_BYTES = Buffer.from(MASK);
+/** A line of a secret of many lines: shorter ones would mask words that are no secret. */
+const MIN_LINE_CHARS = 8;
+
+export class Mask {
+  readonly #texts: readonly string[];
+  readonly #needles: readonly Buffer[];
+
+  constructor(values: Iterable<string>) {
+    const texts = new Set<string>();
+    for (const value of values) {
+      if (value === '') continue;
+      texts.add(value);
+      texts.add(JSON.stringify(value).slice(1, -1));
+      if (!value.includes('\n')) continue;
+      for (const line of value.split(/\r?\n/)) if (line.length >= MIN_LINE_CHARS) texts.add(line);
+    }
+    this.#texts = [...texts].sort((a, b) => b.length - a.length);
+    this.#needles = this.#texts.map((text) => Buffer.from(text));
+  }
+
+  get isEmpty(): boolean {
+    return this.#texts.length === 0;
+  }
+
+  text(text: string): string {
+    let masked = text;
+    for (const value of this.#texts) if (masked.includes(value)) masked = masked.replaceAll(value, MASK);
+    return masked;
+  }
+
+  /** For one stream of bytes; null when there is nothing to mask. */
+  stream(onBytes: (bytes: Buffer) => void): MaskedStream | null {
+    if (this.isEmpty) return null;
+    const needles = new Needles(this.#needles);
+    const listener = { onBytes, onNeedle: () => onBytes(MASK_BYTES) };
+    return { push: (chunk) => needles.push(chunk, listener), end: () => needles.end(listener) };
+  }
+}
+
+export interface MaskedStream {
+  push(chunk: Buffer): void;
+  end(): void;
+}
+
+export const NO_MASK = new Mask([]);

@@ -1,0 +1,90 @@
+/**
+ * Finds byte strings in a stream, wherever its chunks were cut: the tail of a chunk that may be the beginning of one is
+ * held back until more is known. Secrets are masked by it, and the end of an attempt is found by it in what a child prints.
+ */
+const NOTHING = Buffer.alloc(0);
+
+export interface NeedleListener {
+  onBytes(bytes: Buffer): void;
+  onNeedle(): void;
+}
+
+export class Needles {
+  /** Longest first: of two that begin at one place the longer one counts. */
+  readonly #needles: readonly Buffer[];
+  #held: Buffer = NOTHING;
+
+  constructor(needles: readonly Buffer[]) {
+    this.#needles = needles.filter(({ length }) => length > 0).sort((a, b) => b.length - a.length);
+  }
+
+  push(chunk: Buffer, listener: NeedleListener): void {
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    let from = 0;
+    let holdFrom = this.#holdFrom(bytes, 0);
+    for (;;) {
+      const match = this.#next(bytes, from);
+      // One that begins behind what is held may be inside of a longer one that is not whole yet.
+      if (match === null || match.start >= holdFrom) break;
+      if (match.start > from) listener.onBytes(bytes.subarray(from, match.start));
+      listener.onNeedle();
+      from = match.end;
+      if (from > holdFrom) holdFrom = this.#holdFrom(bytes, from);
+    }
+    if (holdFrom > from) listener.onBytes(bytes.subarray(from, holdFrom));
+    this.#held = holdFrom === bytes.length ? NOTHING : Buffer.from(bytes.subarray(holdFrom));
+  }
+
+  /** The stream is at its end: what was held back is not the beginning of anything. */
+  end(listener: NeedleListener): void {
+    const bytes = this.#held;
+    this.#held = NOTHING;
+    let from = 0;
+    for (let match = this.#next(bytes, 0); match !== null; match = this.#next(bytes, from)) {
+      if (match.start > from) listener.onBytes(bytes.subarray(from, match.start));
+      listener.onNeedle();
+      from = match.end;
+    }
+    if (from < bytes.length) listener.onBytes(bytes.subarray(from));
+  }
+
+  /** The first place from `from` on where the rest of the bytes is the beginning of a needle, and not all of one. */
+  #holdFrom(bytes: Buffer, from: number): number {
+    let first = bytes.length;
+    for (const needle of this.#needles) {
+      const earliest = Math.max(from, bytes.length - needle.length + 1);
+      for (let at = earliest; at < first; at++) {
+        if (bytes.compare(needle, 0, bytes.length - at, at, bytes.length) === 0) {
+          first = at;
+          break;
+        }
+      }
+    }
+    return first;
+  }
+
+  /** Needles that overlap are one match: no part of any of them is let through. */
+  #next(bytes: Buffer, from: number): { readonly start: number; readonly end: number } | null {
+    let start = -1;
+    let end = -1;
+    for (const needle of this.#needles) {
+      const at = bytes.indexOf(needle, from);
+      if (at !== -1 && (start === -1 || at < start)) {
+        start = at;
+        end = at + needle.length;
+      }
+    }
+    if (start === -1) return null;
+    for (let grew = true; grew; ) {
+      grew = false;
+      for (const needle of this.#needles) {
+        const at = bytes.lastIndexOf(needle, end - 1);
+        if (at >= start && at + needle.length > end) {
+          end = at + needle.length;
+          grew = true;
+        }
+      }
+    }
+    return { start, end };
+  }
+}
