@@ -1,0 +1,42 @@
+/** Runs as the server shows them, for tests of what is made of them. */
+import type { RunView, TaskView } from '@signalbox/sdk';
+
+export const RUN_ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+const AT = '2026-01-01T00:00:00.000Z';
+
+export function taskView(name: string, state: TaskView['state'], more: Partial<TaskView> = {}): TaskView {
+  const isBegun = !['blocked', 'ready', 'upstream_failed'].includes(state);
+  return {
+    name,
+    state,
+    attempt: isBegun ? 1 : 0,
+    worker: null,
+    claimedAt: isBegun ? AT : null,
+    startedAt: isBegun ? AT : null,
+    endedAt: state === 'succeeded' || state === 'failed' ? AT : null,
+    retryAt: null,
+    error: state === 'failed' ? 'Error: it broke' : null,
+    output: null,
+    attempts: [],
+    ...more,
+  };
+}
+
+export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {}): RunView {
+  return {
+    id: RUN_ID,
+    dag: 'demo',
+    version: 1,
+    state: 'open',
+    outcome: null,
+    priority: 'normal',
+    cause: 'api',
+    window: null,
+    createdAt: AT,
+    endedAt: null,
+    actor: 'admin',
+    params: null,
+    tasks: [...tasks],
+    ...more,
+  };
+}
