@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -92,11 +92,14 @@ test('the admin token lies in the data folder, for its owner only', async () => 
 });
 
 test('an example is deployed, run, shown and listed', async () => {
-  expect(await json('deploy', join(examples, 'hello.json'))).toMatchObject({
-    name: 'hello',
-    version: 1,
-    changed: true,
+  const file = join(examples, 'hello.json');
+  expect(await json('deploy', file, '--dry-run')).toMatchObject({ dags: [{ name: 'hello', result: 'new' }] });
+  expect(await json('deploy', file)).toEqual({
+    dags: [{ name: 'hello', file, version: 1, result: 'new' }],
+    problems: [],
   });
+  expect(await json('deploy', file, '--dry-run')).toMatchObject({ dags: [{ result: 'unchanged', version: 1 }] });
+  expect(await json('deploy', file)).toMatchObject({ dags: [{ result: 'unchanged', version: 1 }] });
   const run = await json('runs', 'trigger', 'hello', '--params', '{"name":"Ada"}', '--wait');
   expect(run).toMatchObject({ outcome: 'succeeded', params: { name: 'Ada' } });
   const shown = await signalbox('runs', 'show', run.id);
@@ -131,7 +134,8 @@ test.each([
   [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Give one of queued, open'],
   [['runs', 'list', '--limit', '0'], 2, 'whole number', 'runs list --help'],
   [['runs', 'list', '--cursor', '?'], 4, 'not well-formed', 'Correct what'],
-  [['deploy', '/nowhere.json'], 1, "can't be read", 'Give the path'],
+  [['deploy', '/nowhere.json'], 2, 'is not there', 'Give the path'],
+  [['validate'], 2, 'dags is not there', 'signalbox init'],
   [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Give a JavaScript module'],
   [['runs', 'list', '--data', '/nowhere'], 4, 'No token is known', 'SIGNALBOX_TOKEN'],
   [['runs', 'list', '--url', 'box-1'], 2, 'address is "box-1"', 'http://127.0.0.1:4500'],
@@ -197,6 +201,45 @@ test('start brings all that is needed, and takes it away again', async () => {
   expect((await all.ended).exitCode).toBe(0);
   await expect(stat(join(data, 'pg18', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 }, 90_000);
+
+test('files are checked without a server, with the place of each problem and what to do', async () => {
+  const dags = join(folder, 'dags');
+  await mkdir(dags);
+  await writeFile(join(dags, 'good.yaml'), 'name: good\ntasks:\n  - { name: a, run: echo }\n');
+  const good = await begin(['validate', dags], { SIGNALBOX_URL: 'http://127.0.0.1:2' }).ended;
+  expect([good.exitCode, good.stdout]).toEqual([0, expect.stringMatching(/^ok good \(1 task\)/)]);
+  const bad = join(dags, 'bad.yaml');
+  await writeFile(bad, 'name: bad\ntasks:\n  - { name: a, run: echo, needs: [b] }\n');
+  const seen = await signalbox('validate', dags, '--json');
+  expect(seen.exitCode).toBe(1);
+  expect(JSON.parse(seen.stdout)).toMatchObject({
+    dags: [{ name: 'good', tasks: 1 }],
+    problems: [{ file: bad, line: 3, message: expect.stringContaining('no task b') }],
+  });
+  expect((await signalbox('validate', bad)).stdout).toContain(`${bad}:3:`);
+  // One broken file does not stop the others.
+  const deployed = await signalbox('deploy', dags);
+  expect([deployed.exitCode, deployed.stdout]).toEqual([1, expect.stringContaining('good is new: version 1')]);
+});
+
+test.each([[[]], [['--yaml']]])(
+  'init %j writes a dag that is well-formed, and never over one that is there',
+  async (flags) => {
+    const into = join(folder, `first${flags.length}`);
+    const { written } = await json('init', into, '--name', 'first', ...flags);
+    expect(written.length).toBeGreaterThan(0);
+    expect(await json('validate', into)).toMatchObject({ dags: [{ name: 'first', tasks: 2 }], problems: [] });
+    await writeFile(written[0], 'mine');
+    expect(await json('init', into, '--name', 'first', ...flags)).toMatchObject({ written: [] });
+    expect(await readFile(written[0], 'utf8')).toBe('mine');
+  },
+);
+
+test('a server that is well is found so by doctor', async () => {
+  const { checks } = await json('doctor', '--database', databaseUrl);
+  const byCheck = Object.fromEntries(checks.map(({ check, status }: Record<string, string>) => [check, status]));
+  expect(byCheck).toMatchObject({ database: 'ok', migrations: 'ok', server: 'ok', workers: 'ok', 'token file': 'ok' });
+});
 
 test('help comes quickly and knows every command', async () => {
   const { exitCode, stdout } = await signalbox('--help');

@@ -1,31 +1,86 @@
 /** `signalbox deploy`. */
-import { readFile } from 'node:fs/promises';
-import type { DagDefinition } from '@signalbox/sdk';
-import { type ConnectionFlags, connect } from '../connection.ts';
-import { colours, print, printJson } from '../output.ts';
-import { CliError } from '../problem.ts';
+import type { CompiledDag, DeployOutcome } from '@signalbox/compiler';
+import type { Client } from '@signalbox/sdk';
+import { type ClientFlags, connect } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { colours, plain, plainLines, print, printJson } from '../output.ts';
+import { explain } from '../problem.ts';
+import { next } from '../program-name.ts';
+import { compilePaths, printProblems } from './compile.ts';
 
-export async function deploy(
-  files: readonly string[],
-  flags: ConnectionFlags & { readonly json?: boolean },
-): Promise<void> {
-  const definitions = await Promise.all(files.map(readDefinition));
-  const client = await connect(flags);
-  for (const definition of definitions) {
-    // Whatever it holds, the server says what is wrong with it.
-    const { name, version, hash, changed } = await client.deployDag(definition);
-    if (flags.json) printJson({ name, version, hash, changed });
-    else print(`${colours.bold(name)} version ${version}${changed ? '' : ' (unchanged)'}`);
-  }
+export interface DeployFlags extends ClientFlags {
+  readonly dryRun?: boolean;
 }
 
-export async function readDefinition(file: string): Promise<DagDefinition> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`The file ${file} can't be read (${error.code}).`, 'Give the path of a definition.');
+/** What became of a dag, or would. */
+export type Deployment = { readonly name: string; readonly file: string } & (
+  | { readonly result: 'new' | 'changed' | 'unchanged'; readonly version: number }
+  | { readonly result: 'refused'; readonly message: string; readonly remedy: string | null }
+);
+
+export async function deploy(given: readonly string[], flags: DeployFlags): Promise<void> {
+  const { dags, problems } = await compilePaths(given);
+  const client = await connect(flags);
+  const outcomes = flags.dryRun ? await foresee(client, dags) : await deployAll(client, dags);
+  const isWell = problems.length === 0 && outcomes.every(({ result }) => result !== 'refused');
+  process.exitCode = isWell ? EXIT.ok : EXIT.failed;
+  if (flags.json) return printJson({ dags: outcomes, problems });
+  for (const outcome of outcomes) print(sentenceOf(outcome, flags.dryRun ?? false));
+  printProblems(problems);
+  const [first] = outcomes;
+  if (first !== undefined && isWell && !flags.dryRun)
+    print(colours.dim(`run it with: ${next(`runs trigger ${first.name} --wait`)}`));
+  if (outcomes.length + problems.length === 0) print('no dags were found');
+}
+
+export async function deployAll(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
+  const { deployCompiled } = await import('@signalbox/compiler');
+  const outcomes: readonly DeployOutcome[] = await deployCompiled(client, [...dags]);
+  return outcomes.map((outcome): Deployment => {
+    const { name, file } = outcome;
+    if (!outcome.ok) return { name, file, result: 'refused', ...reasonOf(outcome.error) };
+    const { version, changed } = outcome;
+    return { name, file, version, result: !changed ? 'unchanged' : version === 1 ? 'new' : 'changed' };
   });
-  try {
-    return JSON.parse(text) as DagDefinition;
-  } catch (error) {
-    throw new CliError(`The file ${file} is not JSON: ${(error as Error).message}.`, 'Correct it and deploy it again.');
+}
+
+/** A server that is not there refuses nothing: it is told as such, for all of them. */
+function reasonOf(error: Error): { message: string; remedy: string | null } {
+  const { message, remedy, exitCode } = explain(error);
+  if (exitCode === EXIT.unreachable) throw error;
+  return { message, remedy };
+}
+
+/** The hash of what would be deployed is the one that the server would make. */
+async function foresee(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
+  const { contentHash, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
+  const outcomes: Deployment[] = [];
+  for (const { name, file, definition } of dags) {
+    const hash = contentHash(toDagSpec(definition).spec);
+    try {
+      const current = await client.getDag(name);
+      const isSame = current.hash === hash && current.retiredAt === null;
+      outcomes.push({
+        name,
+        file,
+        result: isSame ? 'unchanged' : 'changed',
+        version: current.version + (isSame ? 0 : 1),
+      });
+    } catch (error) {
+      if (!(error instanceof SignalboxError) || error.code !== 'DAG_NOT_FOUND') throw error;
+      outcomes.push({ name, file, result: 'new', version: 1 });
+    }
   }
+  return outcomes;
+}
+
+export function sentenceOf(outcome: Deployment, isForeseen = false): string {
+  const name = colours.bold(plain(outcome.name));
+  if (outcome.result === 'refused') {
+    const remedy = outcome.remedy === null ? '' : `\n    ${plainLines(outcome.remedy)}`;
+    return `${name} ${colours.red('refused')}: ${plainLines(outcome.message)} ${colours.dim(plain(outcome.file))}${remedy}`;
+  }
+  const is = isForeseen ? 'would be' : 'is';
+  if (outcome.result === 'unchanged') return `${name} version ${outcome.version} ${colours.dim('(unchanged)')}`;
+  return `${name} ${is} ${outcome.result === 'new' ? 'new: ' : ''}version ${outcome.version} ${colours.dim(plain(outcome.file))}`;
 }

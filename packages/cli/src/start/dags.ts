@@ -1,28 +1,119 @@
-/** The dags that `start` makes known. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+/**
+ * The dags that `start` makes known: the examples once, the user's folder again and again. What a person reads is a line
+ * for each dag that has changed, and each problem once.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Compiled, type CompileProblem, compileFolder, type Watching, watchFolder } from '@signalbox/compiler';
 import type { Client } from '@signalbox/sdk';
-import { readDefinition } from '../commands/deploy.ts';
+import { type Deployment, deployAll, sentenceOf } from '../commands/deploy.ts';
+import { EXIT } from '../exit-codes.ts';
+import { colours, plain, plainLines } from '../output.ts';
+import { CliError, explain } from '../problem.ts';
 
-export const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+const USUAL_FOLDER = 'dags';
+
+export interface DagsOptions {
+  readonly client: Client;
+  readonly say: (line: string) => void;
+  readonly examples: boolean;
+  /** Must be there when it is named; `dags` is taken if there is such a folder. */
+  readonly folder?: string | undefined;
+}
 
 export class Dags {
-  readonly folder: string | null = null;
+  /** The user's own, if there is one. */
+  readonly folder: string | null;
+  readonly #client: Client;
+  readonly #say: (line: string) => void;
+  /** Which file each dag of the folder came from, as of the last look. */
+  #known = new Map<string, string>();
+  #told = new Set<string>();
+  #watching: Watching | null = null;
+  #turn: Promise<void> = Promise.resolve();
 
-  static async deploy({
-    client,
-    examples,
-  }: {
-    client: Client;
-    say: (line: string) => void;
-    examples: boolean;
-    folder?: string;
-  }): Promise<Dags> {
-    const files = examples ? (await readdir(EXAMPLES)).filter((name) => name.endsWith('.json')) : [];
-    for (const file of files.sort()) await client.deployDag(await readDefinition(join(EXAMPLES, file)));
-    return new Dags();
+  private constructor({ client, say }: DagsOptions, folder: string | null) {
+    this.#client = client;
+    this.#say = say;
+    this.folder = folder;
   }
 
-  async close(): Promise<void> {}
+  static async deploy(options: DagsOptions): Promise<Dags> {
+    const dags = new Dags(options, folderOf(options.folder));
+    if (options.examples) await dags.#deployExamples();
+    if (dags.folder !== null) {
+      await dags.runOnce();
+      dags.#watch(dags.folder);
+    }
+    return dags;
+  }
+
+  /** Looks at the folder, and makes the server know what is in it. */
+  async runOnce(): Promise<void> {
+    if (this.folder === null) return;
+    const compiled = await compileFolder({ folder: this.folder });
+    const outcomes = await deployAll(this.#client, compiled.dags);
+    for (const outcome of outcomes) if (outcome.result !== 'unchanged') this.#say(sentenceOf(outcome));
+    this.#tell(compiled.problems);
+    await this.#retire(compiled, outcomes);
+  }
+
+  async close(): Promise<void> {
+    await this.#watching?.close();
+    await this.#turn;
+  }
+
+  async #deployExamples(): Promise<void> {
+    const { dags, problems } = await compileFolder({ folder: EXAMPLES });
+    const outcomes = await deployAll(this.#client, dags);
+    for (const outcome of outcomes) if (outcome.result === 'refused') this.#say(sentenceOf(outcome));
+    this.#tell(problems);
+    this.#say(`Deployed the examples: ${outcomes.map(({ name }) => name).join(', ')}`);
+  }
+
+  #watch(folder: string): void {
+    this.#watching = watchFolder(folder, () => {
+      // One after the other: two looks at once could deploy the older one last.
+      this.#turn = this.#turn
+        .then(() => this.runOnce())
+        .catch((error: unknown) => this.#say(`The folder could not be deployed: ${explain(error).message}`));
+    });
+  }
+
+  /** A file with a problem keeps its dags as they are; one that is gone, or no longer has the dag, retires it. */
+  async #retire({ dags, problems }: Compiled, outcomes: readonly Deployment[]): Promise<void> {
+    const broken = new Set(problems.map(({ file }) => file));
+    const found = new Map(dags.map(({ name, file }) => [name, file]));
+    for (const [name, file] of this.#known) {
+      if (found.has(name)) continue;
+      if (broken.has(file)) {
+        found.set(name, file);
+        continue;
+      }
+      await this.#client.deleteDag(name);
+      this.#say(`${colours.bold(plain(name))} is retired: ${plain(file)} no longer has it; its history stays`);
+    }
+    for (const { name, result } of outcomes) if (result === 'refused' && !this.#known.has(name)) found.delete(name);
+    this.#known = found;
+  }
+
+  #tell(problems: readonly CompileProblem[]): void {
+    const now = new Set<string>();
+    for (const { file, line, column, message, remedy } of problems) {
+      const place = [file, line, column].filter((part) => part !== null).join(':');
+      const text = `${colours.red('problem')} ${plain(place)} ${plainLines(message)}${remedy === null ? '' : `\n    ${plainLines(remedy)}`}`;
+      now.add(text);
+      if (!this.#told.has(text)) this.#say(text);
+    }
+    if (now.size === 0 && this.#told.size > 0) this.#say(colours.green('all problems are mended'));
+    this.#told = now;
+  }
+}
+
+function folderOf(named: string | undefined): string | null {
+  if (named === undefined) return existsSync(USUAL_FOLDER) ? resolve(USUAL_FOLDER) : null;
+  if (existsSync(named)) return resolve(named);
+  throw new CliError(`The folder ${named} is not there.`, 'Make it, or leave out --dags.', EXIT.usage);
 }

@@ -1,11 +1,12 @@
 /** `signalbox start`: all that is needed to try it out, in one command, and all of it gone when it ends. */
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Client } from '@signalbox/sdk';
 import type { RunningServer, ServerConfig } from '@signalbox/server';
 import { type ServerFlags, variablesOf } from '../commands/server.ts';
 import { findToken } from '../connection.ts';
 import { colours, plainLines, print, printJson } from '../output.ts';
-import { Dags, EXAMPLES } from './dags.ts';
+import { Dags } from './dags.ts';
 import { endDatabaseNow } from './database.ts';
 import { greet } from './greeting.ts';
 import { holdFolder } from './hold.ts';
@@ -17,6 +18,8 @@ export interface StartFlags extends ServerFlags {
   readonly dags?: string;
   readonly examples: boolean;
 }
+
+const HANDLERS = fileURLToPath(new URL('../../../../examples/handlers.mjs', import.meta.url));
 
 type Say = (line: string) => void;
 
@@ -84,7 +87,7 @@ async function bringWorkAndDags({
     token,
     slots: flags.slots,
     data: config.dataDir,
-    handlers: join(EXAMPLES, 'handlers.mjs'),
+    ...(existsSync(HANDLERS) ? { handlers: HANDLERS } : {}),
     onTrouble: say,
   });
   const connected = parts.worker.start();

@@ -1,0 +1,97 @@
+/** `signalbox init`: a first dag, a test for it, and what an editor needs; never over something that is there. */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EXIT } from '../exit-codes.ts';
+import { colours, plain, print, printJson } from '../output.ts';
+import { CliError } from '../problem.ts';
+import { next } from '../program-name.ts';
+import { packageJson, tsconfig, typescriptDag, typescriptTest, yamlDag } from './init-files.ts';
+
+export interface InitFlags {
+  readonly yaml?: boolean;
+  readonly name: string;
+  readonly json?: boolean;
+}
+
+const SDK = fileURLToPath(new URL('../../../sdk', import.meta.url));
+
+export async function init(given: string | undefined, flags: InitFlags): Promise<void> {
+  const { name, yaml } = flags;
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(name)) {
+    throw new CliError(
+      `"${name}" can't be the name of a dag and of a file.`,
+      'Give letters, digits, - and _, such as nightly-report.',
+      EXIT.usage,
+    );
+  }
+  const folder = given ?? 'dags';
+  const files = yaml ? { [`${name}.yaml`]: yamlDag(name) } : typescriptFiles(name, folder);
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(folder, file);
+    const list = (await writeNew(path, text)) ? written : kept;
+    list.push(path);
+  }
+  if (flags.json) return printJson({ written, kept });
+  for (const path of written) print(`${colours.green('wrote')} ${plain(path)}`);
+  for (const path of kept) print(`${colours.dim('kept ')} ${plain(path)} ${colours.dim('(it was there)')}`);
+  const dag = join(folder, yaml ? `${name}.yaml` : `${name}.ts`);
+  sayWhatNext({ dag, name, folder, isTypeScript: !yaml });
+}
+
+function typescriptFiles(name: string, folder: string): Record<string, string> {
+  const hasProject = isWithin(folder, 'package.json');
+  return {
+    [`${name}.ts`]: typescriptDag(name),
+    [`${name}.test.ts`]: typescriptTest(name),
+    // Only so that editors find the types: dags are compiled without them.
+    ...(hasProject ? {} : { 'package.json': packageJson(relative(resolve(folder), SDK)) }),
+    ...(isWithin(folder, 'tsconfig.json') ? {} : { 'tsconfig.json': tsconfig }),
+  };
+}
+
+/** In the folder or above it, up to the root of a repository. */
+function isWithin(folder: string, file: string): boolean {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    if (existsSync(join(at, file))) return true;
+    if (existsSync(join(at, '.git')) || dirname(at) === at) return false;
+  }
+}
+
+async function writeNew(path: string, text: string): Promise<boolean> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    throw new CliError(`${path} can't be written (${code}).`, 'Name a folder that you may write to.');
+  }
+}
+
+function sayWhatNext({
+  dag,
+  name,
+  folder,
+  isTypeScript,
+}: {
+  dag: string;
+  name: string;
+  folder: string;
+  isTypeScript: boolean;
+}): void {
+  const steps: [string, string][] = [
+    [next(`validate ${folder}`), 'is it well-formed?'],
+    [next(`deploy ${dag}`), 'make it known to the server'],
+    [next(`runs trigger ${name} --wait`), 'run it, and watch'],
+    [next(`start --dags ${folder}`), 'or: a server that deploys whatever you save'],
+  ];
+  print('\nNext:');
+  for (const [type, does] of steps) print(`  ${colours.cyan(type)}\n      ${does}`);
+  if (isTypeScript)
+    print(colours.dim(`\nFor completion in your editor, and for its test: cd ${folder} && npm install && npm test`));
+}

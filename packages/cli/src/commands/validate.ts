@@ -1,0 +1,25 @@
+/** `signalbox validate`. */
+import { EXIT } from '../exit-codes.ts';
+import { colours, plain, print, printJson } from '../output.ts';
+import { compilePaths, printProblems } from './compile.ts';
+
+export interface ValidateFlags {
+  readonly json?: boolean;
+}
+
+export async function validate(given: readonly string[], flags: ValidateFlags): Promise<void> {
+  const { dags, problems } = await compilePaths(given);
+  if (problems.length > 0) process.exitCode = EXIT.failed;
+  if (flags.json) {
+    const seen = dags.map(({ name, file, definition }) => ({ name, file, tasks: definition.tasks.length }));
+    return printJson({ dags: seen, problems });
+  }
+  for (const { name, file, definition } of dags) {
+    const count = definition.tasks.length;
+    print(
+      `${colours.green('ok')} ${colours.bold(plain(name))} (${count === 1 ? '1 task' : `${count} tasks`}) ${colours.dim(plain(file))}`,
+    );
+  }
+  printProblems(problems);
+  if (dags.length + problems.length === 0) print('no dags were found');
+}
