@@ -1,5 +1,6 @@
 /** Asks of a definition, before any server does, whether it can be run; each fault at its place in the file. */
 import { type DagDefinition, type Problem, SignalboxError, toDagSpec } from '@signalbox/protocol';
+import { scheduleFault } from '@signalbox/sdk/testing';
 import { advise } from './advise.ts';
 import type { CompileProblem, Spot } from './compiled.ts';
 
@@ -7,8 +8,13 @@ export type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
 
 export function checkDag(definition: DagDefinition, file: string, findSpot: FindSpot): CompileProblem[] {
   try {
-    toDagSpec(definition);
-    return [];
+    const { schedule } = toDagSpec(definition).spec;
+    // The grammar of cron is the engine's; this is the door to it that authors have.
+    const fault = schedule === null ? null : scheduleFault(schedule);
+    if (fault === null) return [];
+    const path = `schedule.${fault.field}`;
+    const { message, remedy } = fault;
+    return [{ file, ...findSpot({ path, message }), message: `${path}: ${message}`, remedy }];
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     const problems = error.details.problems ?? [{ path: '', message: error.message }];

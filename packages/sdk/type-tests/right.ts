@@ -1,5 +1,6 @@
 /** Compiles: what authors write, and the types that come out of it. */
 import { dag, type HandlerContext, type Ref, secret, type Task } from '@signalbox/sdk';
+import { testRun } from '@signalbox/sdk/testing';
 
 export const coffee = dag<{ cups: number }>('coffee', { schedule: { cron: '0 7 * * *' } }, ({ task, params }) => {
   const grind = task('grind', ({ params }) => ({ grams: 16 * params.cups }));
@@ -66,3 +67,5 @@ export const loose = dag('loose', ({ task }) => {
   const maybe = task('maybe', () => (Math.random() > 2 ? { n: 1 } : null));
   task('see', { inputs: { n: maybe.output.n } }, ({ inputs }) => (inputs.n ?? 0).toFixed());
 });
+
+export const tried = testRun(coffee, { params: { cups: 2 }, stubs: { brew: ({ inputs }) => inputs.grams } });

@@ -1,10 +1,11 @@
 /** Does not compile, and says so at the lines that have the mark: each is a wire to the wrong place. */
 import { dag, type HandlerContext } from '@signalbox/sdk';
+import { testRun } from '@signalbox/sdk/testing';
 
 const wantsText = ({ inputs }: HandlerContext<{ grams: string }>) => inputs.grams;
 const wantsMore = ({ inputs }: HandlerContext<{ grams: number; beans: string }>) => inputs.beans;
 
-dag<{ cups: number }>('coffee', ({ task, process, params }) => {
+const coffee = dag<{ cups: number }>('coffee', ({ task, process, params }) => {
   const grind = task('grind', async ({ params }) => ({ grams: 16 * params.cups, at: new Date() }));
 
   task('another-type', { inputs: { grams: grind.output.grams } }, wantsText); // TS2322
@@ -28,3 +29,4 @@ dag<{ cups: number }>('coffee', ({ task, process, params }) => {
 
 dag('typo', { shedule: { cron: '0 7 * * *' } }, ({ task }) => void task('t', () => 1)); // TS2561
 dag('untyped-params', ({ task }) => void task('t', ({ params }) => params.cups)); // TS18046
+void testRun(coffee, { params: { cups: 'two' } }); // TS2322

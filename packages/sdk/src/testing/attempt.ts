@@ -1,0 +1,133 @@
+/** One attempt in a test: what its function sees, and what it comes to. */
+import { follow, type InputSource, MAX_OUTPUT_BYTES, type TaskSpecShape } from '@signalbox/protocol';
+import { AttemptStopped, type Handler, type HandlerContext, isPermanent, PermanentError } from '../handler.ts';
+import { isLasting, lastingMs } from './stubs.ts';
+
+export type AttemptEnd = 'succeeded' | 'failed' | 'permanent' | 'timed_out';
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields?: object;
+}
+
+export interface Settled {
+  readonly outcome: AttemptEnd;
+  readonly output: unknown;
+  readonly error: unknown;
+  /** How much of the test's time it takes from its start to its end. */
+  readonly lastsMs: number;
+}
+
+export interface Surroundings {
+  readonly dag: string;
+  readonly run: string;
+  readonly task: TaskSpecShape;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly params: unknown;
+  readonly upstream: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Given by the test itself; otherwise they come from where the definition says. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly log: LogLine[];
+}
+
+const failed = (outcome: AttemptEnd, error: unknown, lastsMs = 0): Settled => ({
+  outcome,
+  output: null,
+  error,
+  lastsMs,
+});
+
+/** Never rejects: what a function throws is what its attempt comes to. */
+export async function settle(run: Handler, around: Surroundings): Promise<Settled> {
+  let lastsMs = 0;
+  try {
+    let value = await run(contextOf(around));
+    while (isLasting(value)) {
+      lastsMs += lastingMs(value);
+      value = await value.end();
+    }
+    return { outcome: 'succeeded', output: throughJson(value), error: null, lastsMs };
+  } catch (error) {
+    return failed(isPermanent(error) ? 'permanent' : 'failed', error, lastsMs);
+  }
+}
+
+export const timedOut = (): Settled =>
+  failed('timed_out', new AttemptStopped('timed_out', 'The attempt ran longer than it may.'));
+
+/** The next task gets what JSON leaves of a value; so does the test. */
+function throughJson(value: unknown): unknown {
+  if (value === undefined) return null;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new PermanentError(`What the handler returned is not JSON: ${String(error)}`);
+  }
+  if (text === undefined) throw new PermanentError(`What the handler returned is not JSON: a ${typeof value}`);
+  const size = Buffer.byteLength(text);
+  if (size > MAX_OUTPUT_BYTES) {
+    throw new PermanentError(`The output has ${size} bytes of JSON; the limit is ${MAX_OUTPUT_BYTES}.`);
+  }
+  return JSON.parse(text);
+}
+
+function contextOf(around: Surroundings): HandlerContext {
+  const { dag, run, task, attempt, fence, params, upstream, signal, log } = around;
+  const line = (level: LogLine['level']) => (message: string, fields?: object) => {
+    log.push(fields === undefined ? { level, message } : { level, message, fields });
+  };
+  return {
+    tenant: 'default',
+    dag,
+    run,
+    task: task.name,
+    attempt,
+    params,
+    inputs: around.inputs ?? inputsOf(task, params, upstream),
+    upstream,
+    effectKey: `${run}/${task.name}`,
+    fence,
+    token: `test-${run}-${task.name}-${fence}`,
+    signal,
+    log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+    secret: (name) => secretOf(name, around),
+  };
+}
+
+function inputsOf(
+  { work }: TaskSpecShape,
+  params: unknown,
+  upstream: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(work?.inputs ?? {}).map(([name, source]) => [name, valueOf(name, source, params, upstream)]),
+  );
+}
+
+function valueOf(
+  name: string,
+  source: InputSource,
+  params: unknown,
+  upstream: Readonly<Record<string, unknown>>,
+): unknown {
+  if (source.from === 'value') return source.value;
+  const found = follow(source.from === 'params' ? params : upstream[source.task], source.path);
+  if (found !== undefined) return found;
+  const where =
+    source.from === 'params' ? 'The run was submitted without it.' : `Task ${source.task} did not return it.`;
+  throw new PermanentError(`Input ${name} leads to nothing. ${where}`);
+}
+
+function secretOf(name: string, { secrets, task }: Surroundings): string {
+  if (task.work?.secrets?.includes(name) !== true) {
+    throw new PermanentError(`Task ${task.name} does not name the secret ${name} under secrets.`);
+  }
+  const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+  if (value !== undefined) return value;
+  throw new PermanentError(`The test has no secret ${name}: give it as secrets: { ${name}: '…' }.`);
+}

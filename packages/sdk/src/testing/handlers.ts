@@ -1,0 +1,30 @@
+/** Who does the work of each task in a test. */
+import type { DagSpecShape } from '@signalbox/protocol';
+import type { Handler } from '../handler.ts';
+import type { Stub } from './stubs.ts';
+
+export function handlersOf(
+  spec: DagSpecShape,
+  functions: Readonly<Record<string, Handler>>,
+  stubs: Readonly<Record<string, Stub>>,
+): ReadonlyMap<string, Stub> {
+  const names = spec.tasks.map(({ name }) => name);
+  for (const name of Object.keys(stubs)) {
+    if (!names.includes(name)) throw new Error(`There is no task ${name} to stub; the tasks are ${names.join(', ')}.`);
+  }
+  return new Map(
+    spec.tasks.map(({ name, handler, work }) => {
+      const run = (Object.hasOwn(stubs, name) ? stubs[name] : undefined) ?? functions[handler];
+      if (run !== undefined) return [name, run as Stub];
+      const what = {
+        process: 'a process',
+        http: 'an HTTP call',
+        handler: 'a handler of a worker',
+        function: 'a function',
+      };
+      throw new Error(
+        `Task ${name} is ${what[work?.kind ?? 'handler']}, which a test does not run: give a stub for it, as stubs: { ${JSON.stringify(name)}: () => … }.`,
+      );
+    }),
+  );
+}

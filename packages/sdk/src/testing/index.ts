@@ -1,0 +1,8 @@
+/** For unit tests of dags: runs on the production engine, with a clock that jumps and stubs for what is outside. */
+export type { AttemptEnd, LogLine } from './attempt.ts';
+export type { Testable } from './definition.ts';
+export { type RunTaskOptions, runTask } from './run-task.ts';
+export { nextWindows, scheduleFault } from './schedule.ts';
+export { type Stub, takes } from './stubs.ts';
+export type { TestAttempt, TestRun, TestTask } from './test-result.ts';
+export { type TestRunOptions, testRun } from './test-run.ts';

@@ -1,0 +1,51 @@
+/** One function by itself. */
+import { toDagSpec } from '@signalbox/protocol';
+import type { Dag } from '../dag/dag.ts';
+import { settle } from './attempt.ts';
+import { definitionOf, functionsOf, type Testable } from './definition.ts';
+
+export interface RunTaskOptions<Params = unknown> {
+  /** What its function gets; without them they come from `params` and `upstream`, as the definition says. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly params?: Params;
+  /** What the tasks that it needs have returned, by their names. */
+  readonly upstream?: Readonly<Record<string, unknown>>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly attempt?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Calls the function of a task. Returns what the next task would get; throws what it throws.
+ *
+ * @example expect(await runTask(coffee, 'brew', { inputs: { grams: 16 } })).toBe('coffee of 16 g');
+ */
+export async function runTask<Params = unknown>(
+  dag: Dag<Params> | Testable,
+  name: string,
+  options: RunTaskOptions<NoInfer<Params>> = {},
+): Promise<unknown> {
+  const { name: dagName, spec } = toDagSpec(definitionOf(dag));
+  const task = spec.tasks.find((each) => each.name === name);
+  if (task === undefined) {
+    throw new Error(`There is no task ${name}; the tasks are ${spec.tasks.map((each) => each.name).join(', ')}.`);
+  }
+  const run = functionsOf(dag)[task.handler];
+  if (run === undefined) throw new Error(`Task ${name} has no function that could be called here.`);
+  const { params = null, upstream = {}, secrets = {}, inputs, attempt = 1 } = options;
+  const { outcome, output, error } = await settle(run, {
+    dag: dagName,
+    run: '00000000-0000-7000-8000-000000000000',
+    task,
+    attempt,
+    fence: attempt,
+    params,
+    upstream,
+    secrets,
+    ...(inputs === undefined ? {} : { inputs }),
+    signal: options.signal ?? new AbortController().signal,
+    log: [],
+  });
+  if (outcome === 'succeeded') return output;
+  throw error;
+}

@@ -1,0 +1,234 @@
+/**
+ * A run of a dag within a test: no server, no worker, no waiting. The engine that decides is the production one; around it
+ * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
+ */
+import { deriveTaskStates, Graph, type Instant, nextDue, type TaskState } from '@signalbox/engine';
+import { type Attempt, Scenario } from '@signalbox/engine/testing';
+import { zoneData } from '@signalbox/host/zones';
+import { type DagSpecShape, toDagSpec } from '@signalbox/protocol';
+import type { Dag } from '../dag/dag.ts';
+import { AttemptStopped } from '../handler.ts';
+import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
+import { definitionOf, functionsOf, type Testable } from './definition.ts';
+import { handlersOf } from './handlers.ts';
+import type { Stub } from './stubs.ts';
+import { type TestAttempt, TestRun } from './test-result.ts';
+
+export interface TestRunOptions<Params = unknown> {
+  readonly params?: Params;
+  /** In place of tasks, by name. Processes and HTTP calls need one. */
+  readonly stubs?: Readonly<Record<string, Stub>>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** What the clock shows at the start; 2026-01-01T00:00:00Z unless told. */
+  readonly now?: Date | string;
+  /** A number that all chance is drawn from, such as that of backoffs: the same number, the same run. */
+  readonly seed?: number;
+  /** Real time after which a function that has not settled counts as hanging; 4 s unless told. */
+  readonly patienceMs?: number;
+}
+
+/** Nobody is silent and nothing gets lost in a test. */
+const NEVER_MS = 1_000 * 365 * 86_400_000;
+const FAR_MS = 50 * 365 * 86_400_000;
+const MAX_ROUNDS = 100_000;
+
+/**
+ * @example
+ * const run = await testRun(coffee, { params: { cups: 2 }, stubs: { grind: () => ({ grams: 3 }) } });
+ * expect(run.outcome).toBe('succeeded');
+ * expect(run.task('brew').output).toBe('coffee of 3 g');
+ */
+export async function testRun<Params = unknown>(
+  dag: Dag<Params> | Testable,
+  options: TestRunOptions<NoInfer<Params>> = {},
+): Promise<TestRun> {
+  const { name, spec } = toDagSpec(definitionOf(dag));
+  return new World(name, spec, handlersOf(spec, functionsOf(dag), options.stubs ?? {}), options).run();
+}
+
+interface Running {
+  readonly attempt: Attempt;
+  readonly controller: AbortController;
+  readonly startedAt: number;
+  readonly deadlineAt: number;
+  readonly log: LogLine[];
+  readonly settling: Promise<Settled>;
+  settled: Settled | null;
+}
+
+class World {
+  readonly #name: string;
+  readonly #spec: DagSpecShape;
+  readonly #handlers: ReadonlyMap<string, Stub>;
+  readonly #options: TestRunOptions;
+  readonly #box: Scenario;
+  readonly #outputs = new Map<string, unknown>();
+  readonly #ended: TestAttempt[] = [];
+  #running: Running[] = [];
+  #startedCount = 0;
+
+  constructor(name: string, spec: DagSpecShape, handlers: ReadonlyMap<string, Stub>, options: TestRunOptions) {
+    this.#name = name;
+    // Its own schedule would add runs of its own when the clock jumps.
+    this.#spec = { ...spec, schedule: null };
+    this.#handlers = handlers;
+    this.#options = options;
+    const queues = [...new Set(spec.tasks.map(({ queue }) => queue))];
+    this.#box = new Scenario({
+      workers: { worker: queues },
+      audit: false,
+      seed: options.seed ?? 1,
+      settings: { leaseMs: NEVER_MS, undeliveredMs: NEVER_MS, zoneData },
+    });
+    if (options.now !== undefined) this.#setClock(options.now);
+  }
+
+  async run(): Promise<TestRun> {
+    const box = this.#box;
+    const startedAt = box.node.wall;
+    box.dagId = box.deploy(this.#spec as Parameters<Scenario['deploy']>[0], this.#name);
+    const params = this.#options.params === undefined ? null : JSON.stringify(this.#options.params);
+    box.submit({ items: [{ params, priority: null }] });
+    for (let round = 0; box.run().phase !== 'ended'; round++) {
+      if (round > MAX_ROUNDS) throw new Error(`The run of ${this.#name} has not ended after ${MAX_ROUNDS} rounds.`);
+      this.#startWhatIsReady();
+      await this.#letSettle();
+      if (!this.#endWhatIsDue()) this.#jump();
+    }
+    this.#endWhatIsDue();
+    const { outcome } = box.run();
+    return new TestRun({
+      outcome: outcome ?? 'failed',
+      startedAt: new Date(startedAt),
+      endedAt: new Date(box.node.wall),
+      tasks: this.#spec.tasks.map(({ name }) => name),
+      states: this.#states(),
+      outputs: this.#outputs,
+      attempts: this.#ended,
+    });
+  }
+
+  #setClock(now: Date | string): void {
+    const at = new Date(now).getTime();
+    if (Number.isNaN(at)) throw new TypeError(`${String(now)} is no instant; give one such as 2026-01-01T00:00:00Z.`);
+    this.#box.node.wall = at as Instant;
+  }
+
+  #startWhatIsReady(): void {
+    const box = this.#box;
+    const worker = box.worker();
+    box.lend(worker, this.#spec.tasks.length);
+    for (const sent of worker.assigned.slice(this.#startedCount)) {
+      this.#startedCount += 1;
+      const { claim, runUid, version } = sent;
+      this.#start({ claim, worker, task: version.task(claim.taskNo).name }, runUid);
+    }
+  }
+
+  #start(attempt: Attempt, run: string): void {
+    const task = this.#spec.tasks[attempt.claim.taskNo];
+    const handler = this.#handlers.get(attempt.task);
+    if (task === undefined || handler === undefined) throw new Error(`There is no task ${attempt.task}.`);
+    const controller = new AbortController();
+    const startedAt = this.#box.node.mono;
+    const log: LogLine[] = [];
+    const upstream = Object.fromEntries(
+      task.needs.map((no) => [this.#spec.tasks[no]?.name, this.#outputs.get(this.#spec.tasks[no]?.name ?? '')]),
+    );
+    const running: Running = {
+      attempt,
+      controller,
+      startedAt,
+      deadlineAt: task.timeoutMs === null ? Number.POSITIVE_INFINITY : startedAt + task.timeoutMs,
+      log,
+      settled: null,
+      settling: settle(handler, {
+        dag: this.#name,
+        run,
+        task,
+        attempt: attempt.claim.attemptNo,
+        fence: attempt.claim.fence,
+        params: this.#options.params === undefined ? null : JSON.parse(JSON.stringify(this.#options.params)),
+        upstream,
+        secrets: this.#options.secrets ?? {},
+        signal: controller.signal,
+        log,
+      }),
+    };
+    void running.settling.then((settled) => {
+      running.settled ??= settled;
+    });
+    this.#running.push(running);
+  }
+
+  /** All that run by now have settled, or have used up the patience: then only their timeout can end them. */
+  async #letSettle(): Promise<void> {
+    const open = this.#running.filter(({ settled }) => settled === null);
+    if (open.length === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.patienceMs ?? 4_000);
+    });
+    await Promise.race([Promise.all(open.map(({ settling }) => settling)), patience]);
+    clearTimeout(timer);
+    for (const running of open) {
+      if (running.settled !== null) continue;
+      if (running.deadlineAt === Number.POSITIVE_INFINITY) {
+        throw new Error(
+          `Task ${running.attempt.task} has not settled, and has no timeout that would end it. Give it a stub, or more patienceMs.`,
+        );
+      }
+      running.settled = { ...timedOut(), lastsMs: Number.POSITIVE_INFINITY };
+    }
+  }
+
+  /** At its deadline the engine may have ended an attempt by itself; then the report below is one of a stale claim. */
+  #endWhatIsDue(): boolean {
+    const now = this.#box.node.mono;
+    const due = this.#running.filter((running) => endOf(running) <= now);
+    for (const running of due) this.#end(running);
+    return due.length > 0;
+  }
+
+  #end(running: Running): void {
+    const { attempt, controller, log, deadlineAt, startedAt } = running;
+    const isLate = startedAt + (running.settled?.lastsMs ?? 0) > deadlineAt;
+    const settled = isLate || running.settled === null ? timedOut() : running.settled;
+    if (isLate) controller.abort(new AttemptStopped('timed_out', 'The attempt ran longer than it may.'));
+    this.#running = this.#running.filter((other) => other !== running);
+    const { outcome, output, error } = settled;
+    if (outcome === 'succeeded') this.#outputs.set(attempt.task, output);
+    const elapsed = this.#box.node.mono - startedAt;
+    const endedAt = new Date(this.#box.node.wall);
+    const number = attempt.claim.attemptNo;
+    const began = new Date(endedAt.getTime() - elapsed);
+    this.#ended.push({ task: attempt.task, number, outcome, error, log, startedAt: began, endedAt });
+    this.#box.report(attempt, outcome, {
+      output: outcome === 'succeeded' ? JSON.stringify(output) : null,
+      error: error instanceof Error ? error.message : null,
+    });
+  }
+
+  /** To the next instant at which anything can happen. */
+  #jump(): void {
+    const { node } = this.#box;
+    const due = nextDue(node);
+    const waits = this.#running.map((running) => endOf(running) - node.mono);
+    if (due.mono !== null) waits.push(due.mono - node.mono);
+    const wait = Math.max(0, Math.min(...waits));
+    if (!(wait < FAR_MS)) throw new Error(`The run of ${this.#name} has not ended, and nothing is left to happen.`);
+    node.advance(wait);
+  }
+
+  #states(): ReadonlyMap<string, TaskState> {
+    const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
+    const { phase, outcome } = this.#box.run();
+    const states = deriveTaskStates(new Graph(this.#spec.tasks), stored?.tasks ?? [], { phase, outcome });
+    return new Map(this.#spec.tasks.map(({ name }, no) => [name, states[no] ?? 'blocked']));
+  }
+}
+
+/** On the clock that never jumps back. */
+function endOf({ startedAt, deadlineAt, settled }: Running): number {
+  return Math.min(deadlineAt, startedAt + (settled?.lastsMs ?? Number.POSITIVE_INFINITY));
+}
