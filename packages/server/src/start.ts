@@ -1,14 +1,14 @@
 /** A server, wired: database, migrations, host with its real ports, the gRPC door, the edge. */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
 import { Host, zoneData } from '@signalbox/host';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
-import { type BindAddress, parseAddress, type ServerConfig, showAddress } from './config.ts';
+import { type ServerConfig, showAddress } from './config.ts';
 import { migrateWhenThere, openDatabase } from './database.ts';
+import { dataAddressOf, reachable } from './edge/data-address.ts';
 import { Edge } from './edge/edge.ts';
 import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
 import { GrpcPeerNetwork } from './grpc/peer-network.ts';
@@ -140,6 +140,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       nodeId,
       bind: config.http,
       services: config.services,
+      advertised: { advertise: config.advertise, advertiseServices: config.advertiseServices },
       allowedHosts: config.allowedHosts,
       tls,
       logLevel,
@@ -153,7 +154,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   closers.add(() => edge.stop());
   // Before the host: the node is registered with the address at which others find its logs.
   await edge.start();
-  dataAddress = dataAddressOf(config, edge.ports.services);
+  dataAddress = dataAddressOf(config, config.services.host, edge.ports.services);
 
   const running = new Host(
     {
@@ -197,16 +198,4 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     host: running,
     stop: () => closers.closeAll(logger),
   };
-}
-
-/** Told, or the host that others know this node by, with the port it has. */
-function dataAddressOf({ advertise, advertiseServices, services }: ServerConfig, port: number): string {
-  if (advertiseServices !== null) return advertiseServices;
-  const known = advertise === null ? null : parseAddress(advertise);
-  return known === null ? reachable({ host: services.host, port }) : showAddress({ host: known.host, port });
-}
-
-/** Bound to every address, it is reached by the machine's name. */
-function reachable({ host, port }: BindAddress): string {
-  return showAddress({ host: host === '0.0.0.0' || host === '::' ? hostname() : host, port });
 }

@@ -2,7 +2,7 @@
  * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
  * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
  */
-import type { Instant, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { Instant, RunId, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import { Partitions } from './partitions.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
@@ -93,6 +94,10 @@ export class Queries {
     this.#withPartitions((days) => getPayloads(this.#database, days, tenantId, run));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
+
+  getLogAttempts = (tenantId: TenantId, of: { runId: RunId; taskNo: TaskNo | null }) =>
+    this.#withPartitions((days) => getLogAttempts(this.#database, days, tenantId, of));
+  listDataNodes = () => listDataNodes(this.#database);
 
   close = () => this.#database.close();
 

@@ -2,6 +2,7 @@
 export * from './data-messages.ts';
 export * from './data-parse.ts';
 export * from './data-proto.ts';
+export * from './node-proto.ts';
 export * from './parse.ts';
 export * from './peer-proto.ts';
 export * from './worker-messages.ts';

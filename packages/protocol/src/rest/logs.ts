@@ -15,8 +15,16 @@ export const logLineSchema = z.object({
 });
 export type LogLine = z.infer<typeof logLineSchema>;
 
+/** Servers that may have lines of it and gave no answer: numbers that lack may lie there. */
+const missing = z.array(z.string());
+
 /** `next` is where to read on; with `isOver` nothing more will come. */
-export const logPageSchema = z.object({ lines: z.array(logLineSchema), next: z.int(), isOver: z.boolean() });
+export const logPageSchema = z.object({
+  lines: z.array(logLineSchema),
+  next: z.int(),
+  isOver: z.boolean(),
+  missing: missing.default([]),
+});
 export type LogPage = z.infer<typeof logPageSchema>;
 
 export const MAX_LOG_LINES = 1_000;
@@ -28,3 +36,23 @@ export const readLogSchema = z.strictObject({
   follow: z.enum(['true', 'false']).default('false'),
 });
 export type ReadLog = z.infer<typeof readLogSchema>;
+
+export const runLogLineSchema = logLineSchema.extend({ task: z.string(), attempt: z.int() });
+export type RunLogLine = z.infer<typeof runLogLineSchema>;
+
+/** Lines of all tasks of a run by their time. `next` is the cursor of what comes after them. */
+export const runLogPageSchema = z.object({
+  lines: z.array(runLogLineSchema),
+  next: z.string(),
+  isOver: z.boolean(),
+  missing: missing.default([]),
+});
+export type RunLogPage = z.infer<typeof runLogPageSchema>;
+
+/** 200 attempts side by side take some 8,000 characters. */
+const LONGEST_CURSOR = 16_000;
+
+export const readRunLogSchema = readLogSchema
+  .omit({ from: true })
+  .extend({ cursor: z.string().min(1).max(LONGEST_CURSOR).optional() });
+export type ReadRunLog = z.infer<typeof readRunLogSchema>;

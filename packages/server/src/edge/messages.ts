@@ -3,7 +3,7 @@ import type { Command } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
-import type { BindAddress, LogLevel, TlsFiles } from '../config.ts';
+import type { BindAddress, LogLevel, ServerConfig, TlsFiles } from '../config.ts';
 
 export interface EdgeData {
   readonly url: string;
@@ -11,6 +11,7 @@ export interface EdgeData {
   readonly nodeId: string;
   readonly bind: BindAddress;
   readonly services: BindAddress;
+  readonly advertised: Pick<ServerConfig, 'advertise' | 'advertiseServices'>;
   readonly allowedHosts: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;

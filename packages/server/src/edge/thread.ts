@@ -1,10 +1,14 @@
 /** The edge's thread: HTTP and services on one side, the main thread on the other, and a small pool of its own for questions (D12). */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openQueries } from '@signalbox/store';
+import { peerCredentials } from '../grpc/door.ts';
 import { makeLogger, tellWith } from '../log.ts';
+import { LogReader } from '../logs/log-reader.ts';
 import { LogStore } from '../logs/log-store.ts';
+import { NodeLogs } from '../logs/node-logs.ts';
 import { buildApp } from '../rest/app.ts';
 import { openServices } from '../services/door.ts';
+import { dataAddressOf } from './data-address.ts';
 import { MainLine } from './main-line.ts';
 import type { EdgeData, FromEdge, ToEdge } from './messages.ts';
 
@@ -19,6 +23,8 @@ const say = (message: FromEdge): void => port.postMessage(message);
 const {
   url,
   preparedStatements,
+  nodeId,
+  advertised,
   bind,
   services,
   allowedHosts,
@@ -51,13 +57,29 @@ async function serve(): Promise<void> {
   closers.push(() => logs.close());
   closers.push(async () => clearInterval(upkeep));
   const main = new MainLine(port);
-  const app = await buildApp({ queries, main, logger, bind, allowedHosts, tls, retention, rate });
+  const nodes = new NodeLogs({
+    nodeId,
+    key: cluster,
+    credentials: await peerCredentials(tls),
+    listNodes: () => queries.listDataNodes(),
+  });
+  closers.push(async () => nodes.close());
+  const reader = new LogReader({ logs, nodes, queries });
+  const app = await buildApp({ queries, main, logs: reader, logger, bind, allowedHosts, tls, retention, rate });
   port.on('message', (message: ToEdge) => {
     if (message.kind === 'answers') main.take(message.answers);
     else void close();
   });
   step = 'services';
-  const door = await openServices({ bind: services, tls, queries, cluster, logs, logger });
+  const door = await openServices({
+    bind: services,
+    tls,
+    queries,
+    cluster,
+    logs,
+    logger,
+    address: (bound) => dataAddressOf(advertised, services.host, bound),
+  });
   step = 'http';
   closers.push(() => Promise.all([door.close(), app.close()]));
   await app.listen({ host: bind.host, port: bind.port });

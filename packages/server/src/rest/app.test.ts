@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { beforeEach, expect, test } from 'vitest';
 import type { MainLine } from '../edge/main-line.ts';
 import { makeLogger } from '../log.ts';
+import type { LogReader } from '../logs/log-reader.ts';
 import { buildApp } from './app.ts';
 import { OPERATIONS } from './operations/index.ts';
 
@@ -36,6 +37,7 @@ beforeEach(async () => {
   app = await buildApp({
     queries: new Proxy({ findToken }, untouchable('queries')) as unknown as Queries,
     main: new Proxy({}, untouchable('main')) as unknown as MainLine,
+    logs: new Proxy({}, untouchable('logs')) as unknown as LogReader,
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: ['box.example'],

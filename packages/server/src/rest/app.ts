@@ -8,6 +8,7 @@ import { type Rate, TokenBuckets } from '../auth/rate.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
+import type { LogReader } from '../logs/log-reader.ts';
 import { readJsonBodies } from './body.ts';
 import { bundleRoutes } from './bundles.ts';
 import { DagLookup } from './dag-lookup.ts';
@@ -18,6 +19,7 @@ import { authenticate, type Doors, HostGuard } from './guards.ts';
 import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
 import { loginRoutes } from './login.ts';
+import { logRoutes } from './logs.ts';
 import { operationOf } from './operations/index.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
@@ -29,6 +31,7 @@ import { tokenRoutes } from './tokens.ts';
 export interface AppOptions {
   readonly queries: Queries;
   readonly main: MainLine;
+  readonly logs: LogReader;
   readonly logger: Logger;
   readonly bind: BindAddress;
   readonly allowedHosts: readonly string[];
@@ -41,6 +44,7 @@ export interface AppOptions {
 export interface RestParts {
   readonly queries: Queries;
   readonly main: MainLine;
+  readonly logs: LogReader;
   readonly retention: Retention;
   /** Behind TLS: cookies must not leave it. */
   readonly isSecure: boolean;
@@ -65,7 +69,7 @@ declare module 'fastify' {
 }
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { queries, main, logger, bind, tls } = options;
+  const { queries, main, logs, logger, bind, tls } = options;
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -88,6 +92,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const parts: RestParts = {
     queries,
     main,
+    logs,
     retention,
     isSecure: tls !== null,
     dags: new DagLookup(queries),
@@ -115,6 +120,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   submitRoutes(app, parts);
   runRoutes(app, parts);
   taskRoutes(app, parts);
+  logRoutes(app, parts);
   scheduleRoutes(app, parts);
   fleetRoutes(app, parts);
   tokenRoutes(app, parts);

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { hashOf } from '../auth/bearer.ts';
 import type { MainLine } from '../edge/main-line.ts';
 import { makeLogger } from '../log.ts';
+import type { LogReader } from '../logs/log-reader.ts';
 import { buildApp } from './app.ts';
 import { OPERATIONS } from './operations/index.ts';
 
@@ -42,6 +43,8 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/runs/:id/tasks': 'readers',
   'GET /v1/runs/:id/tasks/:task': 'readers',
   'GET /v1/runs/:id/tasks/:task/attempts': 'readers',
+  'GET /v1/runs/:id/tasks/:task/attempts/:n/log': 'readers',
+  'GET /v1/runs/:id/log': 'readers',
   'PUT /v1/bundles/:hash': 'operators',
   'GET /v1/bundles/:hash': 'readers',
   'PUT /v1/bundles/:hash/source-map': 'operators',
@@ -71,6 +74,7 @@ beforeAll(async () => {
   app = await buildApp({
     queries: new Proxy({ findToken }, broken) as unknown as Queries,
     main: new Proxy({}, broken) as unknown as MainLine,
+    logs: new Proxy({}, broken) as unknown as LogReader,
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: [],

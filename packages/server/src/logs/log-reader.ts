@@ -1,0 +1,248 @@
+/**
+ * Logs for people, whatever node they lie on. A log is over when its attempt has ended, a moment has passed in which its last lines may
+ * arrive, and all lines are out.
+ */
+import type { RunId, TaskNo, TenantId } from '@signalbox/engine';
+import { SignalboxError } from '@signalbox/protocol';
+import type { LogAttempts, LogAttemptView, Queries } from '@signalbox/store';
+import type { NumberedLine } from './frame.ts';
+import type { LogPage, LogStore, ReadLog } from './log-store.ts';
+import { cutAtGap, mergePages } from './merge.ts';
+import { type NodeLogs, readMany } from './node-logs.ts';
+import { advance, type RunCursor } from './run-cursor.ts';
+
+export interface RunName {
+  readonly tenantId: TenantId;
+  readonly uid: string;
+}
+
+export interface AttemptName extends RunName {
+  readonly task: string;
+  readonly attempt: number | 'last';
+}
+
+export interface AttemptLogPage {
+  readonly lines: readonly NumberedLine[];
+  readonly next: number;
+  readonly isOver: boolean;
+  /** Nodes that may have lines and gave no answer. */
+  readonly missing: readonly string[];
+}
+
+export interface RunLine extends NumberedLine {
+  readonly task: string;
+  readonly attempt: number;
+}
+
+export interface RunLogPage {
+  readonly lines: readonly RunLine[];
+  readonly next: RunCursor;
+  readonly isOver: boolean;
+  readonly missing: readonly string[];
+}
+
+/** A worker sends its last lines within this time of the end of their attempt, or never. */
+const LATE_MS = 1_500;
+const POLL_MS = 500;
+/** Lines that come one by one are read a few at a time. */
+const PAUSE_MS = 30;
+/** Runs whose tasks' names are remembered, by the sum of their tasks. */
+const NAMES_KEPT = 500_000;
+
+interface KnownRun {
+  readonly runId: RunId;
+  readonly names: readonly string[];
+}
+
+export class LogReader {
+  readonly #logs: LogStore;
+  readonly #nodes: NodeLogs;
+  readonly #queries: Pick<Queries, 'getRun' | 'getLogAttempts'>;
+  readonly #runs = new Map<string, KnownRun>();
+  #namesKept = 0;
+
+  constructor(ports: { logs: LogStore; nodes: NodeLogs; queries: Pick<Queries, 'getRun' | 'getLogAttempts'> }) {
+    this.#logs = ports.logs;
+    this.#nodes = ports.nodes;
+    this.#queries = ports.queries;
+  }
+
+  async attemptPage(
+    name: AttemptName,
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): Promise<AttemptLogPage> {
+    const { runId, taskNo } = await this.#findTask(name);
+    const known = await this.#attempts(name, runId, taskNo);
+    const attempt =
+      name.attempt === 'last'
+        ? known.attempts.reduce<LogAttemptView | null>(
+            (a, b) => (a === null || b.attemptNo > a.attemptNo ? b : a),
+            null,
+          )
+        : known.attempts.find(({ attemptNo }) => attemptNo === name.attempt);
+    if (attempt === undefined)
+      throw new SignalboxError('ATTEMPT_NOT_FOUND', { task: name.task, attempt: name.attempt });
+    // Nobody has begun it: unless the run is over somebody may.
+    if (attempt === null) return { lines: [], next: from, isOver: known.isEnded, missing: [] };
+    const isSettled = settled(attempt, known);
+    const { pages, missing } = await this.#read([readOf(runId, attempt, { from, limit })]);
+    const { lines, hasMore } = cutAtGap(pages[0] ?? NOTHING, { from, isSettled, now: Date.now() });
+    const next = (lines.at(-1)?.no ?? from - 1) + 1;
+    return { lines, next, isOver: isSettled && !hasMore, missing };
+  }
+
+  /** Lines of all tasks by their time, as far as they are there. */
+  async runPage(
+    name: RunName,
+    { cursor, limit }: { readonly cursor: RunCursor; readonly limit: number },
+  ): Promise<RunLogPage> {
+    const { runId, names } = await this.#findRun(name);
+    const known = await this.#attempts(name, runId, null);
+    const page = await advance({
+      cursor,
+      limit,
+      attempts: known.attempts,
+      isSettled: (attempt) => settled(attempt, known),
+      read: (wanted) =>
+        this.#read(wanted.map(({ attempt, from, limit: most }) => readOf(runId, attempt, { from, limit: most }))),
+      now: Date.now(),
+    });
+    const lines = page.lines.map(({ attempt, line }) => ({
+      task: names[attempt.taskNo] ?? '',
+      attempt: attempt.attemptNo,
+      ...line,
+    }));
+    return { lines, next: page.next, isOver: known.isEnded && page.isAll, missing: page.missing };
+  }
+
+  /** Pages as lines come, until the log is over or the caller has enough. Pages that say nothing are left out. */
+  async *followAttempt(name: AttemptName, from: number, signal: AbortSignal): AsyncGenerator<AttemptLogPage, void> {
+    // A retry has a log of its own: who follows the last attempt follows the one that is the last now.
+    let pinned = name;
+    let next = from;
+    yield* this.#follow(name, signal, async () => {
+      if (pinned.attempt === 'last') pinned = { ...name, attempt: (await this.#lastAttempt(name)) ?? 'last' };
+      const page = await this.attemptPage(pinned, { from: next, limit: 1_000 });
+      next = page.next;
+      return page;
+    });
+  }
+
+  async *followRun(name: RunName, from: RunCursor, signal: AbortSignal): AsyncGenerator<RunLogPage, void> {
+    let cursor = from;
+    yield* this.#follow(name, signal, async () => {
+      const page = await this.runPage(name, { cursor, limit: 1_000 });
+      cursor = page.next;
+      return page;
+    });
+  }
+
+  async *#follow<Page extends { lines: readonly unknown[]; isOver: boolean }>(
+    name: RunName,
+    signal: AbortSignal,
+    read: () => Promise<Page>,
+  ): AsyncGenerator<Page, void> {
+    const { runId } = await this.#findRun(name);
+    const news = new News(signal);
+    const stop = this.#logs.follow(runId, () => news.tell());
+    try {
+      while (!signal.aborted) {
+        const page = await read();
+        if (page.lines.length > 0 || page.isOver) yield page;
+        if (page.isOver) return;
+        if (page.lines.length === 0) await news.wait(POLL_MS);
+        else await pause(PAUSE_MS);
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  async #lastAttempt(name: AttemptName): Promise<number | null> {
+    const { runId, taskNo } = await this.#findTask(name);
+    const { attempts } = await this.#attempts(name, runId, taskNo);
+    return attempts.length === 0 ? null : Math.max(...attempts.map(({ attemptNo }) => attemptNo));
+  }
+
+  async #read(reads: readonly ReadLog[]): Promise<{ pages: LogPage[]; missing: string[] }> {
+    const [own, others] = await Promise.all([readMany(this.#logs, reads), this.#nodes.read(reads)]);
+    const pages = reads.map(({ from, limit }, i) =>
+      mergePages([own[i] ?? NOTHING, ...(others.pages[i] ?? [])], { from, limit }),
+    );
+    return { pages, missing: others.missing };
+  }
+
+  async #findTask(name: AttemptName): Promise<{ runId: RunId; taskNo: TaskNo }> {
+    const { runId, names } = await this.#findRun(name);
+    const taskNo = names.indexOf(name.task);
+    if (taskNo < 0) throw new SignalboxError('TASK_NOT_FOUND', { task: name.task });
+    return { runId, taskNo: taskNo as TaskNo };
+  }
+
+  /** A run's version never changes, so its names are asked for once. */
+  async #findRun({ tenantId, uid }: RunName): Promise<KnownRun> {
+    const key = `${tenantId}/${uid}`;
+    const known = this.#runs.get(key);
+    if (known !== undefined) return known;
+    const run = await this.#queries.getRun(tenantId, uid);
+    if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: uid });
+    const found = { runId: run.runId, names: run.spec.tasks.map(({ name }) => name) };
+    if (!this.#runs.has(key)) this.#namesKept += found.names.length;
+    this.#runs.set(key, found);
+    for (const [oldest, { names }] of this.#runs) {
+      if (this.#namesKept <= NAMES_KEPT) break;
+      this.#runs.delete(oldest);
+      this.#namesKept -= names.length;
+    }
+    return found;
+  }
+
+  async #attempts({ tenantId, uid }: RunName, runId: RunId, taskNo: TaskNo | null): Promise<LogAttempts> {
+    const found = await this.#queries.getLogAttempts(tenantId, { runId, taskNo });
+    if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: uid });
+    return found;
+  }
+}
+
+const NOTHING: LogPage = { lines: [], hasMore: false };
+
+function settled({ endedAt }: LogAttemptView, run: LogAttempts): boolean {
+  const end = endedAt ?? run.endedAt;
+  return end !== null && Date.now() - end > LATE_MS;
+}
+
+function readOf(runId: number, attempt: LogAttemptView, page: { from: number; limit: number }): ReadLog {
+  const { taskNo, attemptNo, fence, claimedAt, endedAt } = attempt;
+  return { attempt: { runId, taskNo, attemptNo, fence }, since: claimedAt, until: endedAt, ...page };
+}
+
+/** Whether something has happened since the last wait. */
+class News {
+  #isTold = false;
+  #wake: () => void = () => undefined;
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.tell(), { once: true });
+  }
+
+  tell(): void {
+    this.#isTold = true;
+    this.#wake();
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (!this.#isTold) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      await pause(PAUSE_MS);
+    }
+    this.#isTold = false;
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

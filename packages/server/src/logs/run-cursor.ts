@@ -1,0 +1,159 @@
+/**
+ * The log of a whole run: lines of all its attempts by their time. Attempts are opened in the order in which they were claimed, some at a time, and
+ * closed when they are over; a cursor names those that are open, each with its next line, and the last one that was opened.
+ */
+import { SignalboxError } from '@signalbox/protocol';
+import type { LogAttemptView } from '@signalbox/store';
+import type { NumberedLine } from './frame.ts';
+import type { LogPage } from './log-store.ts';
+import { cutAtGap } from './merge.ts';
+
+export interface RunCursor {
+  /** Attempts up to this one were opened; null for none. */
+  readonly opened: AttemptKey | null;
+  readonly open: readonly { readonly key: AttemptKey; readonly next: number }[];
+}
+
+/** In the order of claims: instant, task, attempt. */
+type AttemptKey = readonly [claimedAt: number, taskNo: number, attemptNo: number];
+
+export const START: RunCursor = { opened: null, open: [] };
+
+/** Side by side; of more attempts that run at the same time the later ones are shown when earlier ones end. */
+const MOST_OPEN = 200;
+const LEAST_LINES = 20;
+/** Attempts that said nothing are passed over, but not without end. */
+const MOST_ROUNDS = 100;
+
+export interface Advance {
+  readonly cursor: RunCursor;
+  readonly limit: number;
+  /** In the order of claims. */
+  readonly attempts: readonly LogAttemptView[];
+  readonly isSettled: (attempt: LogAttemptView) => boolean;
+  readonly read: (
+    wanted: readonly { readonly attempt: LogAttemptView; readonly from: number; readonly limit: number }[],
+  ) => Promise<{ readonly pages: readonly LogPage[]; readonly missing: readonly string[] }>;
+  readonly now: number;
+}
+
+export interface Advanced {
+  readonly lines: readonly { readonly attempt: LogAttemptView; readonly line: NumberedLine }[];
+  readonly next: RunCursor;
+  /** All attempts that there are were shown to their ends. */
+  readonly isAll: boolean;
+  readonly missing: readonly string[];
+}
+
+export async function advance({ cursor, limit, attempts, isSettled, read, now }: Advance): Promise<Advanced> {
+  const known = new Map(attempts.map((attempt) => [keyOf(attempt).join(), attempt]));
+  const open = new Map<LogAttemptView, number>();
+  for (const { key, next } of cursor.open) {
+    const attempt = known.get(key.join());
+    if (attempt !== undefined) open.set(attempt, next);
+  }
+  let opened = cursor.opened;
+  let missing: readonly string[] = [];
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (const attempt of attempts) {
+      if (open.size >= MOST_OPEN) break;
+      if (opened !== null && compare(keyOf(attempt), opened) <= 0) continue;
+      open.set(attempt, 0);
+      opened = keyOf(attempt);
+    }
+    const list = [...open].map(([attempt, from]) => ({
+      attempt,
+      from,
+      limit: Math.max(LEAST_LINES, Math.ceil(limit / open.size)),
+    }));
+    if (list.length === 0) break;
+    const found = await read(list);
+    missing = found.missing;
+    const parts = list.map(({ attempt, from }, i) => ({
+      attempt,
+      isSettled: isSettled(attempt),
+      ...cutAtGap(found.pages[i] ?? { lines: [], hasMore: false }, { from, isSettled: isSettled(attempt), now }),
+    }));
+    const { lines, taken } = interleave(parts, limit);
+    let hasClosed = false;
+    for (const [i, part] of parts.entries()) {
+      const count = taken[i] ?? 0;
+      const last = part.lines[count - 1];
+      if (last !== undefined) open.set(part.attempt, last.no + 1);
+      if (part.isSettled && !part.hasMore && count === part.lines.length) hasClosed = open.delete(part.attempt);
+    }
+    if (lines.length > 0 || !hasClosed) return { lines, next: cursorOf(opened, open), isAll: isAll(), missing };
+  }
+  return { lines: [], next: cursorOf(opened, open), isAll: isAll(), missing };
+
+  function isAll(): boolean {
+    const last = attempts.at(-1);
+    return open.size === 0 && (last === undefined || (opened !== null && compare(keyOf(last), opened) <= 0));
+  }
+}
+
+interface Part extends LogPage {
+  readonly attempt: LogAttemptView;
+}
+
+/** The earliest line first; stops where one of the parts has more than was read, since that may come before all others. */
+function interleave(parts: readonly Part[], limit: number): { lines: Advanced['lines']; taken: number[] } {
+  const taken = parts.map(() => 0);
+  const lines: { attempt: LogAttemptView; line: NumberedLine }[] = [];
+  while (lines.length < limit) {
+    let earliest = -1;
+    for (const [i, part] of parts.entries()) {
+      const line = part.lines[taken[i] ?? 0];
+      if (line === undefined) {
+        if (part.hasMore) return { lines, taken };
+        continue;
+      }
+      const best = parts[earliest]?.lines[taken[earliest] ?? 0];
+      if (best === undefined || line.at < best.at) earliest = i;
+    }
+    const part = parts[earliest];
+    const line = part?.lines[taken[earliest] ?? 0];
+    if (part === undefined || line === undefined) break;
+    lines.push({ attempt: part.attempt, line });
+    taken[earliest] = (taken[earliest] ?? 0) + 1;
+  }
+  return { lines, taken };
+}
+
+const keyOf = ({ claimedAt, taskNo, attemptNo }: LogAttemptView): AttemptKey => [claimedAt, taskNo, attemptNo];
+
+function compare(a: AttemptKey, b: AttemptKey): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+}
+
+function cursorOf(opened: AttemptKey | null, open: ReadonlyMap<LogAttemptView, number>): RunCursor {
+  return { opened, open: [...open].map(([attempt, next]) => ({ key: keyOf(attempt), next })) };
+}
+
+export function writeCursor({ opened, open }: RunCursor): string {
+  return Buffer.from(JSON.stringify([opened, open.map(({ key, next }) => [...key, next])])).toString('base64url');
+}
+
+/** Refuses what no page has given. */
+export function readCursor(text: string): RunCursor {
+  try {
+    const [opened, open] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [unknown, unknown];
+    if (!(opened === null || isNumbers(opened, 3)) || !Array.isArray(open) || open.length > MOST_OPEN)
+      throw new Error();
+    const parts = open.map((part: unknown) => {
+      if (!isNumbers(part, 4)) throw new Error();
+      return { key: [part[0], part[1], part[2]] as AttemptKey, next: part[3] as number };
+    });
+    return { opened: opened as AttemptKey | null, open: parts };
+  } catch {
+    throw new SignalboxError('BAD_REQUEST', {
+      problems: [{ path: 'cursor', message: 'is not one that a page has given' }],
+    });
+  }
+}
+
+function isNumbers(value: unknown, count: number): value is number[] {
+  return (
+    Array.isArray(value) && value.length === count && value.every((item) => Number.isSafeInteger(item) && item >= 0)
+  );
+}

@@ -1,0 +1,141 @@
+/** Logs of an attempt and of a whole run: a page, the whole as text, or the lines as they come. */
+import { Readable } from 'node:stream';
+import { parseOr, readLogSchema, readRunLogSchema, SignalboxError } from '@signalbox/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { NumberedLine } from '../logs/frame.ts';
+import type { AttemptName, LogReader, RunLine, RunName } from '../logs/log-reader.ts';
+import { readCursor, START, writeCursor } from '../logs/run-cursor.ts';
+import type { RestParts } from './app.ts';
+import { badRequest, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { EventStreams, type SentEvent } from './log-sse.ts';
+import { idOf, type RunRequest } from './runs.ts';
+
+type AttemptRequest = FastifyRequest<{ Params: { id: string; task: string; n: string } }>;
+
+const TEXT_PAGE = 1_000;
+
+export function logRoutes(app: FastifyInstance, { logs }: RestParts): void {
+  const streams = new EventStreams(app);
+
+  app.get('/v1/runs/:id/tasks/:task/attempts/:n/log', async (request: AttemptRequest, reply) => {
+    const name = attemptOf(request);
+    const query = parseOr(readLogSchema, request.query, 'BAD_REQUEST');
+    if (query.follow === 'true' || wants(request, 'text/event-stream')) {
+      const from = Math.max(query.from, lastLine(request) + 1);
+      return streams.send(request, reply, (signal) => lineEvents(logs, name, from, signal));
+    }
+    const ask = (from: number, limit: number) =>
+      fromDatabase(() => logs.attemptPage(name, { from, limit }), request.log);
+    if (!wants(request, 'text/plain')) {
+      const { lines, ...page } = await ask(query.from, query.limit);
+      return { lines: lines.map(lineAnswer), ...page };
+    }
+    const isWhole = (request.query as { limit?: unknown }).limit === undefined;
+    const first = await ask(query.from, query.limit);
+    if (first.missing.length > 0) reply.header('signalbox-missing', first.missing.join(','));
+    return reply.type('text/plain; charset=utf-8').send(Readable.from(wholeText(first, isWhole, ask)));
+  });
+
+  app.get('/v1/runs/:id/log', async (request: RunRequest, reply) => {
+    const name = runOf(request);
+    const query = parseOr(readRunLogSchema, request.query, 'BAD_REQUEST');
+    const given = query.cursor ?? (lastId(request) === '' ? undefined : lastId(request));
+    const cursor = given === undefined ? START : readCursor(given);
+    if (query.follow === 'true' || wants(request, 'text/event-stream')) {
+      return streams.send(request, reply, (signal) => runEvents(logs, name, cursor, signal));
+    }
+    const page = await fromDatabase(() => logs.runPage(name, { cursor, limit: query.limit }), request.log);
+    const { next, lines, isOver, missing } = page;
+    return { lines: lines.map(runLineAnswer), next: writeCursor(next), isOver, missing };
+  });
+}
+
+async function* lineEvents(
+  logs: LogReader,
+  name: AttemptName,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly SentEvent[], void> {
+  for await (const { lines, isOver, missing } of logs.followAttempt(name, from, signal)) {
+    const events: SentEvent[] = lines.map((line) => ({ id: String(line.no), data: JSON.stringify(lineAnswer(line)) }));
+    yield isOver ? [...events, { event: 'end', data: JSON.stringify({ missing }) }] : events;
+  }
+}
+
+async function* runEvents(
+  logs: LogReader,
+  name: RunName,
+  from: Parameters<LogReader['followRun']>[1],
+  signal: AbortSignal,
+): AsyncGenerator<readonly SentEvent[], void> {
+  for await (const { lines, next, isOver, missing } of logs.followRun(name, from, signal)) {
+    // Only the end of a page is a place to go on from.
+    const events: SentEvent[] = lines.map((line, i) => ({
+      ...(i === lines.length - 1 ? { id: writeCursor(next) } : {}),
+      data: JSON.stringify(runLineAnswer(line)),
+    }));
+    yield isOver ? [...events, { event: 'end', data: JSON.stringify({ missing }) }] : events;
+  }
+}
+
+type TextPage = Awaited<ReturnType<LogReader['attemptPage']>>;
+
+async function* wholeText(
+  first: TextPage,
+  isWhole: boolean,
+  ask: (from: number, limit: number) => Promise<TextPage>,
+): AsyncGenerator<string, void> {
+  for (let page = first; page.lines.length > 0; page = await ask(page.next, TEXT_PAGE)) {
+    yield page.lines.map((line) => `${plain(line)}\n`).join('');
+    if (!isWhole) return;
+  }
+}
+
+/** What user code said through its context is JSON; people want its words. */
+function plain({ stream, text }: NumberedLine): string {
+  if (stream !== 'log') return text;
+  try {
+    const { level, message, fields } = JSON.parse(text) as { level: unknown; message: unknown; fields?: object };
+    const more = fields === undefined || Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+    return `${String(level)}: ${String(message)}${more}`;
+  } catch {
+    return text;
+  }
+}
+
+function lineAnswer({ no, at, stream, text }: NumberedLine) {
+  return { no, at: new Date(at).toISOString(), stream, text };
+}
+
+function runLineAnswer(line: RunLine) {
+  return { task: line.task, attempt: line.attempt, ...lineAnswer(line) };
+}
+
+function runOf(request: RunRequest): RunName {
+  const { tenantId } = callerOf(request);
+  return { tenantId, uid: idOf(request) };
+}
+
+function attemptOf(request: AttemptRequest): AttemptName {
+  const { task, n } = request.params;
+  const run = runOf(request);
+  if (n === 'last') return { ...run, task, attempt: 'last' };
+  if (!/^[1-9]\d{0,8}$/.test(n)) throw new SignalboxError('ATTEMPT_NOT_FOUND', { task, attempt: n });
+  return { ...run, task, attempt: Number(n) };
+}
+
+function wants(request: FastifyRequest, type: string): boolean {
+  return (request.headers.accept ?? '').split(',').some((part) => part.trim().startsWith(type));
+}
+
+function lastId(request: FastifyRequest): string {
+  return String(request.headers['last-event-id'] ?? '');
+}
+
+function lastLine(request: FastifyRequest): number {
+  const id = lastId(request);
+  if (id === '') return -1;
+  if (!/^\d{1,10}$/.test(id)) throw badRequest('last-event-id', 'is not the number of a line');
+  return Number(id);
+}
