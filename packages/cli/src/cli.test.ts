@@ -8,7 +8,7 @@ import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('../bin/signalbox.js', import.meta.url));
-const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
+const examples = fileURLToPath(new URL('./testing/', import.meta.url));
 
 interface Ended {
   readonly exitCode: number | null;

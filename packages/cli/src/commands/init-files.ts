@@ -20,13 +20,13 @@ export default dag<{ cups?: number } | null>('${name}', { description: 'Grinds, 
 
 export const typescriptTest = (name: string): string => `import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runDag } from '@signalbox/sdk/testing';
+import { testRun } from '@signalbox/sdk/testing';
 import dag from './${name}.ts';
 
 test('two cups take twice the coffee', async () => {
-  const run = await runDag(dag, { params: { cups: 2 } });
+  const run = await testRun(dag, { params: { cups: 2 } });
   assert.equal(run.outcome, 'succeeded');
-  assert.equal(run.tasks.brew?.output, 'coffee of 32 g');
+  assert.equal(run.task('brew').output, 'coffee of 32 g');
 });
 `;
 

@@ -1,6 +1,4 @@
 /** `signalbox start`: all that is needed to try it out, in one command, and all of it gone when it ends. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@signalbox/sdk';
 import type { RunningServer, ServerConfig } from '@signalbox/server';
 import { type ServerFlags, variablesOf } from '../commands/server.ts';
@@ -18,8 +16,6 @@ export interface StartFlags extends ServerFlags {
   readonly dags?: string;
   readonly examples: boolean;
 }
-
-const HANDLERS = fileURLToPath(new URL('../../../../examples/handlers.mjs', import.meta.url));
 
 type Say = (line: string) => void;
 
@@ -87,7 +83,6 @@ async function bringWorkAndDags({
     token,
     slots: flags.slots,
     data: config.dataDir,
-    ...(existsSync(HANDLERS) ? { handlers: HANDLERS } : {}),
     onTrouble: say,
   });
   const connected = parts.worker.start();

@@ -1,0 +1,93 @@
+/** Every example is compiled as a user's folder would be, and run: its functions out of the bundle, its processes for real. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Handler, HandlerContext } from '@signalbox/sdk';
+import { type Stub, type TestRun, testRun } from '@signalbox/sdk/testing';
+import { expect, test } from 'vitest';
+import { compileFolder } from './compile.ts';
+import type { CompiledDag } from './compiled.ts';
+import { makeFolder } from './folder.testing.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
+const run = promisify(execFile);
+
+type Task = CompiledDag['definition']['tasks'][number];
+
+/** As a worker would: inputs as variables, the output in a file. */
+async function runProcess(task: Task, { inputs }: HandlerContext): Promise<unknown> {
+  const output = join(await makeFolder(), 'output.json');
+  const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, String(value)]);
+  const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
+  const [program, ...args] = Array.isArray(task.run) ? task.run : ['sh', '-c', task.run ?? ''];
+  await run(program as string, args, { env });
+  return readFile(output, 'utf8').then(JSON.parse, () => null);
+}
+
+async function tryExample(name: string, params: unknown = null): Promise<TestRun> {
+  const { dags, problems } = await compileFolder({ folder: EXAMPLES });
+  expect(problems).toEqual([]);
+  const dag = dags.find((each) => each.name === name) as CompiledDag;
+  const folder = await makeFolder({ 'bundle.mjs': dag.bundle?.code.toString() ?? 'export const functions = {};' });
+  const { functions } = (await import(pathToFileURL(join(folder, 'bundle.mjs')).href)) as {
+    functions: Record<string, Handler>;
+  };
+  const stubs = Object.fromEntries(
+    dag.definition.tasks.map((task): [string, Stub] => [
+      task.name,
+      task.function === undefined ? (context) => runProcess(task, context) : (functions[task.function] as Stub),
+    ]),
+  );
+  return testRun(dag.definition, { params, stubs });
+}
+
+test('the folder has these dags, and all compile', async () => {
+  const { dags, problems } = await compileFolder({ folder: EXAMPLES });
+  expect(problems).toEqual([]);
+  expect(dags.map(({ name }) => name).sort()).toEqual(['broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml']);
+});
+
+test('their types are right', async () => {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+  const args = [tsc, '--project', EXAMPLES, '--customConditions', 'source', '--erasableSyntaxOnly'];
+  const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error);
+  expect(stdout).toBe('');
+});
+
+test.each(['hello', 'hello-yaml'])('%s greets in capitals', async (name) => {
+  const { outcome, tasks } = await tryExample(name, { name: 'Ada' });
+  expect(outcome).toBe('succeeded');
+  expect(tasks.map((task) => task.name)).toEqual(['greet', 'rest', 'shout']);
+  expect(tasks.at(-1)?.output).toBe('HELLO, ADA!');
+  expect((await tryExample(name)).task('shout').output).toBe('HELLO, WORLD!');
+});
+
+test('broken fails after log lines, and says what follows', async () => {
+  const broken = await tryExample('broken');
+  expect(broken.outcome).toBe('failed');
+  expect(broken.tasks.map(({ name, state }) => [name, state])).toEqual([
+    ['prepare', 'succeeded'],
+    ['stumble', 'failed'],
+    ['never', 'upstream_failed'],
+  ]);
+  expect(broken.task('stumble').attempts.length).toBe(3);
+  expect(broken.task('stumble').log.length).toBe(3);
+});
+
+test('flaky succeeds at its third attempt', async () => {
+  const flaky = await tryExample('flaky', { order: 7 });
+  expect(flaky.task('receipt').output).toBe('order 7 was paid at attempt 3');
+});
+
+test('files counts files', async () => {
+  const files = await tryExample('files');
+  expect(files.outcome).toBe('succeeded');
+  expect((files.task('count').output as { count: number }).count).toBeGreaterThan(3);
+});
+
+test('heartbeat is cheap', async () => {
+  expect((await tryExample('heartbeat')).task('beat').output).toMatchObject({ uptime: expect.any(Number) });
+});
