@@ -32,11 +32,15 @@ export async function* follow(
   let [last, tries, heardAt] = [lastId, 0, timing.now()];
   for (;;) {
     try {
-      for await (const event of readOnce(target, path, last, signal)) {
+      for await (const heard of readOnce(target, path, last, signal)) {
         [tries, heardAt] = [0, timing.now()];
-        if (event.id !== '') last = event.id;
-        yield event;
-        if (isLast(event)) return;
+        for (const event of heard.events) {
+          if (event.id !== '') last = event.id;
+          yield event;
+          if (isLast(event)) return;
+        }
+        // Also without an event the server says where we are.
+        if (heard.lastId !== '') last = heard.lastId;
       }
       throw new SignalboxError('UNAVAILABLE', { reason: 'the stream broke off' });
     } catch (error) {
@@ -55,7 +59,7 @@ async function* readOnce(
   path: string,
   lastId: string,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ServerSentEvent, void> {
+): AsyncGenerator<{ readonly events: readonly ServerSentEvent[]; readonly lastId: string }, void> {
   const silence = new AbortController();
   const alarm = () => silence.abort(new SignalboxError('UNAVAILABLE', { reason: 'the server fell silent' }));
   let timer = setTimeout(alarm, target.timing.requestMs);
@@ -75,7 +79,8 @@ async function* readOnce(
     for await (const chunk of response.body ?? []) {
       clearTimeout(timer);
       timer = setTimeout(alarm, SILENT_MS);
-      yield* parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
+      const events = parser.push(decoder.decode(chunk as Uint8Array, { stream: true }));
+      yield { events, lastId: parser.lastId };
     }
   } catch (cause) {
     if (cause instanceof SignalboxError) throw cause;
@@ -90,9 +95,15 @@ async function* readOnce(
 export class EventParser {
   #rest = '';
   #id = '';
+  #lastId = '';
   #event = '';
   #data: string[] = [];
   #size = 0;
+
+  /** Of the last whole block, with or without an event in it. */
+  get lastId(): string {
+    return this.#lastId;
+  }
 
   push(text: string): ServerSentEvent[] {
     const lines = (this.#rest + text).split(/\r?\n/);
@@ -123,6 +134,7 @@ export class EventParser {
 
   #finish(): ServerSentEvent | null {
     const event = { id: this.#id, event: this.#event || 'message', data: this.#data.join('\n') };
+    this.#lastId = this.#id;
     const isEmpty = this.#data.length === 0;
     [this.#event, this.#data, this.#size] = ['', [], 0];
     return isEmpty ? null : event;

@@ -8,6 +8,7 @@ export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from
 export type { ApiToken, Cluster, FoundToken, ListedToken, NewApiToken } from './queries/access.ts';
 export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
+export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';

@@ -2,7 +2,7 @@
  * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
  * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
  */
-import type { Instant, RunId, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { Instant, RunId, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import { Partitions } from './partitions.ts';
 import {
@@ -17,6 +17,16 @@ import {
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import {
+  type Cut,
+  type DagKey,
+  nameDags,
+  nameRuns,
+  nameTasks,
+  readCommits,
+  readCut,
+  readOldestCut,
+} from './queries/events.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
@@ -98,6 +108,12 @@ export class Queries {
   getLogAttempts = (tenantId: TenantId, of: { runId: RunId; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getLogAttempts(this.#database, days, tenantId, of));
   listDataNodes = () => listDataNodes(this.#database);
+  readCut = () => readCut(this.#database);
+  readOldestCut = () => readOldestCut(this.#database);
+  readCommits = (after: Cut, shards: readonly ShardNo[]) => readCommits(this.#database, after, shards);
+  nameRuns = (runIds: readonly RunId[]) => this.#withPartitions((days) => nameRuns(this.#database, days, runIds));
+  nameDags = (dags: readonly DagKey[]) => nameDags(this.#database, dags);
+  nameTasks = (dag: DagKey, versionNo: VersionNo) => nameTasks(this.#database, dag, versionNo);
 
   close = () => this.#database.close();
 

@@ -12,6 +12,7 @@ export const EVENT_KINDS = [
   'window.skipped',
   'run.created',
   'run.admitted',
+  'run.reopened',
   'run.closing',
   'run.ended',
   'run.set_aside',

@@ -14,8 +14,9 @@ import { bundleRoutes } from './bundles.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
+import { eventRoutes } from './events.ts';
 import { fleetRoutes } from './fleet.ts';
-import { authenticate, type Doors, HostGuard } from './guards.ts';
+import { authenticate, type Doors, HostGuard, isStillValid } from './guards.ts';
 import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
 import { loginRoutes } from './login.ts';
@@ -24,6 +25,7 @@ import { operationOf } from './operations/index.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { OpenStreams } from './sse.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -49,6 +51,9 @@ export interface RestParts {
   /** Behind TLS: cookies must not leave it. */
   readonly isSecure: boolean;
   readonly dags: DagLookup;
+  readonly streams: OpenStreams;
+  /** Whether the credential that began a long answer would still be let in. */
+  readonly isStillValid: (request: FastifyRequest) => Promise<boolean>;
   /** How long the request may still take (I60). */
   readonly leftMs: (request: FastifyRequest) => number;
 }
@@ -95,6 +100,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logs,
     retention,
     isSecure: tls !== null,
+    streams: new OpenStreams(),
+    isStillValid: (request) => isStillValid(request, doors),
     dags: new DagLookup(queries),
     leftMs: (request) => Math.max(SHORTEST_MS, DEADLINE_MS - RESERVE_MS - (performance.now() - request.startedAt)),
   };
@@ -110,6 +117,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await authenticate(request, doors);
   });
   app.addHook('onRoute', nameRoute);
+  app.addHook('preClose', async () => parts.streams.endAll());
   readJsonBodies(app);
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, new SignalboxError('ROUTE_NOT_FOUND')));
@@ -122,6 +130,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   taskRoutes(app, parts);
   logRoutes(app, parts);
   scheduleRoutes(app, parts);
+  eventRoutes(app, parts);
   fleetRoutes(app, parts);
   tokenRoutes(app, parts);
   loginRoutes(app, parts);

@@ -54,13 +54,8 @@ export interface Doors {
 export async function authenticate(request: FastifyRequest, { bearers, requests }: Doors): Promise<void> {
   const { operation } = request.routeOptions.config;
   if (operation?.roles === 'anyone') return;
-  const { authorization, cookie } = request.headers;
-  const session = authorization === undefined ? sessionIn(cookie) : null;
-  const caller = await fromDatabase(
-    async () =>
-      session === null ? bearers.identify(authorization, request.ip) : bearers.identifyToken(session, request.ip),
-    request.log,
-  );
+  const session = request.headers.authorization === undefined ? sessionIn(request.headers.cookie) : null;
+  const caller = await identify(request, bearers);
   if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
   if (session !== null) refuseOtherPages(request);
   const retryAfterMs = requests?.take(caller.credential) ?? 0;
@@ -70,6 +65,24 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
   if (operation !== undefined && !operation.roles.includes(caller.role)) {
     throw new SignalboxError('FORBIDDEN', { action: operation.action });
   }
+}
+
+/** Whom the header names, or else the cookie. */
+function identify(request: FastifyRequest, bearers: Bearers): Promise<Caller | null> {
+  const { authorization, cookie } = request.headers;
+  const session = authorization === undefined ? sessionIn(cookie) : null;
+  return fromDatabase(
+    async () =>
+      session === null ? bearers.identify(authorization, request.ip) : bearers.identifyToken(session, request.ip),
+    request.log,
+  );
+}
+
+/** For answers that take long: whether the credential that began one would still be let in. */
+export async function isStillValid(request: FastifyRequest, { bearers }: Doors): Promise<boolean> {
+  const caller = await identify(request, bearers);
+  const { operation } = request.routeOptions.config;
+  return caller !== null && (operation === undefined || operation.roles.includes(caller.role));
 }
 
 /** Browsers send cookies by themselves: a change must also say that it comes from our own page. A wrong origin never gets here. */

@@ -16,7 +16,8 @@ export interface Change<T> {
   /** What it is about: a dag, a run, a token. */
   readonly target: string;
   readonly body?: unknown;
-  make(key: string | null): Promise<T>;
+  /** `again`: an earlier request with this key was cut off, and may have made the change. */
+  make(key: string | null, again: boolean): Promise<T>;
   /** Stored in place of the answer, where that holds a secret. */
   hide?(answer: T): unknown;
   /** The answer again, of what was stored. */
@@ -29,7 +30,7 @@ const LOOK_AGAIN_MS = 50;
 
 export async function once<T>(request: FastifyRequest, parts: RestParts, change: Change<T>): Promise<T> {
   const key = keyIn(request);
-  if (key === null) return change.make(null);
+  if (key === null) return change.make(null, false);
   const { tenantId } = callerOf(request);
   const operation = request.routeOptions.config.operation?.id ?? '';
   const row: RequestKey = { tenantId, operation, target: change.target, key };
@@ -38,7 +39,7 @@ export async function once<T>(request: FastifyRequest, parts: RestParts, change:
   if (begun.state === 'answered') return change.show?.(begun.answer, key) ?? (begun.answer as T);
   const { queries } = parts;
   try {
-    const answer = await change.make(key);
+    const answer = await change.make(key, begun.again);
     await queries.answerRequest(row, { status: 200, answer: change.hide?.(answer) ?? answer });
     return answer;
   } catch (error) {

@@ -54,14 +54,31 @@ async function submit(request: DagRequest, parts: RestParts, items: readonly Ite
   const { dags } = parts;
   const known = dags.peek(caller.tenantId, name);
   if (known !== undefined) {
-    const routed = await send(request, parts, caller, known, items, key);
+    const routed = await send(request, parts, caller, known, { items, key });
     const isGone = routed.status === 'answered' && !routed.answer.ok && routed.answer.code === 'DAG_NOT_FOUND';
     if (!isGone) return answerOf(routed, 'submitted', { dag: name });
     dags.forget(caller.tenantId, name);
   }
   const found = await fromDatabase(() => dags.find(caller.tenantId, name), request.log);
   if (found === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
-  return answerOf(await send(request, parts, caller, found, items, key), 'submitted', { dag: name });
+  return answerOf(await send(request, parts, caller, found, { items, key }), 'submitted', { dag: name });
+}
+
+export interface OneRun {
+  readonly name: string;
+  readonly place: DagPlace;
+  /** JSON text. */
+  readonly params: string | null;
+  readonly key: string | null;
+  readonly cause: 'api' | 'event';
+}
+
+/** One run of a dag whose place is known. */
+export async function submitTo(request: FastifyRequest, parts: RestParts, run: OneRun) {
+  const items: Item[] = [{ params: run.params, priority: null }];
+  const key = run.key === null ? null : { key: run.key, bodyHash: bodyHashOf(items) };
+  const routed = await send(request, parts, callerOf(request), run.place, { items, key, cause: run.cause });
+  return answerOf(routed, 'submitted', { dag: run.name });
 }
 
 /** The uid is made here, before anything is sent: a command that is sent again names the same runs (I11). */
@@ -70,8 +87,7 @@ function send(
   parts: RestParts,
   { tenantId, actor }: Caller,
   { shard, dagId }: DagPlace,
-  items: readonly Item[],
-  key: SubmitRuns['key'],
+  { items, key, cause }: Pick<SubmitRuns, 'items' | 'key' | 'cause'>,
 ): Promise<Routed> {
   const uid = makeRunUid(shard, Date.now() as Instant, randomBits(48), randomBits(26));
   const command: SubmitRuns = {
@@ -83,6 +99,7 @@ function send(
     items,
     key,
     mayRepeat: false,
+    ...(cause === undefined ? {} : { cause }),
     actor,
   };
   return parts.main.command(command, parts.leftMs(request));
@@ -92,9 +109,13 @@ function send(
 function keyOf(request: FastifyRequest, items: readonly Item[]): SubmitRuns['key'] {
   const key = keyIn(request);
   if (key === null) return null;
+  return { key, bodyHash: bodyHashOf(items) };
+}
+
+function bodyHashOf(items: readonly Item[]): string {
   const hash = createHash('sha256');
   for (const { params, priority } of items) hash.update(`${priority ?? ''} ${params?.length ?? -1} ${params ?? ''};`);
-  return { key, bodyHash: hash.digest('hex') };
+  return hash.digest('hex');
 }
 
 /** Null when it is not as it should be: then the schema says what is wrong. Four times as fast as the schema alone. */

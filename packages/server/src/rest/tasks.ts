@@ -1,4 +1,5 @@
-/** Tasks of a run and their attempts, one by one or in pages. */
+/** Tasks of a run and their attempts, one by one or in pages; another attempt by hand. */
+import type { TaskNo } from '@signalbox/engine';
 import {
   type AttemptPage,
   listTasksSchema,
@@ -6,11 +7,15 @@ import {
   parseOr,
   SignalboxError,
   type TaskPage,
+  type TaskRetried,
   type TaskView,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
-import { type RunRequest, readRun } from './runs.ts';
+import { answerOf, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
+import { idOf, type RunRequest, readRun } from './runs.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 
@@ -33,6 +38,31 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
     const { attempts } = await readTask(request, parts);
     return { items: attempts, cursor: null } satisfies AttemptPage;
   });
+
+  app.post('/v1/runs/:id/tasks/:task/retry', async (request: TaskRequest) => {
+    const task = await readTask(request, parts);
+    const run = idOf(request);
+    return once<TaskRetried>(request, parts, {
+      target: `${run}/${task.name}`,
+      make: async (_key, again) => {
+        await retry(request, task.name).catch((error: unknown) => {
+          const isDone = again && error instanceof SignalboxError && error.code === 'TASK_NOT_RETRYABLE';
+          if (!isDone) throw error;
+        });
+        return { run, task: task.name, state: (await readTask(request, parts)).state };
+      },
+    });
+  });
+
+  async function retry(request: TaskRequest, task: string): Promise<void> {
+    const { tenantId, actor } = callerOf(request);
+    const id = idOf(request);
+    const run = await fromDatabase(() => parts.queries.getRun(tenantId, id), request.log);
+    if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+    const taskNo = run.spec.tasks.findIndex(({ name }) => name === task) as TaskNo;
+    const command = { kind: 'RetryTask', tenantId, runId: run.runId, taskNo, actor } as const;
+    answerOf(await parts.main.command(command, parts.leftMs(request)), 'done', { run: id, task });
+  }
 }
 
 async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskView> {

@@ -65,9 +65,9 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
     const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
     return once<TokenRevoked>(request, parts, {
       target: name,
-      make: async () => {
+      make: async (_key, again) => {
         const isRevoked = await fromDatabase(() => queries.revokeToken(tenantId, name), request.log);
-        if (!isRevoked) throw new SignalboxError('TOKEN_NOT_FOUND', { token: name });
+        if (!isRevoked && !again) throw new SignalboxError('TOKEN_NOT_FOUND', { token: name });
         return { name, revoked: true };
       },
     });

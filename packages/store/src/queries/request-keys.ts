@@ -17,7 +17,8 @@ export interface RequestKey {
 
 export type BegunRequest =
   /** It is the caller's to make the change. */
-  | { readonly state: 'begun' }
+  /** `again`: it may have been made before, by a request that was cut off. */
+  | { readonly state: 'begun'; readonly again: boolean }
   | { readonly state: 'under_way' }
   | { readonly state: 'conflict' }
   | { readonly state: 'answered'; readonly status: number; readonly answer: unknown };
@@ -33,7 +34,7 @@ const beginKey = statement(
   on conflict (tenant_id, operation, target, key) do update set at = clock_timestamp()
     where k.body_hash = excluded.body_hash and k.status is null
       and k.at < clock_timestamp() - $6::bigint * interval '1 millisecond'
-  returning 1`,
+  returning k.xmax <> 0`,
 );
 const selectKey = statement(
   'select_request_key',
@@ -87,7 +88,8 @@ export async function beginRequest(
 ): Promise<BegunRequest> {
   const values = valuesOf(key);
   const [begun] = await database.run([call(beginKey, ...values, bodyHash, cutOffMs)]);
-  if ((begun?.rows.length ?? 0) > 0) return { state: 'begun' };
+  const [made] = begun?.rows ?? [];
+  if (made !== undefined) return { state: 'begun', again: made[0] === 't' };
   const [row] = (await database.one(call(selectKey, ...values))).rows;
   // Let go between the two looks: the caller may ask again.
   if (row === undefined) return { state: 'under_way' };

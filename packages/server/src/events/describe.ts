@@ -1,0 +1,91 @@
+/** From a change of the journal to what is told of it. What only matters inside is not told. */
+import {
+  type Change,
+  type DagId,
+  type Instant,
+  type RunId,
+  type ShardNo,
+  shardOfRun,
+  type TaskNo,
+} from '@signalbox/engine';
+import type { EventKind } from '@signalbox/protocol';
+
+export interface Told {
+  readonly kind: EventKind;
+  readonly at: Instant;
+  /** What it is about: a run, or a dag. */
+  readonly about: { readonly runId: RunId } | { readonly shard: ShardNo; readonly dagId: DagId };
+  readonly taskNo: TaskNo | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+export function describe(change: Change): Told | null {
+  switch (change.kind) {
+    case 'DagDeployed':
+      return ofDag('dag.deployed', change, { version: change.versionNo, hash: change.hash, actor: change.actor });
+    case 'DagRevived':
+      return ofDag('dag.deployed', change, { revived: true, actor: change.actor });
+    case 'DagRetired':
+      return ofDag('dag.retired', change, { actor: change.actor });
+    case 'ScheduleSet': {
+      const { cron, zone } = change.spec;
+      return ofDag('schedule.set', change, { cron, zone, paused: change.paused, actor: change.actor });
+    }
+    case 'ScheduleRemoved':
+      return ofDag('schedule.removed', change, { actor: change.actor });
+    case 'WindowDecided': {
+      // A window that fires is told by the run that it makes.
+      if (change.skipped === null) return null;
+      const { skipped: reason, count, wallTime } = change;
+      const span = { firesAt: iso(change.firesAt), untilAt: iso(change.untilAt) };
+      return ofDag('window.skipped', change, { reason, count, wallTime, ...span });
+    }
+    case 'RunCreated': {
+      const { versionNo: version, priority, cause, admitted, actor } = change;
+      return ofRun('run.created', change, { version, priority, cause, admitted, actor, window: iso(change.firesAt) });
+    }
+    case 'RunAdmitted':
+      return ofRun('run.admitted', change, {});
+    case 'RunReopened':
+      return ofRun('run.reopened', change, { admitted: change.admitted, actor: change.actor });
+    case 'RunClosing':
+      return ofRun('run.closing', change, { outcome: change.outcome, actor: change.actor });
+    case 'RunEnded':
+      return ofRun('run.ended', change, { outcome: change.outcome });
+    case 'RunStruck':
+      return change.setAside ? ofRun('run.set_aside', change, { reason: change.reason }) : null;
+    case 'AttemptClaimed':
+      return ofTask('attempt.claimed', change, { attempt: change.attemptNo, worker: change.workerId });
+    case 'ClaimReturned':
+      return ofTask('attempt.returned', change, { reason: change.reason });
+    case 'AttemptEnded': {
+      const { attemptNo: attempt, workerId: worker, outcome, taskState: state } = change;
+      const times = { startedAt: iso(change.startedAt), retryAt: iso(change.retryAt) };
+      return ofTask('attempt.ended', { ...change, at: change.endedAt }, { attempt, worker, outcome, state, ...times });
+    }
+    case 'TaskCleared':
+      return ofTask('task.retried', change, { attempt: change.attemptNo, actor: change.actor });
+    case 'KeyStored':
+    case 'WorkerSilenced':
+    case 'WorkerHeardAgain':
+      return null;
+  }
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+function ofDag(kind: EventKind, change: { shard: ShardNo; dagId: DagId; at: Instant }, details: Details): Told {
+  return { kind, at: change.at, about: { shard: change.shard, dagId: change.dagId }, taskNo: null, details };
+}
+
+function ofRun(kind: EventKind, { runId, at }: { runId: RunId; at: Instant }, details: Details): Told {
+  return { kind, at, about: { runId }, taskNo: null, details };
+}
+
+function ofTask(kind: EventKind, change: { runId: RunId; taskNo: TaskNo; at: Instant }, details: Details): Told {
+  return { ...ofRun(kind, change, details), taskNo: change.taskNo };
+}
+
+export const shardOf = (about: Told['about']): ShardNo => ('runId' in about ? shardOfRun(about.runId) : about.shard);

@@ -1,0 +1,166 @@
+/**
+ * The event stream of this server. Each reader pulls from where it is, so a slow one holds nothing but its own place; those
+ * that are at the same place share one read. While somebody waits, one look each quarter of a second tells whether any
+ * node has committed anything (I59).
+ */
+import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
+import { type EventView, SignalboxError } from '@signalbox/protocol';
+import type { Cut, Queries } from '@signalbox/store';
+import { encodeCursor, type Position } from './cursor.ts';
+import { describe, type Told } from './describe.ts';
+import { Names } from './names.ts';
+import { inOrder, type OrderedCommit } from './order.ts';
+
+export interface FeedEvent {
+  readonly tenantId: TenantId;
+  readonly view: Omit<EventView, 'cursor'>;
+  /** After this event. */
+  readonly position: Position;
+  /** Its place in its commit, to find out whether it was read before. */
+  readonly lead: ShardNo;
+  readonly index: number;
+  readonly before: Cut;
+}
+
+export interface Batch {
+  readonly events: readonly FeedEvent[];
+  /** After all of them; the same as before when there was nothing. */
+  readonly end: Position;
+}
+
+type FeedQueries = Pick<Queries, 'readCut' | 'readOldestCut' | 'readCommits' | 'nameRuns' | 'nameDags' | 'nameTasks'>;
+
+const LOOK_MS = 250;
+const BATCHES_KEPT = 4;
+
+export class EventFeed {
+  readonly #queries: FeedQueries;
+  readonly #names: Names;
+  readonly #batches = new Map<string, Promise<Batch>>();
+  readonly #waiting = new Set<() => void>();
+  #head: Cut | null = null;
+  #isLookPlanned = false;
+  #looking: Promise<Cut> | null = null;
+
+  constructor(queries: FeedQueries) {
+    this.#queries = queries;
+    this.#names = new Names(queries);
+  }
+
+  /** Where nothing was read yet: before what comes, or before the oldest that is kept. */
+  async begin(from: 'now' | 'start'): Promise<Position> {
+    const [now, oldest] = await Promise.all([this.look(), from === 'start' ? this.#queries.readOldestCut() : null]);
+    return { cut: oldest ?? now, part: null };
+  }
+
+  /** What there is after a position, as far as the last look saw. Rejects when some of it was removed. */
+  async read(after: Position): Promise<Batch> {
+    const head = this.#head ?? (await this.look());
+    const behind = shardsBehind(after.cut, head);
+    if (behind.length === 0) return { events: [], end: after };
+    const key = encodeCursor({ cut: after.cut, part: after.part && { ...after.part, changes: 0 } });
+    const reading = this.#batches.get(key) ?? this.#readAnew(key, after, behind);
+    const batch = await reading;
+    if (after.part === null) return batch;
+    const { part, cut } = after;
+    const isKnown = ({ lead, index, before }: FeedEvent) =>
+      lead === part.lead && index < part.changes && before[lead] === cut[lead];
+    return { ...batch, events: batch.events.filter((event) => !isKnown(event)) };
+  }
+
+  /** Looks whether anything was committed, by whomever. */
+  look(): Promise<Cut> {
+    this.#looking ??= this.#queries.readCut().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking.then((head) => {
+      this.#head = head;
+      return head;
+    });
+  }
+
+  /** Resolves when there is something after the position, when the time is over, or when the signal fires. */
+  more({ cut }: Position, withinMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || (this.#head !== null && shardsBehind(cut, this.#head).length > 0)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, withinMs);
+      signal.addEventListener('abort', done, { once: true });
+      this.#waiting.add(done);
+      this.#planLook();
+    });
+  }
+
+  async #lookForAll(): Promise<void> {
+    const before = this.#head;
+    // A database that is away is looked at again: who listens has its heartbeats meanwhile (I60).
+    const head = await this.look().catch(() => before);
+    this.#isLookPlanned = false;
+    if (head !== null && (before === null || shardsBehind(before, head).length > 0)) {
+      for (const wake of [...this.#waiting]) wake();
+    }
+    if (this.#waiting.size > 0) this.#planLook();
+  }
+
+  #planLook(): void {
+    if (this.#isLookPlanned) return;
+    this.#isLookPlanned = true;
+    setTimeout(() => void this.#lookForAll(), LOOK_MS);
+  }
+
+  #readAnew(key: string, after: Position, behind: readonly ShardNo[]): Promise<Batch> {
+    const reading = this.#readBatch(after, behind);
+    this.#batches.set(key, reading);
+    const [oldest] = this.#batches.keys();
+    if (this.#batches.size > BATCHES_KEPT && oldest !== undefined) this.#batches.delete(oldest);
+    reading.catch(() => this.#batches.delete(key));
+    return reading;
+  }
+
+  async #readBatch({ cut, part }: Position, behind: readonly ShardNo[]): Promise<Batch> {
+    const commits = await this.#queries.readCommits(cut, behind);
+    const ordered = inOrder(cut, commits, part?.lead ?? null);
+    const last = ordered.at(-1);
+    // Something was committed, and the next of it is not there: it is too old.
+    if (last === undefined) throw new SignalboxError('EVENTS_EXPIRED');
+    return { events: await this.#eventsOf(ordered), end: { cut: last.after, part: null } };
+  }
+
+  async #eventsOf(ordered: readonly OrderedCommit[]): Promise<FeedEvent[]> {
+    const found: { readonly told: Told; readonly from: OrderedCommit; readonly index: number }[] = [];
+    for (const from of ordered) {
+      this.#names.learn(from.commit.changes);
+      from.commit.changes.forEach((change, index) => {
+        const told = describe(change);
+        if (told !== null) found.push({ told, from, index });
+      });
+    }
+    const named = await this.#names.nameAll(found.map(({ told }) => told));
+    return found.flatMap(({ told, from, index }, i) => {
+      const name = named[i];
+      if (name === null || name === undefined) return [];
+      const { tenantId, dag, run, task } = name;
+      const { kind, details } = told;
+      const isLast = found[i + 1]?.from !== from;
+      const { lead } = from.commit;
+      const position = isLast
+        ? { cut: from.after, part: null }
+        : { cut: from.before, part: { lead, changes: index + 1 } };
+      const view = { kind, at: new Date(told.at).toISOString(), dag, run, task, details };
+      return [{ tenantId, view, position, lead, index, before: from.before }];
+    });
+  }
+}
+
+function shardsBehind(cut: Cut, head: Cut): ShardNo[] {
+  const behind: ShardNo[] = [];
+  for (let shard = 0; shard < SHARD_COUNT; shard++) {
+    if ((cut[shard] ?? 0) < (head[shard] ?? 0)) behind.push(shard as ShardNo);
+  }
+  return behind;
+}

@@ -1,0 +1,146 @@
+/** The event stream over HTTP, and events from outside. */
+import type { TenantId } from '@signalbox/engine';
+import {
+  type EventPage,
+  type ListEvents,
+  listEventsSchema,
+  nameSchema,
+  parseOr,
+  type Signalled,
+  signalEventSchema,
+} from '@signalbox/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { decodeCursor, encodeCursor, type Position } from '../events/cursor.ts';
+import { EventFeed, type FeedEvent } from '../events/feed.ts';
+import type { RestParts } from './app.ts';
+import { badRequest, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { keyIn, once } from './once.ts';
+import { sseFrame, streamEvents } from './sse.ts';
+import { submitTo } from './submit.ts';
+
+type EventRequest = FastifyRequest<{ Params: { name: string } }>;
+
+/** How far one page of JSON looks for what passes its filter. */
+const READS_PER_PAGE = 50;
+const MOST_TRIGGERED = 1_000;
+
+export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries } = parts;
+  const feed = new EventFeed(queries);
+
+  app.get('/v1/events', async (request, reply) => {
+    const { tenantId } = callerOf(request);
+    const query = parseOr(listEventsSchema, request.query, 'BAD_REQUEST');
+    const passes = filterOf(tenantId, query);
+    const start = await fromDatabase(() => startOf(request, feed, query), request.log);
+    const { accept = '' } = request.headers;
+    if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+      return fromDatabase(() => readPage(feed, start, query.limit, passes), request.log);
+    }
+    // Before the first byte: what can't be read any more is still a refusal with a status.
+    await fromDatabase(() => feed.read(start), request.log);
+    return streamEvents(request, reply, parts, (signal) => follow(feed, start, passes, signal));
+  });
+
+  app.post('/v1/events/:name', async (request: EventRequest) => {
+    const { tenantId } = callerOf(request);
+    const event = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
+    const { payload } = parseOr(signalEventSchema, request.body ?? {}, 'BAD_REQUEST');
+    const params = payload === undefined || payload === null ? null : JSON.stringify(payload);
+    return once<Signalled>(request, parts, {
+      target: event,
+      body: payload ?? null,
+      make: async () => {
+        const dags = await fromDatabase(() => queries.dagsOnEvent(tenantId, event), request.log);
+        const key = keyIn(request);
+        const runs = dags.slice(0, MOST_TRIGGERED).map(async ({ name, shard, dagId }) => {
+          // One key for each dag: an event that is signalled again finds the runs that it has made (I11).
+          const derived = key === null ? null : `event:${event}:${key}`;
+          const place = { shard, dagId };
+          const { uid } = await submitTo(request, parts, { name, place, params, key: derived, cause: 'event' });
+          return { dag: name, id: uid };
+        });
+        return { runs: await Promise.all(runs) };
+      },
+    });
+  });
+}
+
+async function startOf(request: FastifyRequest, feed: EventFeed, { after, from }: ListEvents): Promise<Position> {
+  const lastId = request.headers['last-event-id'];
+  const cursor = typeof lastId === 'string' && lastId !== '' ? lastId : after;
+  if (cursor === undefined) return feed.begin(from);
+  const position = decodeCursor(cursor);
+  if (position === null) throw badRequest('after', 'is not one that an event has given');
+  await feed.look();
+  return position;
+}
+
+function filterOf(tenantId: TenantId, { dag, run, kind }: ListEvents): (event: FeedEvent) => boolean {
+  const uid = run?.toLowerCase();
+  return ({ tenantId: owner, view }) =>
+    owner === tenantId &&
+    (dag === undefined || view.dag === dag) &&
+    (uid === undefined || view.run === uid) &&
+    (kind === undefined || kind.includes(view.kind));
+}
+
+async function readPage(
+  feed: EventFeed,
+  start: Position,
+  limit: number,
+  passes: (event: FeedEvent) => boolean,
+): Promise<EventPage> {
+  const items: EventPage['items'] = [];
+  let position = start;
+  for (let reads = 0; reads < READS_PER_PAGE; reads++) {
+    const { events, end } = await feed.read(position);
+    for (const event of events) {
+      if (!passes(event)) continue;
+      const cursor = encodeCursor(event.position);
+      items.push({ cursor, ...event.view });
+      if (items.length >= limit) return { items, cursor };
+    }
+    if (end === position) break;
+    position = end;
+  }
+  return { items, cursor: encodeCursor(position) };
+}
+
+/** Frames for ever. One without data only says where the reader is: also who has heard nothing yet can go on from there. */
+async function* follow(
+  feed: EventFeed,
+  start: Position,
+  passes: (event: FeedEvent) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string, void> {
+  let position = start;
+  yield sseFrame({ id: encodeCursor(position) });
+  while (!signal.aborted) {
+    const { events, end } = await feed.read(position);
+    let frames = '';
+    for (const event of events) {
+      if (!passes(event)) continue;
+      frames += sseFrame({
+        id: encodeCursor(event.position),
+        event: event.view.kind,
+        data: JSON.stringify(event.view),
+      });
+      if (frames.length < FRAMES_AT_ONCE) continue;
+      yield frames;
+      frames = '';
+    }
+    if (frames !== '') yield frames;
+    const isAtEnd = end === position;
+    position = end;
+    if (!isAtEnd) continue;
+    const waitedFrom = performance.now();
+    await feed.more(position, HEARTBEAT_MS, signal);
+    if (performance.now() - waitedFrom >= HEARTBEAT_MS)
+      yield sseFrame({ id: encodeCursor(position), comment: 'still here' });
+  }
+}
+
+const FRAMES_AT_ONCE = 32 * 1024;
+const HEARTBEAT_MS = 15_000;

@@ -1,0 +1,90 @@
+/**
+ * Server-sent events. A stream is pulled: nothing is read for a reader that does not take what it was sent, and one that
+ * takes nothing for long is cut off. It ends when its credential does, and when the server closes (I68, I73).
+ */
+import { Readable } from 'node:stream';
+import { SignalboxError } from '@signalbox/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RestParts } from './app.ts';
+
+const MOST_STREAMS = 1_000;
+const STALLED_MS = 30_000;
+const RECHECK_MS = 5_000;
+
+/** The streams that are open, for the end of the server and for its metrics. */
+export class OpenStreams {
+  readonly #open = new Set<AbortController>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  begin(): AbortController {
+    if (this.#open.size >= MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
+    const stream = new AbortController();
+    this.#open.add(stream);
+    stream.signal.addEventListener('abort', () => this.#open.delete(stream), { once: true });
+    return stream;
+  }
+
+  endAll(): void {
+    for (const stream of this.#open) stream.abort();
+  }
+}
+
+export interface Frame {
+  readonly id?: string;
+  readonly event?: string;
+  /** One line. */
+  readonly data?: string;
+  readonly comment?: string;
+}
+
+export function sseFrame({ id, event, data, comment }: Frame): string {
+  let frame = comment === undefined ? '' : `: ${comment}\n`;
+  if (id !== undefined) frame += `id: ${id}\n`;
+  if (event !== undefined) frame += `event: ${event}\n`;
+  if (data !== undefined) frame += `data: ${data}\n`;
+  return `${frame}\n`;
+}
+
+/** Sends what `frames` yields, for as long as both sides want it. */
+export function streamEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { streams, isStillValid }: Pick<RestParts, 'streams' | 'isStillValid'>,
+  frames: (signal: AbortSignal) => AsyncIterable<string>,
+): FastifyReply {
+  const stream = streams.begin();
+  const { signal } = stream;
+  const body = Readable.from(
+    withoutStalling(frames(signal), () => stream.abort()),
+    { objectMode: false },
+  );
+  const recheck = setInterval(() => {
+    isStillValid(request).then(
+      (isValid) => isValid || stream.abort(),
+      () => undefined, // Nobody can say: what was believed a moment ago still is.
+    );
+  }, RECHECK_MS);
+  const end = () => {
+    clearInterval(recheck);
+    body.destroy();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  body.once('close', () => stream.abort());
+  body.once('error', (error) => request.log.warn({ error: String(error) }, 'A stream ended early.'));
+  return reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
+}
+
+/** Whoever has taken nothing for a while is not waited for. */
+async function* withoutStalling(frames: AsyncIterable<string>, cutOff: () => void): AsyncGenerator<Buffer, void> {
+  for await (const frame of frames) {
+    const timer = setTimeout(cutOff, STALLED_MS);
+    try {
+      yield Buffer.from(frame);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
