@@ -39,7 +39,7 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
    * The value of a secret that the task names under `secrets`. The worker has it from SIGNALBOX_SECRET_<NAME> or from a
    * file of its secrets folder; it is masked in the log. Throws a `PermanentError` that says what to set.
    */
-  secret(name: string): string;
+  readonly secret: (name: string) => string;
 }
 
 /**

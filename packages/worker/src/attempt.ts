@@ -175,8 +175,9 @@ export class AttemptContext implements HandlerContext {
     return this.#inputs;
   }
 
-  secret(name: string): string {
-    return secretOf(this.#work?.secrets ?? NO_SECRETS, name);
+  /** Works when it is taken out of the context, too: handlers take apart what they are given. */
+  get secret(): (name: string) => string {
+    return (name) => secretOf(this.#work?.secrets ?? NO_SECRETS, name);
   }
 
   /** Lines go to the attempt's log and to the worker's own. */

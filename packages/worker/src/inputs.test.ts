@@ -17,7 +17,7 @@ async function reportFor(assignment: Parameters<typeof assignmentOf>[1], options
   const { gateway } = await startRig({
     handlers: {
       seen: (context) => ({ ...context.inputs }),
-      tells: (context) => [context.secret('KEY').length, context.secret('FILE').length],
+      tells: ({ secret }) => [secret('KEY').length, secret('FILE').length],
     },
     environment: {},
     ...options,

@@ -84,9 +84,12 @@ export class ChildContext implements HandlerContext {
     return this.#log;
   }
 
-  secret(name: string): string {
-    const found = this.#order.secrets.find(([known]) => known === name);
-    if (found !== undefined) return found[1];
-    throw new PermanentError(`The task does not name the secret ${name}: add it under "secrets" in its definition.`);
+  /** Works when it is taken out of the context, too: handlers take apart what they are given. */
+  get secret(): (name: string) => string {
+    return (name) => {
+      const found = this.#order.secrets.find(([known]) => known === name);
+      if (found !== undefined) return found[1];
+      throw new PermanentError(`The task does not name the secret ${name}: add it under "secrets" in its definition.`);
+    };
   }
 }
