@@ -1,8 +1,9 @@
-/** `signalbox worker`: handlers of a module, until it is told to stop; then it finishes what it has (I27). */
+/** `signalbox worker`: runs tasks, until it is told to stop; then it finishes what it has (I27). */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Handler } from '@signalbox/sdk';
+import type { WorkerOptions, WorkKind } from '@signalbox/worker';
 import { findToken } from '../connection.ts';
 import { print } from '../output.ts';
 import { CliError } from '../problem.ts';
@@ -12,6 +13,10 @@ export interface WorkerFlags {
   readonly slots: number;
   readonly queues: string;
   readonly gateway?: string;
+  readonly allow?: string;
+  readonly httpAllow?: string;
+  readonly secrets?: string;
+  readonly cache?: string;
   readonly name?: string;
   readonly ca?: string;
   readonly data?: string;
@@ -25,14 +30,18 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   const token = await findToken(flags);
   const gateways = split(flags.gateway ?? process.env.SIGNALBOX_GATEWAY ?? USUAL_GATEWAY);
   const { startWorker } = await import('@signalbox/worker');
+  const rootCertificates = flags.ca === undefined ? null : await readFile(flags.ca);
   const running = startWorker({
     gateways,
     token,
     handlers,
     slots: flags.slots,
     queues: split(flags.queues),
+    ...placesOf(flags),
+    // Checked where the worker is started: an unknown kind is refused there.
+    ...(flags.allow === undefined ? {} : { allow: split(flags.allow) as WorkKind[] }),
     ...(flags.name === undefined ? {} : { name: flags.name }),
-    ...(flags.ca === undefined ? {} : { rootCertificates: await readFile(flags.ca) }),
+    ...(rootCertificates === null ? {} : { rootCertificates }),
   });
   let isTold = false;
   const stop = () => {
@@ -45,10 +54,25 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   process.on('disconnect', stop); // whoever started it has gone
   void running.connected.then(() => {
     process.send?.('connected');
-    if (!flags.json) print(`worker ${running.id} is connected; it knows ${Object.keys(handlers).join(', ')}`);
+    if (!flags.json) print(`worker ${running.id} is connected${known(Object.keys(handlers))}`);
   });
   await running.stopped;
   process.exit(0);
+}
+
+const known = (handlers: readonly string[]): string =>
+  handlers.length === 0 ? '' : `; its handlers are ${handlers.join(', ')}`;
+
+/** A flag counts before its variable. */
+function placesOf({ httpAllow, secrets, cache }: WorkerFlags): Partial<WorkerOptions> {
+  const { SIGNALBOX_HTTP_ALLOW, SIGNALBOX_SECRETS, SIGNALBOX_CACHE } = process.env;
+  const secretsFolder = secrets ?? SIGNALBOX_SECRETS;
+  const cacheFolder = cache ?? SIGNALBOX_CACHE;
+  return {
+    httpAllow: split(httpAllow ?? SIGNALBOX_HTTP_ALLOW ?? ''),
+    ...(secretsFolder === undefined ? {} : { secretsFolder: resolve(secretsFolder) }),
+    ...(cacheFolder === undefined ? {} : { cacheFolder: resolve(cacheFolder) }),
+  };
 }
 
 async function loadHandlers(file: string): Promise<Record<string, Handler>> {

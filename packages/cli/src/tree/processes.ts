@@ -84,6 +84,24 @@ export const processCommands = [
         flags: '--gateway <addresses>',
         what: 'host:port of one or more servers (SIGNALBOX_GATEWAY, else 127.0.0.1:4501)',
       },
+      {
+        flags: '--allow <kinds>',
+        what: 'kinds of tasks that it runs, with commas between: handler, function, process, http (else all)',
+      },
+      {
+        flags: '--http-allow <hosts>',
+        what: 'what http tasks may call beside public addresses: names, addresses, ranges (SIGNALBOX_HTTP_ALLOW)',
+      },
+      {
+        flags: '--secrets <folder>',
+        what: 'a file for each secret, named as it is (SIGNALBOX_SECRETS)',
+        completes: 'folder',
+      },
+      {
+        flags: '--cache <folder>',
+        what: 'where bundles are kept (SIGNALBOX_CACHE, else ~/.cache/signalbox)',
+        completes: 'folder',
+      },
       { flags: '--name <name>', what: 'what people see it under' },
       { flags: '--ca <file>', what: 'certificate of the authority behind https:// gateways', completes: 'file' },
       {
@@ -96,6 +114,7 @@ export const processCommands = [
     examples: [
       ['signalbox worker', 'for the server on this machine'],
       ['signalbox worker --queues big-machines,default --slots 4', 'work of two queues, four tasks at a time'],
+      ['signalbox worker --allow process --secrets /run/secrets', 'command lines only, with secrets from files'],
       ['SIGNALBOX_TOKEN=… signalbox worker --gateway https://box-1:4501 --ca ca.pem', 'for a server elsewhere'],
     ],
     run: async (_, flags) => (await import('../commands/worker.ts')).worker(flags),
