@@ -101,15 +101,23 @@ export class AttemptLog {
   #rawOf(stream: 'stdout' | 'stderr'): Raw {
     const known = this.#raw.get(stream);
     if (known !== undefined) return known;
-    const splitter = new LineSplitter((text) => this.#keep(this.#wallNow(), stream, text));
+    const splitter = new LineSplitter((text) => {
+      this.#keep(this.#wallNow(), stream, text);
+      return !this.#isTail;
+    });
     const raw = { splitter, masked: this.#mask.stream((bytes) => this.#take(stream, splitter, bytes)) };
     this.#raw.set(stream, raw);
     return raw;
   }
 
   #take(stream: LogStream, splitter: LineSplitter, bytes: Buffer): void {
-    if (this.#isTail) this.#keepTail({ at: this.#wallNow(), stream, bytes });
-    else splitter.push(bytes);
+    const at = this.#wallNow();
+    let rest = bytes;
+    if (!this.#isTail) rest = splitter.push(bytes);
+    if (!this.#isTail) return;
+    // The beginning of a line that the splitter still has comes before what follows it.
+    this.#keepTail({ at, stream, bytes: splitter.takeRest() });
+    this.#keepTail({ at, stream, bytes: rest });
   }
 
   #keep(at: number, stream: LogStream, text: string): void {
@@ -132,6 +140,7 @@ export class AttemptLog {
   }
 
   #keepTail(piece: TailPiece): void {
+    if (piece.bytes.length === 0) return;
     this.#tail.push(piece);
     this.#tailBytes += piece.bytes.length;
     for (let first = this.#tail[0]; first !== undefined; first = this.#tail[0]) {
@@ -153,7 +162,10 @@ export class AttemptLog {
       at = piece.at;
       let splitter = splitters.get(piece.stream);
       if (splitter === undefined) {
-        splitter = new LineSplitter((text) => this.#send(at, piece.stream, text));
+        splitter = new LineSplitter((text) => {
+          this.#send(at, piece.stream, text);
+          return true;
+        });
         splitters.set(piece.stream, splitter);
       }
       splitter.push(piece.bytes);

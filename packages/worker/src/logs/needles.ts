@@ -3,6 +3,8 @@
  * held back until more is known. Secrets are masked by it, and the end of an attempt is found by it in what a child prints.
  */
 const NOTHING = Buffer.alloc(0);
+/** A needle that overlaps itself could be held for ever. */
+const MAX_HELD = 256 * 1024;
 
 export interface NeedleListener {
   onBytes(bytes: Buffer): void;
@@ -26,6 +28,11 @@ export class Needles {
       const match = this.#next(bytes, from);
       // One that begins behind what is held may be inside of a longer one that is not whole yet.
       if (match === null || match.start >= holdFrom) break;
+      // What is held may go on to be one that overlaps this one: then they are one match.
+      if (holdFrom < match.end && bytes.length - match.start < MAX_HELD) {
+        holdFrom = match.start;
+        break;
+      }
       if (match.start > from) listener.onBytes(bytes.subarray(from, match.start));
       listener.onNeedle();
       from = match.end;
