@@ -146,6 +146,51 @@ function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
   };
 }
 
+/** A task that is tried again gets the number of the claim before it: whoever holds the old token holds the task. */
+function leavesOldTokensValid(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const state = turns.current();
+    const retried = (parts[1] as { command: Command }[]).flatMap(({ command }) =>
+      command.kind === 'RetryTask' ? [command] : [],
+    );
+    const fences = retried.map(({ runId, taskNo }) => fenceOf(state, runId, taskNo));
+    decide(...parts);
+    retried.forEach(({ runId, taskNo }, i) => {
+      const { slot, fence } = fenceOf(state, runId, taskNo);
+      // Cleared, and not claimed in the same step.
+      const isWaiting = slot !== null && state?.tasks.state[slot] === READY && fence === (fences[i]?.fence ?? fence);
+      if (isWaiting && fence > 0) state.tasks.fence[slot]! -= 1;
+    });
+  };
+}
+
+const READY = 1;
+
+function fenceOf(state: State | null, runId: number, taskNo: number): { slot: number | null; fence: number } {
+  const run = state?.runs.find(runId as never) ?? -1;
+  if (state === null || run < 0) return { slot: null, fence: 0 };
+  const slot = state.runs.base[run]! + taskNo;
+  return { slot, fence: state.tasks.fence[slot] ?? 0 };
+}
+
+/** Retired, but its schedule stays, in memory and in the database. */
+function keepsSchedulesOfRetired(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const state = turns.current();
+    const before = new Map(state?.schedules);
+    decide(...parts);
+    for (const { command } of parts[1] as { command: Command }[]) {
+      const schedule = command.kind === 'RetireDag' ? before.get(command.dagId) : undefined;
+      if (schedule !== undefined) state?.schedules.set(schedule.dagId, schedule);
+    }
+  };
+  losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
+}
+
 /** A worker dies for good, and every few seconds all shards change hands. */
 function ownersFlap(world: World): void {
   const { events, database } = world;
@@ -202,6 +247,8 @@ const CASES: readonly Case[] = [
   { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
+  { what: 'the end of old tokens at a retry', within: 60, expected: /^(I19|I20|I21)/, onHost: leavesOldTokensValid },
+  { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
   {
     what: 'one kind of change in the journal',
     within: 20,

@@ -9,6 +9,8 @@ export function schedules(scene: Scene): Checker {
   /** Windows that have a run, over all versions of a dag's schedule. */
   const fired = new Map<DagId, Set<number>>();
   const windowOf = new Map<RunId, WindowDecided>();
+  /** By dag: what a schedule that was removed had decided. */
+  const decidedUntil = new Map<DagId, number>();
 
   function checkWindow(change: WindowDecided): void {
     const { dagId, firesAt, untilAt, runId, skipped, count, at } = change;
@@ -44,7 +46,8 @@ export function schedules(scene: Scene): Checker {
     if (old !== undefined && change.revision !== old.revision + 1) {
       scene.fail('I6', `schedule of dag ${change.dagId} went from revision ${old.revision} to ${change.revision}`);
     }
-    if (change.decidedUntil < Math.max(change.at, old?.decidedUntil ?? 0)) {
+    const before = old?.decidedUntil ?? decidedUntil.get(change.dagId) ?? 0;
+    if (change.decidedUntil < Math.max(change.at, before)) {
       scene.fail('I6', `the schedule of dag ${change.dagId} may decide windows again`);
     }
   }
@@ -81,8 +84,12 @@ export function schedules(scene: Scene): Checker {
     onChange(change: Change, commit) {
       if (change.kind === 'WindowDecided') checkWindow(change);
       else if (change.kind === 'ScheduleSet') checkSet(change);
-      else if (change.kind === 'ScheduleRemoved') checkSettled(change.dagId, change.at);
-      else if (change.kind === 'RunAdmitted') checkActive(ledger.run(change.runId).created.dagId, change.runId);
+      else if (change.kind === 'ScheduleRemoved') {
+        checkSettled(change.dagId, change.at);
+        decidedUntil.set(change.dagId, ledger.schedules.get(change.dagId)?.decidedUntil ?? 0);
+      } else if (change.kind === 'RunReopened') {
+        if (change.admitted) checkActive(ledger.run(change.runId).created.dagId, change.runId);
+      } else if (change.kind === 'RunAdmitted') checkActive(ledger.run(change.runId).created.dagId, change.runId);
       else if (change.kind === 'RunCreated') {
         if (change.admitted) checkActive(change.dagId, change.runId);
         if (change.cause !== 'schedule') return;

@@ -1,5 +1,5 @@
 /** C. Shard ownership: order of commits, nothing leaves too early, nothing starts twice over a handover. */
-import type { Answer, ClaimRef, Command, DagDeployed, ScheduleSet } from '@signalbox/engine';
+import type { Answer, Change, ClaimRef, Command } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
@@ -35,25 +35,33 @@ export function ownership(scene: Scene): Checker {
   const subjects = new Map<number, Command>();
 
   function begin({ no, command }: Ask): void {
-    if (command.kind !== 'SetSchedulePaused' && command.kind !== 'DeployDag') return;
+    if (!isTold(command)) return;
     truths.set(no, new Set([truthOf(command)]));
     subjects.set(no, command);
+  }
+
+  function isTold({ kind }: Command): boolean {
+    return kind === 'SetSchedulePaused' || kind === 'DeployDag' || kind === 'RetireDag';
   }
 
   /** What is so right now. */
   function truthOf(command: Command): string {
     if (command.kind === 'SetSchedulePaused') return `paused ${ledger.schedules.get(command.dagId)?.paused}`;
+    if (command.kind === 'RetireDag') return `retired ${ledger.dags.get(command.dagId)?.isRetired}`;
     if (command.kind !== 'DeployDag') return '';
     const dag = [...ledger.dags.values()].find(({ name }) => name === command.name);
     return `version ${dag?.versionNo}`;
   }
 
   /** Several may become true in one commit, one after the other. */
-  function noteTruth(change: ScheduleSet | DagDeployed): void {
+  function noteTruth(change: Change): void {
     for (const [no, truth] of truths) {
       const command = subjects.get(no)!;
       if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && command.dagId === change.dagId) {
         truth.add(`paused ${change.paused}`);
+      }
+      if (change.kind === 'DagRetired' && command.kind === 'RetireDag' && command.dagId === change.dagId) {
+        truth.add('retired true');
       }
       if (change.kind === 'DagDeployed' && command.kind === 'DeployDag' && command.name === change.name) {
         truth.add(`version ${change.versionNo}`);
@@ -63,6 +71,7 @@ export function ownership(scene: Scene): Checker {
 
   function said(command: Command, answer: Answer): string {
     if (command.kind === 'SetSchedulePaused') return `paused ${command.paused}`;
+    if (command.kind === 'RetireDag') return 'retired true';
     return answer.ok && answer.kind === 'deployed' ? `version ${answer.versionNo}` : '';
   }
 
@@ -75,7 +84,7 @@ export function ownership(scene: Scene): Checker {
       if (run?.outcome !== 'cancelled')
         scene.fail('I15', `run ${command.runId} was told cancelled, and is ${run?.outcome}`);
     }
-    if (command.kind === 'SetSchedulePaused' || command.kind === 'DeployDag') {
+    if (isTold(command)) {
       const isTrue = truths.get(no);
       truths.delete(no);
       if (isTrue !== undefined && !isTrue.has(said(command, answer))) {
@@ -117,7 +126,7 @@ export function ownership(scene: Scene): Checker {
     onChange(change, commit) {
       // Once for each commit, before its first change.
       if (commit.changes[0] === change) checkCommit(commit);
-      if (change.kind === 'ScheduleSet' || change.kind === 'DagDeployed') noteTruth(change);
+      noteTruth(change);
     },
     onHappening(happening: Happening) {
       if (happening.kind === 'asked') begin(happening.ask);

@@ -14,7 +14,9 @@ export function dags(scene: Scene): Checker {
       if (run.phase !== 'open') scene.fail('I42', `${what} was claimed though its run is ${run.phase}`);
       if (!run.isAdmitted) scene.fail('I7', `${what} was claimed though its run waits`);
       const state = ledger.stateOf(run, change.taskNo);
-      if (state !== 'ready' && state !== 'retrying') scene.fail('I30', `${what} was claimed though it is ${state}`);
+      if (state === 'ready' || state === 'retrying') return;
+      const isOver = state !== 'blocked' && state !== 'running';
+      scene.fail(isOver ? 'I32' : 'I30', `${what} was claimed though it is ${state}`);
     }
     if (change.kind === 'RunClosing') {
       const run = ledger.run(change.runId);

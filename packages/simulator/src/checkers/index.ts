@@ -8,6 +8,7 @@ import type { Checker, CheckerMaker, Scene } from './checker.ts';
 import { dispatch } from './d-dispatch.ts';
 import { leases } from './d-leases.ts';
 import { dags } from './e-dags.ts';
+import { hands } from './e-hands.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
 import { Health, LOOK_MS } from './health.ts';
@@ -23,6 +24,7 @@ const ALL: readonly CheckerMaker[] = [
   dispatch,
   leases,
   dags,
+  hands,
   retries,
   limits,
   reads,

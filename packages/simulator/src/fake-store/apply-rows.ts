@@ -161,10 +161,6 @@ function checkReferences(tables: Tables, change: Change): void {
       return require(tables.tenants.has(change.tenantId), 'a dag has its tenant', change);
     case 'ScheduleSet':
       return require(tables.dags.has(change.dagId), 'a schedule has its dag', change);
-    case 'DagRetired': {
-      const isRetired = tables.dags.get(change.dagId)?.isRetired ?? false;
-      return require(!isRetired || !tables.schedules.has(change.dagId), 'a retired dag has no schedule', change);
-    }
     case 'WindowDecided':
       return require(change.runId === null || tables.runs.has(change.runId), 'a window has its run', change);
     case 'RunCreated': {

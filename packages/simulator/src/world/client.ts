@@ -1,6 +1,6 @@
 /**
  * Those who use the cluster: they deploy, submit (one run or several, with a key or without, the same key again), cancel,
- * pause and resume. They reach any node; a node that dies leaves them without an answer, and with a key they ask again.
+ * pause and resume, retire dags and bring them back, have tasks retried. They reach any node; a node that dies leaves them without an answer, and with a key they ask again.
  */
 import {
   type Actor,
@@ -10,6 +10,7 @@ import {
   type Priority,
   type RunUid,
   type SubmitRuns,
+  type TaskNo,
   type TenantId,
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
@@ -20,6 +21,11 @@ import type { World } from './world.ts';
 
 const TENANT = 1 as TenantId;
 const ACTOR = 'token:sim' as Actor;
+
+/** Of how many of the newest runs a task is retried. */
+const RETRIED_OF = 40;
+/** The longest deadline, and how long whoever asked waits beyond it. */
+const LONGEST_ASK_MS = 15_000;
 
 interface Submission {
   readonly dag: PlannedDag;
@@ -60,16 +66,23 @@ export class SimClients {
   /** Schedules would go on for ever. Deploys what has none instead. */
   stopSchedules(): void {
     this.isStopped = true;
-    for (const dag of this.#dags) this.#pause(dag, true, 200);
+    const pauseAll = () => {
+      for (const dag of this.#dags) this.#pause(dag, true, 200);
+    };
+    pauseAll();
+    // A deploy that was under way may have brought one back meanwhile.
+    this.#in(LONGEST_ASK_MS, pauseAll);
   }
 
   #doSomething(): void {
     const chance = this.#chance;
     const draw = chance.next();
     const dag = chance.pick(this.#dags);
-    if (draw < 0.72) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
-    if (draw < 0.84) return this.#cancel();
+    if (draw < 0.62) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
+    if (draw < 0.72) return this.#cancel();
+    if (draw < 0.82) return this.#retry();
     if (draw < 0.92) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
+    if (draw < 0.95) return this.#retire(dag);
     return this.#pause(dag, chance.happens(0.5), 0);
   }
 
@@ -115,6 +128,7 @@ export class SimClients {
       items: body.items,
       key: key === null ? null : { key, bodyHash: body.hash },
       mayRepeat: false,
+      ...(chance.happens(0.2) && { cause: 'event' as const }),
       actor: ACTOR,
     };
     this.#uids.push(uid);
@@ -131,6 +145,38 @@ export class SimClients {
     const node = this.#anyNode();
     if (runId === undefined || node === null) return;
     this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR }, () => undefined);
+  }
+
+  /** A task that failed or waits, of a run that goes on or has ended; now and then any other. */
+  #retry(): void {
+    const { runs, tasks } = this.#world.database.tables;
+    const recent = [...runs.values()].slice(-RETRIED_OF);
+    const candidates = recent.flatMap(({ runId, outcome }) =>
+      [...(tasks.get(runId)?.values() ?? [])].flatMap(({ taskNo, state }) =>
+        outcome !== 'cancelled' && (state === 'failed' || state === 'retrying') ? [{ runId, taskNo }] : [],
+      ),
+    );
+    const node = this.#anyNode();
+    if (recent.length === 0 || node === null) return;
+    const waiting = candidates.filter(({ runId, taskNo }) => tasks.get(runId)?.get(taskNo)?.state === 'retrying');
+    const isAny = candidates.length === 0 || this.#chance.happens(0.15);
+    const target = isAny
+      ? { runId: this.#chance.pick(recent).runId, taskNo: this.#chance.int(0, 3) as TaskNo }
+      : this.#chance.pick(waiting.length > 0 ? waiting : candidates);
+    this.#ask(node, { kind: 'RetryTask', tenantId: TENANT, ...target, actor: ACTOR }, () => undefined);
+  }
+
+  #retire(dag: PlannedDag): void {
+    const dagId = this.#dagIds.get(dag.name);
+    const node = this.#anyNode();
+    if (dagId === undefined || node === null) return;
+    const { shard } = dag;
+    this.#ask(node, { kind: 'RetireDag', shard, tenantId: TENANT, dagId, actor: ACTOR }, () => undefined);
+    // Nobody could do anything with it any more: it comes back, as it was or as something else.
+    const index = this.#chance.int(0, dag.versions.length - 1);
+    this.#in(this.#chance.between(200, 8_000), () => {
+      if (!this.isStopped) this.#deploy(dag, index);
+    });
   }
 
   #deploy(dag: PlannedDag, index: number): void {

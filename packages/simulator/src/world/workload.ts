@@ -30,6 +30,7 @@ function planSpec(chance: Chance): DagSpec {
     maxActiveRuns: chance.happens(0.4) ? chance.int(1, 3) : null,
     maxActiveTasks: chance.happens(0.4) ? chance.int(1, 3) : null,
     schedule: chance.happens(0.4) ? planSchedule(chance) : null,
+    ...(chance.happens(0.2) && { on: { event: 'arrived' } }),
   };
 }
 

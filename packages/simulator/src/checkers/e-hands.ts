@@ -1,0 +1,105 @@
+/** E. What people do to runs and dags by hand: recorded, asked for, and exactly that. */
+import type { DagRetired, DagRevived, RetryTask, RunCreated, RunReopened, TaskCleared } from '@signalbox/engine';
+import type { Routed } from '@signalbox/host';
+import type { JournaledCommit } from '../fake-store/index.ts';
+import type { Checker, Scene } from './checker.ts';
+
+/** Of one task: how often a retry was asked for, was told as done, was told as not done, and was done. */
+interface Retries {
+  asked: number;
+  told: number;
+  refused: number;
+  done: number;
+}
+
+export function hands(scene: Scene): Checker {
+  const { ledger } = scene;
+  const retries = new Map<string, Retries>();
+
+  function retriesOf({ runId, taskNo }: { runId: number; taskNo: number }): Retries {
+    const key = `${runId}/${taskNo}`;
+    const known = retries.get(key) ?? { asked: 0, told: 0, refused: 0, done: 0 };
+    retries.set(key, known);
+    return known;
+  }
+
+  /** A terminal state changes only by a recorded action, which somebody asked for. */
+  function checkCleared(change: TaskCleared): void {
+    const run = ledger.run(change.runId);
+    const task = ledger.task(change);
+    const what = `task ${change.runId}/${change.taskNo}`;
+    if (task.state !== change.from) scene.fail('I32', `${what} was cleared as ${change.from}, it is ${task.state}`);
+    if (run.phase !== 'open' || run.isSetAside) scene.fail('I32', `${what} was cleared, its run is ${run.phase}`);
+    if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
+      scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
+    }
+    if (change.freshBudget !== (change.from === 'failed')) scene.fail('I39', `${what} got another budget than it may`);
+    const seen = retriesOf(change);
+    seen.done += 1;
+    if (seen.done + seen.refused > seen.asked) {
+      scene.fail('I32', `${what} was cleared ${seen.done} times, asked for ${seen.asked}, refused ${seen.refused}`);
+    }
+  }
+
+  /** Only one that failed, and only for a task of its own. */
+  function checkReopened(change: RunReopened, { changes }: JournaledCommit): void {
+    const run = ledger.run(change.runId);
+    if (run.phase !== 'ended' || run.outcome !== 'failed' || run.isSetAside) {
+      scene.fail('I33', `run ${change.runId} was opened again, it is ${run.phase} as ${run.outcome}`);
+    }
+    const isForTask = changes.some(
+      (other) => other.kind === 'TaskCleared' && other.runId === change.runId && other.from === 'failed',
+    );
+    if (!isForTask) scene.fail('I33', `run ${change.runId} was opened again for none of its tasks`);
+  }
+
+  function checkTold(command: RetryTask, result: Routed): void {
+    const seen = retriesOf(command);
+    const what = `a retry of ${command.runId}/${command.taskNo}`;
+    if (result.status === 'unknown') return;
+    if (result.status === 'answered' && result.answer.ok) {
+      seen.told += 1;
+      if (seen.told > seen.done) scene.fail('I15', `${what} was told as done, and is not there`);
+      return;
+    }
+    seen.refused += 1;
+    if (seen.done + seen.refused > seen.asked) scene.fail('I12', `${what} was refused, and done`);
+  }
+
+  function checkRetired(change: DagRetired | DagRevived): void {
+    const { isRetired } = ledger.dag(change.dagId);
+    if (isRetired !== (change.kind === 'DagRevived')) {
+      scene.fail('I6', `${change.kind} of dag ${change.dagId}, which is ${isRetired ? '' : 'not '}retired`);
+    }
+  }
+
+  function checkCreated({ runId, dagId, cause }: RunCreated): void {
+    if (ledger.dag(dagId).isRetired) {
+      scene.fail(cause === 'schedule' ? 'I6' : 'I12', `run ${runId} (${cause}) is of dag ${dagId}, which is retired`);
+    }
+  }
+
+  return {
+    invariants: ['I6', 'I12', 'I15', 'I32', 'I33', 'I39'],
+    onChange(change, commit) {
+      if (change.kind === 'TaskCleared') checkCleared(change);
+      else if (change.kind === 'RunReopened') checkReopened(change, commit);
+      else if (change.kind === 'DagRetired' || change.kind === 'DagRevived') checkRetired(change);
+      else if (change.kind === 'RunCreated') checkCreated(change);
+    },
+    onCommit({ changes }) {
+      for (const change of changes) {
+        if (change.kind !== 'DagRetired' || !ledger.dag(change.dagId).isRetired) continue;
+        if (ledger.schedules.has(change.dagId)) scene.fail('I6', `dag ${change.dagId} is retired, its schedule is not`);
+      }
+    },
+    onHappening(happening) {
+      if (happening.kind === 'asked' && happening.ask.command.kind === 'RetryTask') {
+        retriesOf(happening.ask.command).asked += 1;
+      }
+      if (happening.kind === 'told' && happening.ask.command.kind === 'RetryTask') {
+        checkTold(happening.ask.command, happening.result);
+      }
+    },
+  };
+}
