@@ -49,7 +49,7 @@ export const outside = dag(
       cwd: '/',
     });
     const told = http<{ ok: boolean }>('tell', { url: 'https://example.com', method: 'POST', needs: [extract] });
-    task('end', { inputs: { rows: extract.output.rows, ok: told.output.ok }, inProcess: true }, ({ inputs }) =>
+    task('end', { inputs: { rows: extract.output.rows, ok: told.output.body.ok }, inProcess: true }, ({ inputs }) =>
       inputs.ok ? inputs.rows + 1 : 0,
     );
   },

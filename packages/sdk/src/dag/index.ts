@@ -9,6 +9,7 @@ export type {
   Duration,
   FunctionOptions,
   HttpOptions,
+  HttpOutput,
   ProcessOptions,
   Task,
 } from './task-options.ts';

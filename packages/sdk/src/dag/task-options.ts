@@ -66,6 +66,15 @@ export interface HttpOptions extends Common {
   readonly timeout?: Duration;
 }
 
+/** What a call has answered. */
+export interface HttpOutput<Body = unknown> {
+  readonly status: number;
+  /** Some of them, such as content-type and etag; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed when it is JSON, text otherwise. */
+  readonly body: Body;
+}
+
 export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'bundle'>;
 
 type Run<Inputs, Params, Output> = (context: HandlerContext<Inputs, Params>) => Output;
@@ -90,8 +99,8 @@ export interface DagBuilder<Params> {
   readonly task: MakeTask<Params>;
   /** A task that is a process. JSON that it writes to the file SIGNALBOX_OUTPUT is its output. */
   readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
-  /** A task that is an HTTP call. */
-  readonly http: <Output = unknown>(name: string, options: HttpOptions) => Task<Output>;
+  /** A task that is an HTTP call. `Body` is what its answer is expected to be, when that is JSON. */
+  readonly http: <Body = unknown>(name: string, options: HttpOptions) => Task<HttpOutput<Body>>;
   /** What the run will have been submitted with; a path into it is an input of a task. */
   readonly params: Ref<Params>;
 }
