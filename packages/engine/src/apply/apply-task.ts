@@ -75,14 +75,20 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   const { tasks, runs } = state;
   const from = tasks.state[slot]!;
   assert(runs.phase[run] === OPEN, 'a task is tried again in an open run');
-  assert(from === (change.from === 'failed' ? FAILED : RETRYING), `a task that is ${change.from} is tried again (I32)`);
+  assert(isClearable(from, change), `a task that is ${change.from} is tried again (I32)`);
   assert(change.attemptNo === tasks.attemptNo[slot], 'it is cleared of the attempts that it had');
   if (change.freshBudget) {
     tasks.budgetBase[slot] = change.attemptNo;
     tasks.lostCount[slot] = 0;
   }
+  if (from === READY) return;
   moveTask(state, slot, READY);
   if (from === FAILED) unfailDownstream(state, slot);
+}
+
+/** One whose backoff was none is ready at once where it was decided, and waits for a tick where it was loaded. */
+function isClearable(code: number, { from }: TaskCleared): boolean {
+  return from === 'failed' ? code === FAILED : code === RETRYING || code === READY;
 }
 
 const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { apply } from '../apply.ts';
 import type { TenantId } from '../ids.ts';
 import { type Scenario, scenario } from '../scenario.ts';
+import { State } from '../state.ts';
 import { chain, dag, fan, job, task } from '../testing/specs.ts';
+import { TASK_STATE_NAMES } from './task-table.ts';
 
 const DONE = { ok: true, kind: 'done' };
 const RETRY_LATER = { maxAttempts: 3, minMs: 10_000, maxMs: 10_000 };
@@ -231,4 +234,16 @@ test('a run that was only looked at is forgotten again (I73)', () => {
   expect(box.retry('job')).toMatchObject({ ok: false });
   box.node.work();
   expect([box.state.runs.count, box.state.lingering.length]).toEqual([0, 0]);
+});
+
+test('a task without a backoff that a new owner has just loaded: the journal can be replayed all the same (I19)', () => {
+  const box = scenario({ dag: job({ retry: { maxAttempts: 3, baseMs: 0 } }) });
+  box.report(box.claim('job'), 'failed');
+  // Before its first tick.
+  box.node.state = box.node.restored();
+  expect(box.retry('job')).toEqual(DONE);
+  const replayed = new State(box.node.settings);
+  for (const change of box.node.journal) apply(replayed, change);
+  const run = replayed.runs.find(box.lastRun());
+  expect(TASK_STATE_NAMES[replayed.tasks.state[replayed.runs.base[run]!]!]).toBe('ready');
 });
