@@ -33,6 +33,9 @@ function describe(error) {
   };
 }
 
+// Our parent ends us before this; if it is gone, nobody does.
+setTimeout(() => exit(1), Number(process.argv[3]) + 5_000).unref();
+
 process.on('uncaughtException', (error) => tell({ error: describe(error) }));
 process.on('unhandledRejection', (error) => tell({ error: describe(error) }));
 

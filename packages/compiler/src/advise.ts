@@ -23,6 +23,9 @@ function remedyFor(path: string, message: string, definition: unknown): string |
     const fields = known.length === 0 ? '' : ` The fields are ${known.join(', ')}.`;
     return `${meant(unknownKey, known) ?? 'Take it out.'}${fields}`;
   }
+  if (path.endsWith('.function') && message.startsWith('must have 1 to')) {
+    return 'The names of the dag and of the task together are the name of the function: shorten them.';
+  }
   if (/ is the name of tasks\[\d+\] too$/.test(message)) return 'Give each task a name of its own.';
   if (message.startsWith('go in a circle'))
     return 'Take one of these needs out: a task can only wait for what does not wait for it.';

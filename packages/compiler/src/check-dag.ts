@@ -18,9 +18,18 @@ export function checkDag(definition: DagDefinition, file: string, findSpot: Find
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     const problems = error.details.problems ?? [{ path: '', message: error.message }];
-    return problems.map((problem) => {
+    return withoutEchoes(problems).map((problem) => {
       const { message, remedy } = advise(problem, definition);
       return { file, ...findSpot(problem), message, remedy };
     });
   }
+}
+
+/** The name of a function is made of two others: what is wrong with one of them is said there. */
+function withoutEchoes(problems: readonly Problem[]): readonly Problem[] {
+  const paths = new Set(problems.map(({ path }) => path));
+  return problems.filter(({ path }) => {
+    const task = /^(tasks\[\d+\])\.function$/.exec(path)?.[1];
+    return task === undefined || !(paths.has('name') || paths.has(`${task}.name`));
+  });
 }

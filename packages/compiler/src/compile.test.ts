@@ -49,6 +49,13 @@ test('what has not changed is not made again, and what an import has changed is'
   expect((await compileFolder({ folder })).dags.length).toBe(2);
 });
 
+test('a folder that is not there is a problem, not an accident', async () => {
+  const folder = join(await makeFolder(), 'gone');
+  const { dags, problems } = await compileFolder({ folder });
+  expect(dags).toEqual([]);
+  expect(problems).toMatchObject([{ file: folder, line: null, message: expect.stringContaining('ENOENT') }]);
+});
+
 test('files are called as the caller called the folder', async () => {
   const folder = await makeFolder({ 'sub/a.yaml': 'name: a\ntasks: [{ name: t, run: x, need: [] }]' });
   const { problems } = await compileFolder({ folder: relative(process.cwd(), folder) });

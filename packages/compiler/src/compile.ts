@@ -27,7 +27,8 @@ export async function compileFolder({
   timeLimitMs = DEFAULT_TIME_LIMIT_MS,
 }: CompileOptions & { readonly folder: string }): Promise<Compiled> {
   const root = resolve(folder);
-  const files = (await findFiles(root)).map(
+  const found = await findFiles(root);
+  const files = found.files.map(
     (path): SourceFile => ({
       path: join(root, path),
       folder: root,
@@ -36,7 +37,12 @@ export async function compileFolder({
       timeLimitMs,
     }),
   );
-  return joinResults(await inParallel(files, compileAny));
+  const unread = found.unreadable.map(({ path, why }): FileResult => {
+    const remedy = 'Check that it is there and may be read.';
+    const problem = { file: join(folder, path), ...NOWHERE, message: `the folder can't be read: ${why}`, remedy };
+    return { dags: [], problems: [problem], madeOf: null };
+  });
+  return joinResults([...unread, ...(await inParallel(files, compileAny))]);
 }
 
 /** One file, which must hold a dag. Its folder bounds what it may name, and is the one that it lies in unless told. */

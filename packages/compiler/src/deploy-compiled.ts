@@ -1,5 +1,5 @@
 /** Code first, then the versions that name it. One refusal does not stop the others. */
-import { SignalboxError } from '@signalbox/protocol';
+import { MAX_BUNDLE_BYTES, SignalboxError } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import type { Bundle, CompiledDag } from './compiled.ts';
 
@@ -32,5 +32,6 @@ export async function deployCompiled(client: Deployer, dags: readonly CompiledDa
 
 async function storeBundle(client: Deployer, { hash, code, sourceMap }: Bundle): Promise<void> {
   await client.putBundle(hash, code);
-  if (sourceMap !== null) await client.putSourceMap(hash, sourceMap);
+  // Without one, stack traces show the lines of the bundle; that is no reason not to run it.
+  if (sourceMap !== null && sourceMap.length <= MAX_BUNDLE_BYTES) await client.putSourceMap(hash, sourceMap);
 }

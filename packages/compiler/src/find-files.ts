@@ -20,22 +20,33 @@ export function kindOf(path: string): FileKind | null {
 
 export const isPassedOver = (folder: string): boolean => folder.startsWith('.') || folder === 'node_modules';
 
-/** Paths within the folder. Links to folders are not followed: they may lead around in circles. */
-export async function findFiles(folder: string): Promise<string[]> {
-  const found: string[] = [];
+export interface FoundFiles {
+  /** Paths within the folder. */
+  readonly files: readonly string[];
+  /** Folders that can't be read, by their paths within the folder, and why. */
+  readonly unreadable: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** Links to folders are not followed: they may lead around in circles. */
+export async function findFiles(folder: string): Promise<FoundFiles> {
+  const files: string[] = [];
+  const unreadable: { path: string; why: string }[] = [];
   async function look(within: string, depth: number): Promise<void> {
-    const entries = await readdir(join(folder, within), { withFileTypes: true });
+    const entries = await readdir(join(folder, within), { withFileTypes: true }).catch((error: Error) => {
+      unreadable.push({ path: within, why: error.message });
+      return [];
+    });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(within, entry.name);
       if (entry.isDirectory()) {
         if (!isPassedOver(entry.name) && depth < MAX_DEPTH) await look(path, depth + 1);
       } else if (kindOf(path) !== null) {
-        if (found.push(path) > MAX_FILES) {
+        if (files.push(path) > MAX_FILES) {
           throw new Error(`There are more than ${MAX_FILES} files in ${folder}. Give a folder that holds only dags.`);
         }
       }
     }
   }
   await look('', 0);
-  return found;
+  return { files, unreadable };
 }

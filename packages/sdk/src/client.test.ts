@@ -128,7 +128,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   [
     'readLog',
     (c) => c.readLog({ run: ID, task: 't' }, { from: 3 }),
-    { lines: [], next: 3, isOver: false },
+    { lines: [], next: 3, isOver: false, missing: [] },
     `GET /v1/runs/${ID}/tasks/t/attempts/last/log?from=3`,
     undefined,
   ],

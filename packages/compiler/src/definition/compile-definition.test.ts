@@ -160,6 +160,7 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     /Mars\/Base/,
     /IANA/,
   ],
+  ['a number that JSON has not', two('    run: x\n    inputs: { n: .inf }'), '7:18', /no number of JSON/, null],
   ['no name', 'tasks: [{ name: t, run: x }]', '1:1', /name .*expected string/, null],
   ['tasks that are none', 'name: a\ntasks: 3', '2:8', /tasks .*expected array/, null],
   ['no tasks at all', 'name: a\ntasks: []', '2:8', /at least one task/, null],

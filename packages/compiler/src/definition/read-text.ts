@@ -35,7 +35,8 @@ export type TextOutcome =
   | { readonly ok: true; readonly read: ReadText }
   | { readonly ok: false; readonly faults: TextFault[] };
 
-export function readText(text: string, format: 'yaml' | 'json'): TextOutcome {
+export function readText(written: string, format: 'yaml' | 'json'): TextOutcome {
+  const text = written.replace(/^\ufeff/, '');
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     return refuse({ ...NOWHERE, message: `the file is larger than ${MAX_TEXT_BYTES} bytes`, remedy: 'Split it up.' });
   }
@@ -119,6 +120,9 @@ class Unfolding {
     }
     if (isSeq(here)) return here.items.map((item) => this.valueOf(item, depth + 1));
     if (isMap(here)) return this.#fieldsOf(here, depth);
+    if (isScalar(here) && typeof here.value === 'number' && !Number.isFinite(here.value)) {
+      throw new Refused(here, `${String(here.value)} is no number of JSON`, 'Put it in quotes, or give a number.');
+    }
     return isScalar(here) ? here.value : null;
   }
 

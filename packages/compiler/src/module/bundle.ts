@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { MAX_BUNDLE_BYTES } from '@signalbox/protocol';
 import type { BuildFailure, BuildOptions, BuildResult, Message } from 'esbuild';
-import type { Bundle, CompileProblem, SourceFile } from '../compiled.ts';
+import { type Bundle, type CompileProblem, NOWHERE, type SourceFile } from '../compiled.ts';
 import { ownPackages } from './own-packages.ts';
 import { remedyOf } from './remedies.ts';
 
@@ -43,11 +44,19 @@ export async function buildBundle(file: SourceFile, entry: string): Promise<Buil
       return make({ whole });
     });
     if (callsRequire(result)) result = await make({ whole, banner: REQUIRE });
-    return { ok: true, built: { bundle: await bundleOf(result), madeOf: inputsOf(result, file), usesSdk } };
+    const bundle = await bundleOf(result);
+    if (bundle.code.length > MAX_BUNDLE_BYTES) return { ok: false, problems: [tooLarge(bundle, file)] };
+    return { ok: true, built: { bundle, madeOf: inputsOf(result, file), usesSdk } };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     return { ok: false, problems: error.errors.map((message) => problemOf(message, file)) };
   }
+}
+
+function tooLarge({ code }: Bundle, { shown }: SourceFile): CompileProblem {
+  const message = `the code has ${code.length} bytes with all that it imports; the limit is ${MAX_BUNDLE_BYTES}`;
+  const remedy = 'Leave data out of the code, and import only the parts of packages that are used.';
+  return { file: shown, ...NOWHERE, message, remedy };
 }
 
 /** Something of our package that is not for authors, such as the client. */

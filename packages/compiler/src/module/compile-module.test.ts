@@ -232,6 +232,37 @@ test('what the file prints, and what it finds in its environment, is its own', a
   expect(definition.description).not.toMatch(/secret|VITEST/);
 });
 
+test('a large definition arrives whole, whatever letters it has', async () => {
+  const { definition } = await only(
+    wrap(`export default dag('a', ({ process }) => {
+      for (let no = 0; no < 3_000; no++) process('t' + no, { run: 'x', inputs: { text: 'aäß→😀'.repeat(10) } });
+    });`),
+  );
+  expect(definition.tasks.length).toBe(3_000);
+  expect(new Set(definition.tasks.map(({ inputs }) => inputs?.text))).toEqual(new Set(['aäß→😀'.repeat(10)]));
+});
+
+test('a name that can not be is told once, and names that are too long together say so', async () => {
+  const folder = await makeFolder({
+    'a.ts': wrap(`export const a = dag('a b', ({ task }) => { task('t', () => 1); });
+      export const b = dag('b', ({ task }) => { task('t'.repeat(199), () => 1); });`),
+  });
+  const { problems } = await compileFolder({ folder });
+  expect(problems.map(({ message, remedy }) => [message.split(' ')[0], remedy])).toEqual([
+    ['name', null],
+    ['tasks[0].function', expect.stringContaining('shorten them')],
+  ]);
+});
+
+test('code that no server would take is refused here', async () => {
+  const folder = await makeFolder({
+    'a.ts': wrap(`import text from './text.txt'; export default dag('a', ({ task }) => { task('t', () => text); });`),
+    'text.txt': 'x'.repeat(11 * 1024 * 1024),
+  });
+  const { problems } = await compileFolder({ folder });
+  expect(problems).toMatchObject([{ message: expect.stringContaining('the limit is 10485760') }]);
+});
+
 test('what a file starts is ended with it', async () => {
   const folder = await makeFolder();
   await mkdir(join(folder, 'out'));

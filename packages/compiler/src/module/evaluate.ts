@@ -6,13 +6,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { DagDefinition } from '@signalbox/protocol';
 import type { Place } from '@signalbox/sdk/authoring';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/evaluate.mjs', import.meta.url));
 const MEMORY_MIB = 256;
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
+/** Threads of the runtime compute as well, and a busy machine is slow: the clock of our own comes first. */
+const SPARE_S = 20;
 const MAX_STDERR_CHARS = 16 * 1024;
 /** Nothing else is handed on: the environment of a server holds what a dag's file has no business with. */
 const HANDED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'] as const;
@@ -56,46 +59,57 @@ export async function evaluate(
 }
 
 function load(path: string, cwd: string, timeLimitMs: number): Promise<Evaluated> {
-  const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MIB}`, PROGRAM, path], {
+  const [program, args] = commandFor(path, timeLimitMs);
+  const child = spawn(program, args, {
     cwd,
     env: Object.fromEntries(HANDED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
     // A group of its own, so that it can be ended with all that it has started.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
+  const endWithUs = (): void => endGroup(child);
+  process.once('exit', endWithUs);
   return new Promise((resolve) => {
     let answer = '';
     let stderr = '';
     const settle = (evaluated: Evaluated): void => {
       clearTimeout(timer);
+      process.removeListener('exit', endWithUs);
       endGroup(child);
       resolve(evaluated);
     };
-    const timer = setTimeout(() => {
-      settle({
-        kind: 'ended',
-        message: `the file is not loaded after ${timeLimitMs / 1000} s`,
-        remedy: 'Move what takes long into the function of a task: a file of dags only says what there is to do.',
-      });
-    }, timeLimitMs);
+    const timer = setTimeout(() => settle(tooSlow(timeLimitMs)), timeLimitMs);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-MAX_STDERR_CHARS)));
-    child.stdio[3]?.on('data', (chunk: Buffer) => {
-      answer += chunk.toString('utf8');
-      if (answer.length > MAX_ANSWER_BYTES) {
+    const pipe = child.stdio[3] as Readable | null | undefined;
+    pipe?.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+      if (answer.length > MAX_ANSWER_CHARS) {
         settle({ kind: 'ended', message: 'the definitions are too large', remedy: 'Split them over several dags.' });
       }
     });
-    child.stdio[3]?.on('end', () => {
-      const evaluated = read(answer);
-      if (evaluated !== null) settle(evaluated);
-    });
     child.on('error', (error) => settle({ kind: 'ended', message: error.message, remedy: 'Start it again.' }));
-    child.on('exit', (code, signal) => {
-      // What it said may still be on its way: the end of the pipe comes first when it said all.
-      setImmediate(() => settle(read(answer) ?? endedEarly(code, signal, stderr)));
-    });
+    // What it has started may hold the pipes open: they close when that has ended as well.
+    child.on('exit', () => endGroup(child));
+    child.on('close', (code, signal) => settle(read(answer) ?? endedEarly(code, signal, stderr, timeLimitMs)));
   });
 }
+
+/**
+ * The shell limits the time that it computes, so that a file that loops for ever ends even when we have been killed and
+ * can't end it. Where there is no such shell, our own clock must do.
+ */
+function commandFor(path: string, timeLimitMs: number): readonly [string, string[]] {
+  const node = [`--max-old-space-size=${MEMORY_MIB}`, PROGRAM, path, String(timeLimitMs)];
+  if (process.platform === 'win32') return [process.execPath, node];
+  const seconds = Math.ceil(timeLimitMs / 1000) + SPARE_S;
+  return ['/bin/sh', ['-c', 'ulimit -t "$1"; shift; exec "$@"', 'sh', String(seconds), process.execPath, ...node]];
+}
+
+const tooSlow = (timeLimitMs: number): Evaluated => ({
+  kind: 'ended',
+  message: `the file is not loaded after ${timeLimitMs / 1000} s`,
+  remedy: 'Move what takes long into the function of a task: a file of dags only says what there is to do.',
+});
 
 function read(answer: string): Evaluated | null {
   try {
@@ -106,7 +120,13 @@ function read(answer: string): Evaluated | null {
   }
 }
 
-function endedEarly(code: number | null, signal: NodeJS.Signals | null, stderr: string): Evaluated {
+function endedEarly(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderr: string,
+  timeLimitMs: number,
+): Evaluated {
+  if (signal === 'SIGXCPU') return tooSlow(timeLimitMs);
   if (/heap out of memory/.test(stderr)) {
     return {
       kind: 'ended',
