@@ -7,6 +7,7 @@ import {
   type Command,
   demandOf,
   type EngineSettings,
+  type Epoch,
   type NodeId,
   type State,
   shardOfCommand,
@@ -21,7 +22,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
-import type { PeerMessage, WorkerSeen } from './peer/message.ts';
+import type { ForwardResult, PeerMessage, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import type { Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
 import { type Routed, Router } from './router.ts';
@@ -92,7 +93,11 @@ export class Host {
     this.peers = new Peers(nodeId, ports, {
       onForward: (_from, epoch, command, reply, isVoid) => {
         if (!this.ownsAt(command, epoch)) return reply({ status: 'not_done', reason: 'not_owner' });
-        const isTaken = turns.inbox.offer({ command, isVoid, reply });
+        const isTaken = turns.inbox.offer({
+          command,
+          isVoid: () => isVoid() || this.isOvertaken(command, epoch, reply),
+          reply,
+        });
         if (!isTaken) reply({ status: 'not_done', reason: 'overloaded' });
       },
       onQuestion: (question) => this.fleet.answer(question),
@@ -185,6 +190,14 @@ export class Host {
     const state = this.turns.current();
     const shard = shardOfCommand(command);
     return state !== null && shard !== null && state.shards.get(shard)?.epoch === epoch;
+  }
+
+  /** The shard was another node's meanwhile: the sender finds out here, and sends it to whoever has it now. */
+  private isOvertaken(command: Command, epoch: number, reply: (result: ForwardResult) => void): boolean {
+    const shard = shardOfCommand(command);
+    if (shard !== null && this.ownership.hasHeldSince(shard, epoch as Epoch)) return false;
+    reply({ status: 'not_done', reason: 'not_owner' });
+    return true;
   }
 
   private takeNotice(from: NodeId, message: PeerMessage): void {

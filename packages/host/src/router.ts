@@ -81,6 +81,8 @@ export class Router {
     journey.isOut = true;
     const isTaken = this.turns.inbox.offer({
       command: journey.command,
+      // Whoever asked was told that it may or may not have been done, and may have asked for something else since.
+      isVoid: () => !this.open.has(journey),
       reply: (outcome) => {
         journey.isOut = false;
         if (outcome.status === 'answered') this.arrive(journey, outcome.answer);

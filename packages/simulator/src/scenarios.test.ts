@@ -183,3 +183,37 @@ test('a node that stood still for longer than the lease gives up none whose hear
   expect(first.phase).toBe('ended');
   expect([...first.tasks.values()].map(({ lost }) => lost)).toEqual([0]);
 });
+
+test('a command that waited at an owner while the shard was another’s is not done when it has it again (I6, I11)', async () => {
+  const box = setUp({ nodes: 2, workers: 0 });
+  await box.pass(4_000);
+  const shard = 11 as ShardNo;
+  const dagId = await box.deploy(shard);
+  const owner = ownerOf(box, shard);
+  const other = box.world.nodes.find((node) => node !== owner)!;
+  const deployed = (hash: string): Command => {
+    const dag = { name: `dag of ${shard}`, hash, spec: { ...JOB, description: hash }, tenant: 'default' };
+    return { kind: 'DeployDag', shard, ...named, ...dag };
+  };
+  const uid = makeRunUid(shard, other.process.wall(), 1, 1);
+  const what = { dagId, uid, items: [{ params: null, priority: null }], mayRepeat: false };
+  const keyed: Command = { kind: 'SubmitRuns', shard, ...named, ...what, key: { key: 'k', bodyHash: 'b' } };
+  owner.pause('stopped');
+  const first = [box.ask(other, keyed), box.ask(other, deployed('two'))];
+  // They lie unread at the owner; the link dies without a word, so that it never hears that nobody waits for them.
+  await box.pass(2_500);
+  const heal = box.world.network.cut(other.machine, owner.machine);
+  for (const answer of await Promise.all(first)) expect(answer).toMatchObject({ status: 'answered' });
+  expect(await box.ask(other, deployed('three'))).toMatchObject({ status: 'answered', answer: { ok: true } });
+  // What they need to see can't be read for a moment: they stay undecided, and wait for the next engine.
+  const readableFrom = box.world.now + 200;
+  box.world.database.faults = {
+    onStep: ({ call, store }) =>
+      call === 'read' && store === owner.machine && box.world.now < readableFrom ? 'refuse' : 'ok',
+  };
+  owner.resume(false);
+  await box.pass(10_000);
+  heal();
+  expect(ownerOf(box, shard)).toBe(owner);
+  expect(box.watch.ledger.dags.get(dagId)?.spec.description).toBe('three');
+});

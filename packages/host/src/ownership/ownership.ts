@@ -7,6 +7,7 @@ import {
   adoptShards,
   dropShards,
   type EngineSettings,
+  type Epoch,
   type NodeId,
   type RunId,
   type ShardNo,
@@ -51,6 +52,8 @@ const LOCK_TIMEOUT_MS = 1_000;
 export class Ownership {
   private readonly ports: OwnershipPorts;
   private readonly liveness = new Liveness(SHARD_LEASE_MS);
+  /** The epoch of each shard that is or was ours, and the first one since which it has been ours without a break. */
+  private readonly held = new Map<ShardNo, { readonly epoch: Epoch; readonly since: Epoch }>();
   /** Runs that this process has touched with care, and lives. */
   private readonly survived = new Set<RunId>();
   private isLeaving = false;
@@ -92,6 +95,15 @@ export class Ownership {
     turns.halt('the node stops');
     await renewer.stop();
     await store.forgetNode(node.nodeId).catch(() => undefined);
+  }
+
+  /**
+   * Whether nobody else can have decided about the shard since it was at this epoch. A command that waited here through
+   * another node's ownership may have been sent again, done there, and overtaken by later ones (I6, I11).
+   */
+  hasHeldSince(shard: ShardNo, epoch: Epoch): boolean {
+    const held = this.held.get(shard);
+    return held !== undefined && this.ports.turns.owns(shard) && held.since <= epoch && epoch <= held.epoch;
   }
 
   /** Looks at once instead of at the next round. */
@@ -164,6 +176,10 @@ export class Ownership {
       // What this very process was touching has not ended it.
       if (touching !== null && !this.survived.has(touching))
         turns.strike(touching, 'Loading this run ended the process.', true);
+    }
+    for (const { shard, epoch } of taken) {
+      const before = this.held.get(shard);
+      this.held.set(shard, { epoch, since: before?.epoch === epoch - 1 ? before.since : epoch });
     }
     const loaded = await loadShards(store, taken);
     try {
