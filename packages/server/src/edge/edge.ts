@@ -3,11 +3,12 @@
  * started again on the same ports; scheduling goes on meanwhile.
  */
 import { Worker } from 'node:worker_threads';
-import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
-import type { Host } from '@signalbox/host';
+import { SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
+import type { Host, WorkerSeen } from '@signalbox/host';
 import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
 import type { Tell } from '../log.ts';
+import { LoopWatch } from '../metrics/loop-delay.ts';
 import type { Upkeep } from '../upkeep.ts';
 import type { EdgeAsks, EdgeData, EdgePorts, FromEdge, MainAnswers, Readiness, ToEdge } from './messages.ts';
 
@@ -19,6 +20,7 @@ export class Edge {
   readonly #data: EdgeData;
   readonly #host: () => Host | null;
   readonly #upkeep: Upkeep;
+  readonly #loop = new LoopWatch();
   readonly #tell: Tell;
   #thread: Worker | null = null;
   #answers: MainAnswers[] = [];
@@ -48,6 +50,7 @@ export class Edge {
 
   async #stop(): Promise<void> {
     this.#isStopped = true;
+    this.#loop.stop();
     const thread = this.#thread;
     if (thread === null) return;
     const closed = new Promise<void>((resolve) => {
@@ -94,8 +97,11 @@ export class Edge {
 
   #take(thread: Worker, ask: EdgeAsks): void {
     const { no } = ask;
-    if (ask.kind === 'workers') {
-      this.#answer(thread, { kind: 'workers', no, seen: { workers: this.#workers(), missing: [] } });
+    if (ask.kind === 'workers') this.#listWorkers(thread, no);
+    else if (ask.kind === 'drain') this.#drain(thread, no, ask.workerId);
+    else if (ask.kind === 'metrics') {
+      const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen() };
+      this.#answer(thread, { kind: 'metrics', no, metrics });
     } else if (ask.kind === 'dropExpired') this.#dropExpired(thread, no);
     else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });
     else {
@@ -136,19 +142,23 @@ export class Edge {
     );
   }
 
-  #workers(): WorkerView[] {
-    const gateway = this.#host()?.gateway;
-    if (gateway === undefined) return [];
-    return gateway.workers().map((session) => ({
-      id: session.workerId,
-      name: session.name,
-      node: this.#data.nodeId,
-      queues: [...session.queues],
-      slots: session.slots,
-      running: session.held.size,
-      draining: session.isDraining,
-      silentMs: Math.round(gateway.silentMs(session)),
-    }));
+  #listWorkers(thread: Worker, no: number): void {
+    const asked = this.#host()?.listWorkers() ?? Promise.resolve({ workers: [], missing: [] });
+    asked.then(
+      ({ workers, missing }) => {
+        const seen = { workers: workers.map(workerAnswer), missing };
+        this.#answer(thread, { kind: 'workers', no, seen });
+      },
+      (error: unknown) => this.#tell('warn', 'Workers could not be listed.', { error: String(error) }),
+    );
+  }
+
+  #drain(thread: Worker, no: number, workerId: WorkerId): void {
+    const asked = this.#host()?.drainWorker(workerId) ?? Promise.resolve(false);
+    asked.then(
+      (isKnown) => this.#answer(thread, { kind: 'drained', no, isKnown }),
+      (error: unknown) => this.#tell('warn', 'A worker could not be drained.', { error: String(error) }),
+    );
   }
 
   #readiness(): Readiness {
@@ -165,4 +175,17 @@ function explain({ at, error }: Extract<FromEdge, { kind: 'failed' }>, { bind }:
   if (at === 'http') return explainBind('SIGNALBOX_HTTP', bind, cause);
   // Explained already by the door that could not be opened.
   return at === 'services' && error.startsWith('SIGNALBOX_SERVICES') ? new ConfigError(error) : cause;
+}
+
+function workerAnswer(worker: WorkerSeen): WorkerView {
+  return {
+    id: worker.workerId,
+    name: worker.name,
+    node: worker.nodeId,
+    queues: [...worker.queues],
+    slots: worker.slots,
+    running: worker.running,
+    draining: worker.draining,
+    silentMs: Math.round(worker.silentMs),
+  };
 }

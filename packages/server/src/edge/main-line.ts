@@ -1,9 +1,9 @@
 /** The edge's line to the main thread: questions go in batches, one answer each. What is under way has a limit (I68, I74). */
 import type { MessagePort } from 'node:worker_threads';
-import type { Command } from '@signalbox/engine';
+import type { Command, WorkerId } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
-import type { EdgeAsks, FromEdge, MainAnswers, Readiness, SeenWorkers } from './messages.ts';
+import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorkers } from './messages.ts';
 
 const MOST_UNDER_WAY = 10_000;
 const MOST_ITEMS_UNDER_WAY = 100_000;
@@ -41,6 +41,19 @@ export class MainLine {
   async workers(deadlineMs: number): Promise<SeenWorkers> {
     const answer = await this.#ask({ kind: 'workers' }, deadlineMs);
     if (answer?.kind === 'workers') return answer.seen;
+    throw noAnswer();
+  }
+
+  /** False when no server knows the worker. */
+  async drain(workerId: WorkerId, deadlineMs: number): Promise<boolean> {
+    const answer = await this.#ask({ kind: 'drain', workerId }, deadlineMs);
+    if (answer?.kind === 'drained') return answer.isKnown;
+    throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });
+  }
+
+  async metrics(deadlineMs: number): Promise<MainMetrics> {
+    const answer = await this.#ask({ kind: 'metrics' }, deadlineMs);
+    if (answer?.kind === 'metrics') return answer.metrics;
     throw noAnswer();
   }
 

@@ -1,9 +1,10 @@
 /** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
-import type { Command } from '@signalbox/engine';
-import type { Routed } from '@signalbox/host';
+import type { Command, WorkerId } from '@signalbox/engine';
+import type { HostMetrics, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
 import type { BindAddress, LogLevel, ServerConfig, TlsFiles } from '../config.ts';
+import type { LoopDelay } from '../metrics/loop-delay.ts';
 
 export interface EdgeData {
   readonly url: string;
@@ -31,6 +32,12 @@ export interface SeenWorkers {
   readonly missing: readonly string[];
 }
 
+/** How the main thread is. */
+export interface MainMetrics {
+  readonly host: HostMetrics | null;
+  readonly loop: LoopDelay;
+}
+
 export interface Readiness {
   /** Shards that have an owner, as far as this node knows. */
   readonly shardsOwned: number;
@@ -40,12 +47,16 @@ export interface Readiness {
 export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
   | { readonly kind: 'workers'; readonly no: number }
+  | { readonly kind: 'drain'; readonly no: number; readonly workerId: WorkerId }
+  | { readonly kind: 'metrics'; readonly no: number }
   | { readonly kind: 'dropExpired'; readonly no: number }
   | { readonly kind: 'readiness'; readonly no: number };
 
 export type MainAnswers =
   | { readonly kind: 'routed'; readonly no: number; readonly routed: Routed }
   | { readonly kind: 'workers'; readonly no: number; readonly seen: SeenWorkers }
+  | { readonly kind: 'drained'; readonly no: number; readonly isKnown: boolean }
+  | { readonly kind: 'metrics'; readonly no: number; readonly metrics: MainMetrics }
   /** Null when it did not come to its end. */
   | { readonly kind: 'dropped'; readonly no: number; readonly dropped: RetentionRun | null }
   | { readonly kind: 'readiness'; readonly no: number; readonly readiness: Readiness };

@@ -21,7 +21,9 @@ import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
 import { loginRoutes } from './login.ts';
 import { logRoutes } from './logs.ts';
+import { metricsRoutes } from './metrics.ts';
 import { operationOf } from './operations/index.ts';
+import { pageRoutes } from './pages/index.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -122,6 +124,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, new SignalboxError('ROUTE_NOT_FOUND')));
 
+  // First: what is counted is what comes after it.
+  metricsRoutes(app, parts);
   healthRoutes(app, parts);
   dagRoutes(app, parts);
   bundleRoutes(app, parts);
@@ -135,6 +139,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   tokenRoutes(app, parts);
   loginRoutes(app, parts);
   retentionRoutes(app, parts);
+  pageRoutes(app);
   return app;
 }
 

@@ -1,13 +1,32 @@
 /** Workers and servers. */
-import type { NodePage, WorkerPage } from '@signalbox/protocol';
-import type { FastifyInstance } from 'fastify';
+import type { WorkerId } from '@signalbox/engine';
+import { type NodePage, SignalboxError, type WorkerDrained, type WorkerPage } from '@signalbox/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { fromDatabase } from './errors.ts';
+import { once } from './once.ts';
 
-export function fleetRoutes(app: FastifyInstance, { queries, main, leftMs }: RestParts): void {
+const WORKER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries, main, leftMs } = parts;
+
   app.get('/v1/workers', async (request) => {
     const { workers, missing } = await main.workers(leftMs(request));
     return { items: [...workers], cursor: null, missing: [...missing] } satisfies WorkerPage;
+  });
+
+  app.post('/v1/workers/:id/drain', async (request: FastifyRequest<{ Params: { id: string } }>) => {
+    const { id } = request.params;
+    return once<WorkerDrained>(request, parts, {
+      target: id,
+      make: async (_key, again) => {
+        const isKnown = WORKER_ID.test(id) && (await main.drain(id as WorkerId, leftMs(request)));
+        // One that was told before may be gone by now.
+        if (!isKnown && !again) throw new SignalboxError('WORKER_NOT_FOUND', { worker: id });
+        return { id, draining: true };
+      },
+    });
   });
 
   app.get('/v1/nodes', async (request) => {

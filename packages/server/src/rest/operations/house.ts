@@ -183,6 +183,17 @@ export const houseOperations: readonly Operation[] = [
     answer: z.record(z.string(), z.unknown()),
   },
   {
+    id: 'dagSchema',
+    method: 'GET',
+    path: '/schemas/dag.json',
+    group: 'pages',
+    summary: 'The JSON Schema of the definition of a dag, for editors.',
+    action: 'read schemas',
+    roles: READERS,
+    status: 200,
+    answer: z.record(z.string(), z.unknown()),
+  },
+  {
     id: 'docs',
     method: 'GET',
     path: '/docs',

@@ -7,8 +7,7 @@ export function wayInPage(why: string): Page {
   return makePage({
     title: 'Signalbox',
     body: `<main class="narrow"><h1>Signalbox</h1><p>${text(why)}</p>
-<p>The way in is a link that works once. <code>signalbox start</code> prints one; an administrator makes others with
-<code>POST /v1/login-links</code>.</p></main>`,
+<p>The way in is a link that works once. <code>signalbox start</code> prints one, and <code>signalbox login</code> another.</p></main>`,
   });
 }
 

@@ -1,0 +1,201 @@
+/** Every metric of a server, once: what is written for Prometheus and what stands in docs/reference/metrics.md. */
+import type { HistogramSeen, HostMetrics } from '@signalbox/host';
+import type { RequestCount, RequestTimes } from './http-metrics.ts';
+import type { LoopDelay } from './loop-delay.ts';
+
+export interface Seen {
+  /** Null while the scheduler is starting. */
+  readonly host: HostMetrics | null;
+  readonly loops: Readonly<Record<'main' | 'edge', LoopDelay>>;
+  readonly requests: { readonly counts: readonly RequestCount[]; readonly times: readonly RequestTimes[] };
+  readonly streams: number;
+  readonly memory: { readonly rss: number; readonly heapUsed: number };
+  readonly uptimeSeconds: number;
+  readonly build: { readonly version: string; readonly node: string };
+}
+
+type Labels = Readonly<Record<string, string>>;
+export type Sample =
+  | { readonly labels: Labels; readonly value: number }
+  | { readonly labels: Labels; readonly histogram: HistogramSeen /** To base units. */; readonly scale: number };
+
+export interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  /** A sentence. */
+  readonly help: string;
+  samples(seen: Seen): readonly Sample[];
+}
+
+const one = (value: number): Sample[] => [{ labels: {}, value }];
+const ofHost = (read: (host: HostMetrics) => number) => (seen: Seen) =>
+  seen.host === null ? [] : one(read(seen.host));
+const byWord =
+  (label: string, read: (host: HostMetrics) => Readonly<Record<string, number>>) =>
+  (seen: Seen): Sample[] =>
+    Object.entries(seen.host === null ? {} : read(seen.host)).map(([word, value]) => ({
+      labels: { [label]: word },
+      value,
+    }));
+const spread =
+  (read: (host: HostMetrics) => HistogramSeen, scale = 1) =>
+  (seen: Seen): Sample[] =>
+    seen.host === null ? [] : [{ labels: {}, histogram: read(seen.host), scale }];
+
+const gauge = (name: string, help: string, samples: Metric['samples'], labels: string[] = []): Metric => ({
+  name: `signalbox_${name}`,
+  type: 'gauge',
+  labels,
+  help,
+  samples,
+});
+const counter = (name: string, help: string, samples: Metric['samples'], labels: string[] = []): Metric => ({
+  ...gauge(`${name}_total`, help, samples, labels),
+  type: 'counter',
+});
+const histogram = (name: string, help: string, samples: Metric['samples'], labels: string[] = []): Metric => ({
+  ...gauge(name, help, samples, labels),
+  type: 'histogram',
+});
+
+export const METRICS: readonly Metric[] = [
+  gauge(
+    'shards_owned',
+    'Shards that this server owns.',
+    ofHost((host) => host.shardsOwned),
+  ),
+  gauge(
+    'live_runs',
+    'Runs of those shards that have not ended.',
+    ofHost((host) => host.liveRuns),
+  ),
+  gauge(
+    'ready_tasks',
+    'Tasks that may start, also those that a limit holds back.',
+    byWord('priority', (host) => host.readyTasks),
+    ['priority'],
+  ),
+  gauge(
+    'running_attempts',
+    'Attempts that workers hold.',
+    ofHost((host) => host.runningAttempts),
+  ),
+  gauge(
+    'inbox_length',
+    'Commands that wait for the next decision.',
+    ofHost((host) => host.inboxLength),
+  ),
+  gauge(
+    'workers',
+    'Workers whose streams end at this server.',
+    ofHost((host) => host.workers),
+  ),
+  gauge(
+    'worker_slots',
+    'Slots of those workers.',
+    ofHost((host) => host.slots),
+  ),
+  gauge(
+    'worker_free_slots',
+    'Slots that no attempt fills.',
+    ofHost((host) => host.freeSlots),
+  ),
+  counter(
+    'runs_created',
+    'Runs that were created.',
+    byWord('cause', (host) => host.runsCreated),
+    ['cause'],
+  ),
+  counter(
+    'runs_ended',
+    'Runs that ended.',
+    byWord('outcome', (host) => host.runsEnded),
+    ['outcome'],
+  ),
+  counter(
+    'runs_reopened',
+    'Runs that were opened again by a retry.',
+    ofHost((host) => host.runsReopened),
+  ),
+  counter(
+    'claims',
+    'Attempts that were claimed for a worker.',
+    ofHost((host) => host.claims),
+  ),
+  counter(
+    'claims_returned',
+    'Claims that never began.',
+    byWord('reason', (host) => host.claimsReturned),
+    ['reason'],
+  ),
+  counter(
+    'attempts_ended',
+    'Attempts that ended.',
+    byWord('outcome', (host) => host.attemptsEnded),
+    ['outcome'],
+  ),
+  counter(
+    'commits',
+    'Commits of decisions.',
+    ofHost((host) => host.commits),
+  ),
+  counter(
+    'changes',
+    'Changes in those commits.',
+    ofHost((host) => host.changes),
+  ),
+  counter(
+    'reloads',
+    'Times that memory was dropped and loaded anew.',
+    ofHost((host) => host.reloads),
+  ),
+  histogram(
+    'commit_seconds',
+    'How long commits took.',
+    spread((host) => host.commitMs, 0.001),
+  ),
+  histogram(
+    'batch_commands',
+    'Commands that were decided on together.',
+    spread((host) => host.commandsPerBatch),
+  ),
+  histogram(
+    'commit_changes',
+    'Changes of one commit.',
+    spread((host) => host.changesPerCommit),
+  ),
+  counter(
+    'http_requests',
+    'Requests that were answered.',
+    ({ requests }) =>
+      requests.counts.map(({ route, method, status, count }) => ({ labels: { route, method, status }, value: count })),
+    ['route', 'method', 'status'],
+  ),
+  histogram(
+    'http_request_seconds',
+    'How long answers took; streams are left out.',
+    ({ requests }) =>
+      requests.times.map(({ route, method, seconds }) => ({ labels: { route, method }, histogram: seconds, scale: 1 })),
+    ['route', 'method'],
+  ),
+  gauge('event_listeners', 'Streams that are open: of events, and of lines of logs.', ({ streams }) => one(streams)),
+  gauge(
+    'event_loop_delay_seconds',
+    'How late a thread comes to what is due, since it was last asked.',
+    ({ loops }) =>
+      Object.entries(loops).flatMap(([thread, { p50, p99, max }]) => [
+        { labels: { thread, quantile: '0.5' }, value: p50 },
+        { labels: { thread, quantile: '0.99' }, value: p99 },
+        { labels: { thread, quantile: '1' }, value: max },
+      ]),
+    ['thread', 'quantile'],
+  ),
+  gauge('resident_memory_bytes', 'Memory of the process.', ({ memory }) => one(memory.rss)),
+  gauge('edge_heap_bytes', 'Heap in use by the thread that serves requests.', ({ memory }) => one(memory.heapUsed)),
+  gauge('uptime_seconds', 'Since the process began.', ({ uptimeSeconds }) => one(uptimeSeconds)),
+  gauge('build_info', 'Always 1; the labels say what runs.', ({ build }) => [{ labels: { ...build }, value: 1 }], [
+    'version',
+    'node',
+  ]),
+];
