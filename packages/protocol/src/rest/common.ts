@@ -74,7 +74,13 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 export function problemsOf(error: z.ZodError): Problem[] {
-  return error.issues.slice(0, MAX_PROBLEMS).map((issue) => ({ path: placeOf(issue.path), message: issue.message }));
+  return error.issues.slice(0, MAX_PROBLEMS).map((issue) => ({ path: placeOf(issue.path), message: messageOf(issue) }));
+}
+
+/** Of a key that is not as it should be zod says only that it is not: what it should be lies inside. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  const inner = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined;
+  return inner === undefined ? issue.message : `as a name ${inner}`;
 }
 
 /** Parses, or throws the given error with every fault's place. */

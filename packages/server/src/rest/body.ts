@@ -3,9 +3,10 @@ import { MAX_JSON_DEPTH } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { badRequest } from './errors.ts';
 
-/** What lies around the params of a run in a batch. */
-const WRAPPING_LEVELS = 3;
-const DEEPEST = MAX_JSON_DEPTH + WRAPPING_LEVELS;
+/** What lies around the params of a run by itself, and of one in a batch: what lies in them may be as deep as ever. */
+const LEVELS_AROUND = 1;
+const LEVELS_AROUND_IN_BATCH = 3;
+const SINGLE_RUN = '/v1/dags/:name/runs';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -16,18 +17,20 @@ CLOSES[0x7d] = CLOSES[0x5d] = 1;
 
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const isSingle = request.routeOptions.url === SINGLE_RUN;
     try {
-      done(null, parseJson(body as Buffer));
+      done(null, parseJson(body as Buffer, isSingle ? LEVELS_AROUND : LEVELS_AROUND_IN_BATCH));
     } catch (error) {
       done(error as Error);
     }
   });
 }
 
-export function parseJson(body: Buffer): unknown {
+export function parseJson(body: Buffer, levelsAround = LEVELS_AROUND_IN_BATCH): unknown {
   if (body.length === 0) return undefined;
-  if (depthOf(body) > DEEPEST) throw badRequest('', `is nested deeper than ${DEEPEST} levels`);
+  const deepest = MAX_JSON_DEPTH + levelsAround;
+  if (depthOf(body) > deepest) throw badRequest('', `is nested deeper than ${deepest} levels`);
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

@@ -34,6 +34,8 @@ export class HostGuard {
   /** A web page that has its name resolve to our address must not get in, nor one that simply posts to us. */
   check(request: FastifyRequest): void {
     const { host, origin } = request.headers;
+    // To a proxy one sends whole addresses, and the name in there would count instead of the header's.
+    if (!request.originalUrl.startsWith('/')) throw new SignalboxError('WRONG_HOST', { host: host ?? 'none' });
     if (host === undefined || !this.#isOurs(host)) throw new SignalboxError('WRONG_HOST', { host: host ?? 'none' });
     if (origin === undefined) return;
     const { protocol } = request;
