@@ -41,7 +41,7 @@ describe('definitions', () => {
           problems.find(({ path }) => path === place) ?? problems.find(({ path }) => path.startsWith(place));
         expect(found, JSON.stringify(problems.slice(0, 3))).toBeDefined();
         expect(found?.message).toContain(says);
-      } else expect(`${answer.body.detail}`).toMatch(/\S/);
+      } else expect(answer.body.detail).toMatch(/\S/);
       expect(await stored(rig)).toEqual(before);
     },
   );
