@@ -1,4 +1,5 @@
 /** Apart from the package's root, so that a client of the REST API does not pay 0.15 s for loading gRPC. */
+export * from './api-proto.ts';
 export * from './data-messages.ts';
 export * from './data-parse.ts';
 export * from './data-proto.ts';

@@ -77,6 +77,9 @@ async function serve(): Promise<void> {
     queries,
     cluster,
     logs,
+    reader,
+    app,
+    http: bind,
     logger,
     address: (bound) => dataAddressOf(advertised, services.host, bound),
   });

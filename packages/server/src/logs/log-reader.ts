@@ -42,7 +42,7 @@ export interface RunLogPage {
 }
 
 /** A worker sends its last lines within this time of the end of their attempt, or never. */
-const LATE_MS = 1_500;
+const LATE_MS = 1_000;
 const POLL_MS = 500;
 /** Lines that come one by one are read a few at a time. */
 const PAUSE_MS = 30;

@@ -2,16 +2,21 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS } from '@signalbox/protocol/grpc';
 import type { Cluster, Queries } from '@signalbox/store';
+import type { FastifyInstance } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
-import type { BindAddress, TlsFiles } from '../config.ts';
+import { type BindAddress, showAddress, type TlsFiles } from '../config.ts';
 import { type GrpcDoor, listenGrpc } from '../grpc/door.ts';
 import type { Logger } from '../log.ts';
+import type { LogReader } from '../logs/log-reader.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { answerReadLogs } from '../logs/node-logs.ts';
 import { HmacTokens } from '../ports/tokens.ts';
+import { addApi } from './api/api.ts';
 import { BundleCache } from './bundle-cache.ts';
 import { fetchBundle } from './fetch-bundle.ts';
+import { addHealth } from './health.ts';
 import { pushLogs } from './push-logs.ts';
+import { addReflection } from './reflection.ts';
 
 export interface ServicesOptions {
   readonly bind: BindAddress;
@@ -19,6 +24,10 @@ export interface ServicesOptions {
   readonly queries: Queries;
   readonly cluster: Cluster;
   readonly logs: LogStore;
+  readonly reader: LogReader;
+  /** REST, which answers the calls of the API as well, and where it is served. */
+  readonly app: FastifyInstance;
+  readonly http: BindAddress;
   readonly logger: Logger;
   /** Where others find it once it is bound to a port. */
   readonly address: (port: number) => string;
@@ -40,6 +49,12 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
     pushLogs: (stream) => void pushLogs(stream, { ...guard, logs, tokens }),
     fetchBundle: (stream) => void fetchBundle(stream, { ...guard, bundles }),
   });
+  const { app, http, reader } = options;
+  const api = addApi(server, { ...guard, app, bind: http, logs: reader });
+  const isReady = async () =>
+    (await app.inject({ url: '/readyz', headers: { host: showAddress(http) } })).statusCode === 200;
+  const health = addHealth(server, { isReady, services: () => [api.name] });
+  addReflection(server, [api, health], guard);
   let address = '';
   addNodeLogs(server, (call, answer) => {
     void answerReadLogs(call, answer, { key: cluster, address: () => address, logs, logger });

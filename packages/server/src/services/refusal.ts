@@ -1,12 +1,14 @@
 /** From whatever went wrong to a status of gRPC, by the one table of errors; what does not fit a status travels behind it. */
 import { randomUUID } from 'node:crypto';
 import { Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
-import { ERRORS, SignalboxError } from '@signalbox/protocol';
+import { ERRORS, type ProblemBody, SignalboxError } from '@signalbox/protocol';
 import type { Logger } from '../log.ts';
 
 export function refusalOf(error: unknown, logger: Logger): ServerErrorResponse {
-  const known = error instanceof SignalboxError ? error : incident(error, logger);
-  const { code, detail, remedy, problems, retryAfterMs } = known.body();
+  return refusalOfProblem((error instanceof SignalboxError ? error : incident(error, logger)).body());
+}
+
+export function refusalOfProblem({ code, detail, remedy, problems, retryAfterMs }: ProblemBody): ServerErrorResponse {
   const metadata = new Metadata();
   metadata.set('signalbox-code', code);
   metadata.set('signalbox-remedy', ascii(remedy));

@@ -1,0 +1,30 @@
+/** The gRPC API on the services port. */
+import type { Server, ServerUnaryCall, sendUnaryData, UntypedServiceImplementation } from '@grpc/grpc-js';
+import { API_SERVICE, loadService, type OfferedService } from '@signalbox/protocol/grpc';
+import { API_METHODS, type ApiMethod, type Message } from './methods.ts';
+import { callRest, statusOf } from './rest-call.ts';
+import { getTaskLogs, type TaskLogsPorts } from './task-logs.ts';
+
+export function addApi(server: Server, ports: TaskLogsPorts): OfferedService {
+  const service = loadService('api.proto', API_SERVICE);
+  const handlers: UntypedServiceImplementation = {
+    GetTaskLogs: (stream: Parameters<typeof getTaskLogs>[0]) => void getTaskLogs(stream, ports),
+  };
+  for (const [name, method] of Object.entries(API_METHODS)) handlers[name] = unary(method, ports);
+  server.addService(service.definition, handlers);
+  return service;
+}
+
+function unary(method: ApiMethod, ports: TaskLogsPorts) {
+  const answer = async (call: ServerUnaryCall<Message, object>): Promise<object> => {
+    const message = call.request;
+    if (method.before !== undefined) await callRest(ports, call, method.before(message));
+    return method.answer(await callRest(ports, call, method.ask(message)), message);
+  };
+  return (call: ServerUnaryCall<Message, object>, send: sendUnaryData<object>): void => {
+    answer(call).then(
+      (message) => send(null, message),
+      (error: unknown) => send(statusOf(error, ports.logger)),
+    );
+  };
+}

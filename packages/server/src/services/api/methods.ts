@@ -1,0 +1,150 @@
+/** The calls of the API: what each asks of REST, and what it makes of the answer. Fields of both have the same names where they mean the same. */
+import { parseJson } from '../../rest/body.ts';
+import { badRequest } from '../../rest/errors.ts';
+import { keyIn, type RestAnswer, type RestRequest } from './rest-call.ts';
+
+/** A message as it came from the wire: text is never absent, numbers are 0. */
+export type Message = Readonly<Record<string, unknown>>;
+
+export interface ApiMethod {
+  /** Asked first: when it is refused, so is the call. */
+  readonly before?: (message: Message) => RestRequest;
+  readonly ask: (message: Message) => RestRequest;
+  readonly answer: (body: RestAnswer, message: Message) => object;
+}
+
+const FAILED_SHOWN = 20;
+
+export const text = (message: Message, field: string): string => {
+  const value = message[field];
+  return typeof value === 'string' ? value : '';
+};
+const part = (message: Message, field: string): string => {
+  const value = text(message, field);
+  // An empty part would make another path of it, and so would these two.
+  if (value === '' || value === '.' || value === '..') throw badRequest(snake(field), 'must be given');
+  return encodeURIComponent(value);
+};
+const snake = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const page = (message: Message) => ({ limit: Number(message.limit ?? 0), cursor: text(message, 'cursor') });
+const keyed = (message: Message) => ({ idempotencyKey: keyIn(text(message, 'idempotencyKey')) });
+
+/** JSON text in a field; undefined when it is empty. */
+function json(message: Message, field: string): unknown {
+  const value = text(message, field);
+  if (value === '') return undefined;
+  try {
+    return parseJson(Buffer.from(value));
+  } catch {
+    throw badRequest(snake(field), 'is not JSON, or is nested too deep');
+  }
+}
+
+function definitionOf(message: Message): { path: string; body: string } {
+  const definition = json(message, 'definitionJson');
+  const isObject = typeof definition === 'object' && definition !== null;
+  if (!isObject) throw badRequest('definition_json', 'must be the definition of a dag, as JSON');
+  const { name } = definition as { name?: unknown };
+  // Of a definition without a good name REST says what is wrong with it.
+  const inPath = typeof name === 'string' && name !== '' ? name.slice(0, 200) : '-';
+  return { path: `/v1/dags/${encodeURIComponent(inPath)}`, body: text(message, 'definitionJson') };
+}
+
+const deploy = (message: Message): RestRequest => ({ method: 'PUT', ...definitionOf(message), ...keyed(message) });
+const runPath = (message: Message): string => `/v1/runs/${part(message, 'runId')}`;
+const items = (body: RestAnswer): readonly RestAnswer[] => (body.items ?? []) as readonly RestAnswer[];
+const asJson = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
+const taskAnswer = ({ output, ...task }: RestAnswer): object => ({ ...task, outputJson: asJson(output) });
+
+export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
+  RegisterDag: { ask: deploy, answer: (body) => body },
+  UpdateDag: {
+    before: (message) => ({ method: 'GET', path: definitionOf(message).path }),
+    ask: deploy,
+    answer: (body) => body,
+  },
+  DeleteDag: {
+    ask: (message) => ({ method: 'DELETE', path: `/v1/dags/${part(message, 'name')}`, ...keyed(message) }),
+    answer: ({ name }) => ({ name }),
+  },
+  GetDag: {
+    ask: (message) => ({ method: 'GET', path: `/v1/dags/${part(message, 'name')}` }),
+    answer: ({ tasks, ...dag }) => ({ dag, tasks }),
+  },
+  ListDags: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/dags',
+      query: { ...page(message), retired: message.retired === true ? 'true' : undefined },
+    }),
+    answer: (body) => ({ dags: items(body), cursor: body.cursor }),
+  },
+  TriggerRun: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `/v1/dags/${part(message, 'dag')}/runs`,
+      body: JSON.stringify({ params: json(message, 'paramsJson'), priority: text(message, 'priority') || undefined }),
+      ...keyed(message),
+    }),
+    answer: ({ id }) => ({ runId: id }),
+  },
+  GetRunStatus: {
+    ask: (message) => ({ method: 'GET', path: runPath(message) }),
+    answer: ({ tasks, params, ...run }) => {
+      const all = (tasks ?? []) as readonly { name: string; state: string; attempt: number; error: string | null }[];
+      const taskCounts: Record<string, number> = {};
+      for (const { state } of all) taskCounts[state] = (taskCounts[state] ?? 0) + 1;
+      const failedTasks = all.filter(({ state }) => state === 'failed').slice(0, FAILED_SHOWN);
+      return { run, paramsJson: asJson(params), taskCounts, failedTasks };
+    },
+  },
+  ListRuns: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/runs',
+      query: {
+        dag: text(message, 'dag'),
+        state: text(message, 'state'),
+        outcome: text(message, 'outcome'),
+        ...page(message),
+      },
+    }),
+    answer: (body) => ({ runs: items(body), cursor: body.cursor }),
+  },
+  CancelRun: {
+    ask: (message) => ({ method: 'POST', path: `${runPath(message)}/cancel`, ...keyed(message) }),
+    answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
+  },
+  ListTasks: {
+    ask: (message) => ({ method: 'GET', path: `${runPath(message)}/tasks`, query: page(message) }),
+    answer: (body) => ({ tasks: items(body).map(taskAnswer), cursor: body.cursor }),
+  },
+  RetryTask: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/tasks/${part(message, 'task')}/retry`,
+      ...keyed(message),
+    }),
+    answer: (_body, message) => ({ runId: message.runId, task: message.task }),
+  },
+  SignalEvent: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `/v1/events/${part(message, 'event')}`,
+      body: JSON.stringify({ payload: json(message, 'payloadJson') }),
+      ...keyed(message),
+    }),
+    answer: ({ runs }) => ({ runs: (runs as RestAnswer[]).map(({ dag, id }) => ({ dag, runId: id })) }),
+  },
+  ListWorkers: {
+    ask: () => ({ method: 'GET', path: '/v1/workers' }),
+    answer: (body) => ({
+      workers: items(body).map((worker) => ({ ...worker, silentMs: Math.round(Number(worker.silentMs)) })),
+      missing: body.missing ?? [],
+    }),
+  },
+  DrainWorker: {
+    ask: (message) => ({ method: 'POST', path: `/v1/workers/${part(message, 'workerId')}/drain`, ...keyed(message) }),
+    answer: ({ id }) => ({ workerId: id }),
+  },
+};

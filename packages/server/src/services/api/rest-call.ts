@@ -1,0 +1,81 @@
+/**
+ * A call of the API is a request of REST, made inside the process: the same guards, limits, idempotency and code answer both, so the
+ * two can't come to differ (docs/decisions/0013).
+ */
+import type { Metadata, ServerErrorResponse } from '@grpc/grpc-js';
+import { isErrorCode, type ProblemBody, SignalboxError } from '@signalbox/protocol';
+import type { FastifyInstance } from 'fastify';
+import { type BindAddress, showAddress } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import { refusalOf, refusalOfProblem } from '../refusal.ts';
+
+export interface RestRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** JSON text. */
+  readonly body?: string;
+  readonly idempotencyKey?: string;
+}
+
+export interface RestPorts {
+  readonly app: FastifyInstance;
+  /** Where REST is served: it answers to its own name only. */
+  readonly bind: BindAddress;
+  readonly logger: Logger;
+}
+
+/** What is known of a call beside its message. */
+export interface CallContext {
+  readonly metadata: Metadata;
+  getPeer(): string;
+}
+
+export type RestAnswer = Readonly<Record<string, unknown>>;
+
+/** The body of the answer; throws `RestRefusal` for one that is none. */
+export async function callRest(ports: RestPorts, call: CallContext, request: RestRequest): Promise<RestAnswer> {
+  const [authorization] = call.metadata.get('authorization');
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    // What is absent comes over the wire as empty or 0.
+    if (value !== undefined && value !== '' && value !== 0) query.set(name, String(value));
+  }
+  const response = await ports.app.inject({
+    method: request.method,
+    url: query.size === 0 ? request.path : `${request.path}?${query.toString()}`,
+    remoteAddress: call.getPeer().replace(/:\d+$/, ''),
+    headers: {
+      host: showAddress(ports.bind),
+      ...(typeof authorization === 'string' ? { authorization } : {}),
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(request.idempotencyKey ? { 'idempotency-key': request.idempotencyKey } : {}),
+    },
+    ...(request.body === undefined ? {} : { payload: request.body }),
+  });
+  const body = JSON.parse(response.payload) as RestAnswer;
+  if (response.statusCode < 400) return body;
+  throw new RestRefusal(body as unknown as ProblemBody);
+}
+
+export class RestRefusal extends Error {
+  readonly problem: ProblemBody;
+
+  constructor(problem: ProblemBody) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+export function statusOf(error: unknown, logger: Logger): ServerErrorResponse {
+  if (error instanceof RestRefusal && isErrorCode(error.problem.code)) return refusalOfProblem(error.problem);
+  return refusalOf(error, logger);
+}
+
+/** Header values may hold no other characters; a key with others is refused in the words of the one table. */
+export function keyIn(key: string): string {
+  if (/^[\x21-\x7e]{0,255}$/.test(key)) return key;
+  throw new SignalboxError('BAD_REQUEST', {
+    problems: [{ path: 'idempotency_key', message: 'must have up to 255 printable ASCII characters without spaces' }],
+  });
+}

@@ -1,0 +1,66 @@
+/** Lines of an attempt as a stream. Who may read it is decided by REST, by a look at its first line. */
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
+import { badRequest } from '../../rest/errors.ts';
+import { type CallGuard, callerIn } from '../caller.ts';
+import { type Message, text } from './methods.ts';
+import { callRest, type RestPorts, statusOf } from './rest-call.ts';
+
+export interface TaskLogsPorts extends RestPorts, CallGuard {
+  readonly logs: LogReader;
+}
+
+type LineStream = ServerWritableStream<Message, object>;
+
+const READERS = { may: ['admin', 'operator', 'viewer'], action: 'read logs' } as const;
+const PAGE_LINES = 1_000;
+
+export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Promise<void> {
+  const gone = new AbortController();
+  stream.on('error', () => gone.abort());
+  stream.on('cancelled', () => gone.abort());
+  stream.on('close', () => gone.abort());
+  try {
+    const { run, task, attempt, from, follow } = requestOf(stream.request);
+    const path = `/v1/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log`;
+    await callRest(ports, stream, { method: 'GET', path, query: { limit: 1 } });
+    const { tenantId } = await callerIn(stream.metadata, ports, READERS);
+    const name: AttemptName = { tenantId, uid: run.toLowerCase(), task, attempt };
+    const pages = follow ? ports.logs.followAttempt(name, from, gone.signal) : whole(ports.logs, name, from);
+    for await (const { lines } of pages) {
+      for (const { no, at, stream: source, text } of lines) {
+        if (gone.signal.aborted) return;
+        const isTaken = stream.write({ no, at: new Date(at).toISOString(), stream: source, text });
+        if (!isTaken) await drained(stream, gone.signal);
+      }
+    }
+    stream.end();
+  } catch (error) {
+    if (!gone.signal.aborted) stream.emit('error', statusOf(error, ports.logger));
+  }
+}
+
+async function* whole(logs: LogReader, name: AttemptName, first: number): AsyncGenerator<AttemptLogPage, void> {
+  for (let from = first; ; ) {
+    const page = await logs.attemptPage(name, { from, limit: PAGE_LINES });
+    if (page.lines.length === 0) return;
+    yield page;
+    from = page.next;
+  }
+}
+
+function requestOf(message: Message) {
+  const [run, task] = [text(message, 'runId'), text(message, 'task')];
+  if (run === '') throw badRequest('run_id', 'must be given');
+  if (task === '' || task === '.' || task === '..') throw badRequest('task', 'must be given');
+  const no = Number(message.attempt ?? 0);
+  const attempt: number | 'last' = no === 0 ? 'last' : no;
+  return { run, task, attempt, from: Number(message.from ?? 0), follow: message.follow === true };
+}
+
+function drained(stream: LineStream, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('drain', resolve);
+    gone.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
