@@ -67,6 +67,8 @@ export interface ScheduleSet {
   readonly paused: boolean;
   /** All windows up to here are decided; the next one is later (I1, I5). */
   readonly decidedUntil: Instant;
+  /** Why the server itself has paused it: deciding its windows went wrong (I57). */
+  readonly fault: string | null;
   readonly actor: Actor;
   readonly at: Instant;
 }

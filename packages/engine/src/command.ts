@@ -167,6 +167,14 @@ export interface StrikeRun {
   readonly setAside: boolean;
 }
 
+/** A decision about this dag's schedule threw in the host's hands (I57). */
+export interface StrikeSchedule {
+  readonly kind: 'StrikeSchedule';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly reason: string;
+}
+
 /** Time has passed: due windows, timeouts, leases, retries. */
 export interface Tick {
   readonly kind: 'Tick';
@@ -187,6 +195,7 @@ export type Command =
   | WorkerLeft
   | GatewayLost
   | StrikeRun
+  | StrikeSchedule
   | Tick;
 
 export type RefusalCode =

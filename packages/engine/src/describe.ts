@@ -20,7 +20,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
     schedules: [...state.schedules.values()]
       .filter((schedule) => schedule.shard === shard)
       .sort((a, b) => a.dagId - b.dagId)
-      .map(({ dagId, revision, paused, decidedUntil }) => ({ dagId, revision, paused, decidedUntil })),
+      .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
       const base = runs.base[run]!;

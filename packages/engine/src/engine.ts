@@ -16,7 +16,7 @@ import { cancelRun } from './run/cancel.ts';
 import { settleAgenda } from './run/finish.ts';
 import { strikeRun } from './run/strike.ts';
 import { submitRuns } from './run/submit.ts';
-import { setSchedulePaused } from './schedule/set-schedule.ts';
+import { setSchedulePaused, strikeSchedule } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
 import { refuseClaim, reportAttempt } from './task/report.ts';
@@ -66,6 +66,7 @@ function begin(state: State, input: StepInput): void {
   state.batchNo += 1;
   state.settledBatchNo = input.settledBatchNo;
   state.sent.settle(input.settledBatchNo, input.mono);
+  state.touchingSchedule = null;
 }
 
 /**
@@ -88,7 +89,7 @@ function forgetSettled(state: State): void {
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
-  return agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.loaded.length > 0;
+  return agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
 /** A batch that waited for the database may hold several sets of one worker. */
@@ -125,6 +126,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return retireDag(recorder, command);
     case 'StrikeRun':
       return strikeRun(recorder, command);
+    case 'StrikeSchedule':
+      return strikeSchedule(recorder, command);
     case 'LendSlots':
       lendSlots(recorder, command);
       return DONE;

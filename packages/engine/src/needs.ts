@@ -36,6 +36,7 @@ export function needs(state: State, command: Command): readonly Need[] {
         const shard = state.schedules.get(dagId)?.shard;
         return shard === undefined ? [] : dagNeeds(state, shard, dagId);
       });
+    case 'StrikeSchedule':
     case 'RefuseClaim':
     case 'LendSlots':
     case 'RecallSlots':
@@ -53,6 +54,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'DeployDag':
     case 'SetSchedulePaused':
     case 'RetireDag':
+    case 'StrikeSchedule':
       return command.shard;
     case 'CancelRun':
     case 'RetryTask':

@@ -56,11 +56,22 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   }
   for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);
   for (const stored of heads.schedules) {
-    const schedule = makeSchedule(stored);
-    state.schedules.set(stored.dagId, schedule);
-    watchSchedule(state, schedule);
+    restoreSchedule(state, stored);
   }
   restoreRuns(state, heads);
+}
+
+/** One that can't be read stops no other: it is kept as it is, and paused by the next step (I57). */
+function restoreSchedule(state: State, stored: StoredSchedule): void {
+  try {
+    const schedule = makeSchedule(stored);
+    watchSchedule(state, schedule);
+    state.schedules.set(stored.dagId, schedule);
+  } catch (error) {
+    const { shard, dagId } = stored;
+    state.schedules.set(dagId, { ...stored, cron: null });
+    state.agenda.faulty.push({ shard, dagId, reason: error instanceof Error ? error.message : String(error) });
+  }
 }
 
 /** Adds dags, versions and live runs that are not in memory yet. What is in memory is newer, and stays. */
@@ -134,6 +145,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   for (const runId of state.aside) if (leaving.has(shardOfRun(runId))) state.aside.delete(runId);
   for (const shard of shards) state.shards.delete(shard);
   state.agenda.loaded = state.agenda.loaded.filter(({ shard }) => !leaving.has(shard));
+  state.agenda.faulty = state.agenda.faulty.filter(({ shard }) => !leaving.has(shard));
 }
 
 function dropDag(state: State, dag: Dag): void {

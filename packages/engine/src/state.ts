@@ -60,6 +60,8 @@ export interface Agenda {
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
+  /** Schedules that could not even be loaded, and why (I57). */
+  faulty: { readonly shard: ShardNo; readonly dagId: DagId; readonly reason: string }[];
 }
 
 export class State {
@@ -85,7 +87,7 @@ export class State {
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
-  readonly agenda: Agenda = { runs: new Set(), dags: new Set(), loaded: [] };
+  readonly agenda: Agenda = { runs: new Set(), dags: new Set(), loaded: [], faulty: [] };
   /** Keys of batches in flight: the database does not show them yet. */
   readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
   /** First uids of submissions in flight, with their batch. */
@@ -98,6 +100,8 @@ export class State {
   readonly aside = new Set<RunId>();
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
   touching: RunId | null = null;
+  /** The dag whose schedule a decision is about. */
+  touchingSchedule: Schedule | null = null;
 
   constructor(settings: EngineSettings) {
     this.settings = settings;

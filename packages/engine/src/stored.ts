@@ -58,6 +58,7 @@ export interface StoredSchedule {
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
   readonly decidedUntil: Instant;
+  readonly fault: string | null;
 }
 
 /** A task with a row: one that was claimed at least once. */

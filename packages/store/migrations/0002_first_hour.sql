@@ -64,3 +64,6 @@ alter table dag add column windows_until bigint not null default 0;
 -- What people did to a run that had ended, the last time. Budgets count only attempts after `budget_base` (null: all of them).
 alter table run add column reopened_at bigint, add column reopened_by text;
 alter table task add column budget_base integer, add column cleared_at bigint, add column cleared_by text;
+
+-- Why the server itself has paused a schedule: deciding its windows went wrong.
+alter table schedule add column fault text;

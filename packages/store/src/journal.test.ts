@@ -33,6 +33,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     spec,
     paused: flag,
     decidedUntil: instant,
+    fault: fc.option(text),
     actor: text,
     at: instant,
   },

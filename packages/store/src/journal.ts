@@ -26,7 +26,8 @@ import type {
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 
-/** 2: dags are retired and revived, tasks retried; a removed schedule says what it has decided; runs begin by events. */
+/** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
+ * they are removed; runs begin by events. */
 export const JOURNAL_FORMAT = 2;
 const OLDEST_FORMAT = 1;
 
@@ -104,16 +105,18 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(JSON.stringify(c.spec));
       to.flag(c.paused);
       to.instant(c.decidedUntil);
+      to.nullable(c.fault, (fault) => to.text(fault));
       to.text(c.actor);
       to.instant(c.at);
     },
-    read: (from) => ({
+    read: (from, format) => ({
       shard: from.uint() as ShardNo,
       dagId: from.uint() as DagId,
       revision: from.uint(),
       spec: JSON.parse(from.text()) as ScheduleSpec,
       paused: from.flag(),
       decidedUntil: from.instant(),
+      fault: format === 1 ? null : from.nullable(() => from.text()),
       actor: from.text() as Actor,
       at: from.instant(),
     }),

@@ -143,7 +143,17 @@ test('what belongs to another tenant is not there, by any question (I65)', async
     dag,
     run,
     own,
-    { kind: 'ScheduleSet', ...key, revision: 1, spec: schedule, paused: true, decidedUntil: at, actor: dag.actor, at },
+    {
+      kind: 'ScheduleSet',
+      ...key,
+      fault: null,
+      revision: 1,
+      spec: schedule,
+      paused: true,
+      decidedUntil: at,
+      actor: dag.actor,
+      at,
+    },
     {
       kind: 'WindowDecided',
       ...key,

@@ -99,6 +99,7 @@ test('journal and windows go by their own age, and days to come are made', async
   await commitAt(node, -15, [
     {
       kind: 'ScheduleSet',
+      fault: null,
       ...key,
       revision: 1,
       spec,

@@ -120,6 +120,7 @@ const set = (decidedUntil: number): Change => ({
   spec: { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 },
   paused: false,
   decidedUntil: decidedUntil as never,
+  fault: null,
   actor: dag.actor,
   at: START,
 });

@@ -12,8 +12,8 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
         'revisions of a schedule rise one by one (I6)',
       );
       assert(change.decidedUntil >= (known?.decidedUntil ?? 0), 'what is decided stays decided (I1)');
-      const { shard, dagId, revision, spec, paused, decidedUntil } = change;
-      const schedule = makeSchedule({ shard, dagId, revision, spec, paused, decidedUntil });
+      const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
+      const schedule = makeSchedule({ shard, dagId, revision, spec, paused, decidedUntil, fault });
       state.schedules.set(dagId, schedule);
       watchSchedule(state, schedule);
       return;

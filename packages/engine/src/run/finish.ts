@@ -2,6 +2,7 @@
 import type { Dag } from '../dag/dag-table.ts';
 import type { Actor, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
+import { strikeSchedule } from '../schedule/set-schedule.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { ADMITTED, CLOSING, OPEN } from './run-table.ts';
 
@@ -16,6 +17,9 @@ export function settleAgenda(recorder: Recorder): void {
     agenda.runs.delete(run); // Its own close has put it back.
   }
   noteSilentWorkers(recorder);
+  for (const { shard, dagId, reason } of agenda.faulty.splice(0)) {
+    strikeSchedule(recorder, { kind: 'StrikeSchedule', shard, dagId, reason });
+  }
   for (const dag of agenda.dags) {
     admitWaiting(recorder, dag);
     if (recorder.isFull()) return; // This dag may have more to admit.

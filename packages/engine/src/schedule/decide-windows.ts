@@ -142,7 +142,7 @@ function recordSkip(
 /** Wall times between the last window and this one that a clock change removed (I3). */
 function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void {
   const { state } = recorder;
-  if (schedule.spec.gap !== 'skip') return;
+  if (schedule.spec.gap !== 'skip' || schedule.cron === null) return;
   const zone = zoneBetween(state, schedule.spec.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
   if (zone === null) return;
   const removed = removedWindows(schedule.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);

@@ -11,8 +11,10 @@ export interface Schedule {
   readonly dagId: DagId;
   readonly revision: number;
   readonly spec: ScheduleSpec;
-  readonly cron: Cron;
+  /** Null while it has a fault: nothing of it is looked at. */
+  readonly cron: Cron | null;
   readonly paused: boolean;
+  readonly fault: string | null;
   /** Windows up to here are decided. Only grows: a clock that goes back fires nothing again (I5). */
   decidedUntil: Instant;
 }
@@ -24,6 +26,7 @@ const FIRST_SPAN_DAYS = 400;
 const LAST_SPAN_DAYS = 40 * 366;
 
 export function makeSchedule(stored: Omit<Schedule, 'cron'>): Schedule {
+  if (stored.fault !== null) return { ...stored, cron: null };
   const parsed = parseCron(stored.spec.cron, String(stored.dagId));
   assert(parsed.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
   return { ...stored, cron: parsed.cron };
@@ -31,12 +34,14 @@ export function makeSchedule(stored: Omit<Schedule, 'cron'>): Schedule {
 
 /** The first window after this instant; null when there is none. */
 export function windowAfter(state: State, schedule: Schedule, after: Instant): Instant | null {
+  const { cron } = schedule;
+  if (cron === null) return null;
   for (let days = FIRST_SPAN_DAYS; ; days *= 4) {
     const until = (after + Math.min(days, LAST_SPAN_DAYS) * DAY_MS) as Instant;
     const zone = zoneBetween(state, schedule.spec.zone, after, until);
     // Zone data may lose a name on upgrade. That schedule then has no windows; all others go on (I57).
     if (zone === null) return null;
-    const next = nextWindow(schedule.cron, zone, after, schedule.spec.gap);
+    const next = nextWindow(cron, zone, after, schedule.spec.gap);
     if (next.kind === 'fires') return next.atMs as Instant;
     if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
   }

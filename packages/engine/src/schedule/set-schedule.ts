@@ -1,5 +1,5 @@
 /** Create, edit, pause, resume and remove: once answered, no window of the old version fires, and none fires twice (I6). */
-import { type Answer, DONE, refuse, type SetSchedulePaused } from '../command.ts';
+import { type Answer, DONE, refuse, type SetSchedulePaused, type StrikeSchedule } from '../command.ts';
 import type { ScheduleSpec } from '../dag/spec.ts';
 import { type Actor, type DagId, type Instant, instantOfRun, type RunId, type ShardNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
@@ -29,8 +29,11 @@ export function setSchedule(recorder: Recorder, { shard, dagId, spec, actor }: S
   const lastRunAt = instantOfRun(state.shards.get(shard)?.lastRunId ?? (0 as RunId));
   const before = known?.decidedUntil ?? Math.max(state.dags.get(dagId)?.windowsUntil ?? 0, lastRunAt);
   const decidedUntil = Math.max(state.now, before) as Instant;
-  const [revision, paused] = [(known?.revision ?? 0) + 1, known?.paused ?? false];
-  recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
+  // What the server paused for a fault was another schedule.
+  const paused = known !== undefined && known.fault === null && known.paused;
+  const revision = (known?.revision ?? 0) + 1;
+  const set = { shard, dagId, revision, spec, paused, decidedUntil, fault: null };
+  recorder.record({ kind: 'ScheduleSet', ...set, actor, at: state.now });
 }
 
 export function setSchedulePaused(recorder: Recorder, command: SetSchedulePaused): Answer {
@@ -45,12 +48,27 @@ export function setSchedulePaused(recorder: Recorder, command: SetSchedulePaused
   const { shard, dagId, spec } = known;
   const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
   const revision = known.revision + 1;
-  recorder.record({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor, at: state.now });
+  const set = { shard, dagId, revision, spec, paused, decidedUntil, fault: null };
+  recorder.record({ kind: 'ScheduleSet', ...set, actor, at: state.now });
+  return DONE;
+}
+
+const SYSTEM = 'system' as Actor;
+
+/** Deciding its windows threw: it is paused, and says why. Nothing is computed here, for that is what went wrong (I57). */
+export function strikeSchedule(recorder: Recorder, command: StrikeSchedule): Answer {
+  const { state } = recorder;
+  const known = state.schedules.get(command.dagId);
+  if (known === undefined || known.fault !== null) return DONE;
+  const { shard, dagId, spec, decidedUntil } = known;
+  const set = { shard, dagId, revision: known.revision + 1, spec, paused: true, decidedUntil, fault: command.reason };
+  recorder.record({ kind: 'ScheduleSet', ...set, actor: SYSTEM, at: state.now });
   return DONE;
 }
 
 /** Windows that are due by the old version are decided by it, or recorded as skipped while it was paused. */
 function settleOld(recorder: Recorder, known: Schedule): void {
+  if (known.fault !== null) return;
   if (known.paused) skipUntil(recorder, known, recorder.state.now, 'paused');
   else decideAllDue(recorder, known);
 }

@@ -128,8 +128,8 @@ export class MemoryStore {
         return;
       }
       case 'ScheduleSet': {
-        const { shard, dagId, revision, spec, paused, decidedUntil } = change;
-        this.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil });
+        const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
+        this.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil, fault });
         return;
       }
       case 'ScheduleRemoved':

@@ -46,17 +46,21 @@ export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly DagId
 
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
+  // No timer of a run is to blame for what a schedule does.
+  state.touching = null;
   for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
     if (recorder.isFull()) return;
     const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as DagId) : undefined;
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
     if (schedule !== undefined && state.dags.get(schedule.dagId) === undefined) return;
     state.windows.pop();
+    state.touchingSchedule = schedule ?? null;
     if (schedule !== undefined && !decideDueWindows(recorder, schedule)) {
       state.windows.push(timer);
-      return;
+      break;
     }
   }
+  state.touchingSchedule = null;
 }
 
 function ring(recorder: Recorder, timer: Timer): void {

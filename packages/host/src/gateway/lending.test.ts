@@ -77,3 +77,35 @@ test('a loan that nobody answers ends after a second, and is lent again', () => 
     [self, 1],
   ]);
 });
+
+test('the time of one loan ends no newer one to the same node', () => {
+  const { lending, session, lent, timers } = setUp(1);
+  lending.demand(other, waits(0, 0, 1, 0), []);
+  lending.offer(session);
+  const [firstEnds] = timers.splice(0);
+  // Claimed, and ended at once: the slot is lent to the same node again.
+  session.endLoan(other, 1);
+  lending.demand(other, waits(0, 0, 1, 0), []);
+  lending.offer(session);
+  firstEnds?.();
+  expect(session.lent.get(other)).toBe(1);
+  timers.splice(0).forEach((run) => run());
+  expect(lent).toEqual([
+    [other, 1],
+    [other, 1],
+    [self, 1],
+  ]);
+});
+
+test('what comes back is of the oldest loan, and the rest of it ends in its time', () => {
+  const { lending, session, timers } = setUp(4);
+  lending.demand(other, waits(0, 0, 2, 0), []);
+  lending.offer(session);
+  session.endLoan(self, 2);
+  lending.demand(other, waits(0, 0, 2, 0), []);
+  lending.offer(session);
+  session.endLoan(other, 1);
+  expect(session.lent.get(other)).toBe(3);
+  timers[0]?.();
+  expect(session.lent.get(other)).toBe(2);
+});

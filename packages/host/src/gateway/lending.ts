@@ -71,14 +71,12 @@ export class Lending {
   }
 
   private lendThere(nodeId: NodeId, session: Session, count: number): void {
+    const loanNo = session.limit(nodeId, count);
     const isSent = this.ports.lendThere(nodeId, session, count);
     if (!isSent) this.wanted.delete(nodeId);
     this.ports.clock.after(isSent ? LOAN_MS : 0, () => {
       // Claimed or returned by now, or lost on the way. An assignment that still comes is refused by the worker.
-      const open = session.lent.get(nodeId) ?? 0;
-      if (open === 0) return;
-      session.endLoan(nodeId, Math.min(open, count));
-      this.offer(session);
+      if (session.endOverdue(loanNo) > 0) this.offer(session);
     });
   }
 

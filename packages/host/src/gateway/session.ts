@@ -20,6 +20,9 @@ export class Session {
   readonly answered = new Set<string>();
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
+  /** Those that end with time, oldest first, each with what is left of it. */
+  private loans: { readonly no: number; readonly nodeId: NodeId; left: number }[] = [];
+  private lastLoanNo = 0;
   /** Epochs that the worker has said it knows. */
   readonly knows = new Map<ShardNo, Epoch>();
   isDraining: boolean;
@@ -55,12 +58,46 @@ export class Session {
     this.lentTotal += count;
   }
 
+  /** What was just lent is lent for a while only; the number is for `endOverdue`. */
+  limit(nodeId: NodeId, count: number): number {
+    this.lastLoanNo += 1;
+    this.loans.push({ no: this.lastLoanNo, nodeId, left: count });
+    return this.lastLoanNo;
+  }
+
+  /** What is left of this very loan comes back; a newer one to the same node goes on. Answers how much it was. */
+  endOverdue(no: number): number {
+    const loan = this.loans.find((one) => one.no === no);
+    if (loan === undefined) return 0;
+    const { nodeId, left } = loan;
+    this.loans = this.loans.filter((one) => one !== loan);
+    this.takeBack(nodeId, left);
+    return left;
+  }
+
   /** A loan ends: claimed, returned, expired. Never more than was lent. */
   endLoan(nodeId: NodeId, count: number): void {
     const ended = Math.min(count, this.lent.get(nodeId) ?? 0);
     if (ended === 0) return;
-    this.lent.set(nodeId, this.lent.get(nodeId)! - ended);
-    this.lentTotal -= ended;
+    this.takeBack(nodeId, ended);
+    if (this.loans.length > 0) this.settleLoans(nodeId, ended);
+  }
+
+  private takeBack(nodeId: NodeId, count: number): void {
+    this.lent.set(nodeId, this.lent.get(nodeId)! - count);
+    this.lentTotal -= count;
+  }
+
+  /** Whatever comes back is of the oldest loan. */
+  private settleLoans(nodeId: NodeId, count: number): void {
+    let rest = count;
+    for (const loan of this.loans) {
+      if (loan.nodeId !== nodeId || rest === 0) continue;
+      const part = Math.min(rest, loan.left);
+      loan.left -= part;
+      rest -= part;
+    }
+    this.loans = this.loans.filter(({ left }) => left > 0);
   }
 
   endAllLoans(nodeId: NodeId): void {

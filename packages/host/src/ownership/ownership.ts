@@ -175,7 +175,7 @@ export class Ownership {
     for (const { touching } of taken) {
       // What this very process was touching has not ended it.
       if (touching !== null && !this.survived.has(touching))
-        turns.strike(touching, 'Loading this run ended the process.', true);
+        turns.charges.strikeRun(touching, 'Loading this run ended the process.', true);
     }
     for (const { shard, epoch } of taken) {
       const before = this.held.get(shard);
@@ -207,13 +207,13 @@ export class Ownership {
 
   private async restore(state: State, loaded: Loaded): Promise<void> {
     const { clock, store, turns } = this.ports;
-    for (const runId of turns.untouchable) state.untouchable.add(runId);
+    for (const runId of turns.charges.untouchable) state.untouchable.add(runId);
     try {
       adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
       await restoreWithCare(store, state, loaded, (runId) => this.survived.add(runId));
       for (const runId of this.survived) if (state.shards.has(shardOfRun(runId))) this.survived.delete(runId);
     } catch (error) {
-      if (state.touching !== null) turns.strike(state.touching, String(error), true);
+      if (state.touching !== null) turns.charges.strikeRun(state.touching, String(error), true);
       throw error;
     }
   }

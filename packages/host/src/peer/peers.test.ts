@@ -16,10 +16,19 @@ function setUp() {
   const heard: string[] = [];
   const noted: unknown[] = [];
   const opened: PeerHandlers[] = [];
+  const timers: (() => void)[] = [];
   const sent: unknown[] = [];
-  const clock = { wall: () => 0 as never, mono: () => 0 as never, after: () => () => undefined };
+  const clock = {
+    wall: () => 0 as never,
+    mono: () => 0 as never,
+    after: (_ms: number, run: () => void) => {
+      timers.push(run);
+      return () => undefined;
+    },
+  };
   const network = {
-    open: (_address: string, _caller: PeerCaller, handlers: PeerHandlers) => {
+    open: (address: string, _caller: PeerCaller, handlers: PeerHandlers) => {
+      if (address.includes(' ')) throw new TypeError(`${address} is no address`);
       opened.push(handlers);
       return { send: (message: unknown) => sent.push(message), close: () => undefined };
     },
@@ -52,7 +61,7 @@ function setUp() {
     handlers.onMessage({ kind: 'calls', nodeId: meant });
     return Object.assign(incoming, handlers);
   };
-  return { peers, call, heard, noted, opened, sent };
+  return { peers, call, heard, noted, opened, sent, timers };
 }
 
 const row = (nodeId: NodeId): NodeSeen => ({
@@ -122,4 +131,14 @@ test('whoever asks hears nothing where no link is, and nothing more when it clos
   forget();
   opened[0]?.onClose();
   expect(heard).toEqual([null, { what: 'workers', workers: [] }, null]);
+});
+
+test('an address that can not be read stops nothing, and is tried again', () => {
+  const { peers, opened, timers } = setUp();
+  const bad = { ...row('bad.1' as NodeId), peerAddress: 'not an address' };
+  peers.update([row(self), bad, row(other)]);
+  expect(opened).toHaveLength(1);
+  expect(peers.tell('bad.1' as NodeId, { kind: 'released' })).toBe(false);
+  expect(() => timers.splice(0).forEach((run) => run())).not.toThrow();
+  expect(timers).toHaveLength(1);
 });

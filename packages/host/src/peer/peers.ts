@@ -34,6 +34,7 @@ interface OutgoingLink {
 }
 
 const REOPEN_MS = 100;
+const REFUSED_MS = 5_000;
 const CALLERS_KEPT = 1_000;
 
 export class Peers {
@@ -136,27 +137,40 @@ export class Peers {
     if (this.isStopped || this.outgoing.get(out.nodeId) !== out) return;
     this.session += 1;
     let isOpen = true;
-    const link = this.network.open(
-      out.address,
-      { nodeId: this.self, session: this.session },
-      {
-        onMessage: (message) => {
-          if (isOpen) this.takeAnswer(out, message);
-        },
-        onClose: () => {
-          if (!isOpen) return;
-          isOpen = false;
-          out.link = null;
-          this.failWaiting(out);
-          this.events.onUnlinked(out.nodeId);
-          if (!this.isStopped) this.clock.after(REOPEN_MS, () => this.open(out));
-        },
+    const handlers: PeerHandlers = {
+      onMessage: (message) => {
+        if (isOpen) this.takeAnswer(out, message);
       },
-    );
-    if (!isOpen) return;
+      onClose: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        out.link = null;
+        this.failWaiting(out);
+        this.events.onUnlinked(out.nodeId);
+        if (!this.isStopped) this.clock.after(REOPEN_MS, () => this.open(out));
+      },
+    };
+    const link = this.tryOpen(out, handlers);
+    if (link === null || !isOpen) return;
     out.link = link;
     link.send({ kind: 'calls', nodeId: out.nodeId } satisfies PeerMessage);
     this.events.onLinked(out.nodeId);
+  }
+
+  /** An address that can't even be read is another node's fault, and must not stop this one. It may be mended. */
+  private tryOpen(out: OutgoingLink, handlers: PeerHandlers): PeerLink | null {
+    try {
+      return this.network.open(out.address, { nodeId: this.self, session: this.session }, handlers);
+    } catch (error) {
+      const { nodeId, address } = out;
+      this.log('warn', 'Another node can not be called at the address that it gives.', {
+        nodeId,
+        address,
+        error: String(error),
+      });
+      this.clock.after(REFUSED_MS, () => this.open(out));
+      return null;
+    }
   }
 
   private failWaiting(out: OutgoingLink): void {

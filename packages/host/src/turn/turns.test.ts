@@ -1,5 +1,6 @@
 import {
   type Command,
+  type DagId,
   DEFAULT_SETTINGS,
   type Epoch,
   type RunId,
@@ -59,13 +60,13 @@ function setUp() {
     },
   });
   const begin = () => {
-    const zoneData = () => {
-      throw new Error('no zones');
-    };
+    const span = { fromMs: -1e12, untilMs: 1e14 };
+    const zoneData = (zone: string) => ({ zone, tzVersion: 'test', initialOffsetMs: 0, transitions: [], ...span });
     const state = new State({ ...DEFAULT_SETTINGS, zoneData });
     const fresh = { commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0 };
     state.shards.set(shard, { shard, epoch: 5 as Epoch, ...fresh });
     turns.begin(state, chain);
+    return state;
   };
   const ask = () => new Promise<Outcome>((resolve) => turns.inbox.offer({ command, reply: resolve }));
   return { world, turns, begin, ask, pass, silence };
@@ -152,9 +153,35 @@ test('what is told while no engine is at work is not kept for the next one (I25,
 
 test('a run that was to be set aside is loaded again once that is done, or is not ours to do (I57)', async () => {
   const { turns, begin, ask } = setUp();
-  turns.strike(65_536 as RunId, 'it broke', true);
-  expect([...turns.untouchable]).toEqual([65_536]);
+  turns.charges.strikeRun(65_536 as RunId, 'it broke', true);
+  expect([...turns.charges.untouchable]).toEqual([65_536]);
   begin();
   await ask();
-  expect([...turns.untouchable]).toEqual([]);
+  expect([...turns.charges.untouchable]).toEqual([]);
+});
+
+test('a tick that throws about a schedule, twice, has that schedule paused; the command beside it is decided (I57)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  const dagId = 67 as DagId;
+  const spoilt = () => {
+    const state = begin();
+    const cron = new Proxy({}, { get: () => expect.fail('cron is broken') });
+    const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
+    const broken = { shard, dagId, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, cron };
+    state.schedules.set(dagId, broken as never);
+    state.dags.byId.set(dagId, { id: dagId } as never);
+    state.windows.push({ at: 0, kind: 'window', subject: dagId, taskNo: 0, stamp: 1 });
+    return state;
+  };
+  spoilt();
+  const answer = ask();
+  for (const failures of [1, 2]) {
+    while (world.failures.length < failures) await new Promise((resolve) => setImmediate(resolve));
+    if (failures === 1) spoilt();
+  }
+  const state = spoilt();
+  expect(await answer).toMatchObject(refused);
+  expect(state.schedules.get(dagId)).toMatchObject({ paused: true, fault: 'cron is broken' });
+  expect(world.failures).toHaveLength(2);
+  expect(turns.current()).not.toBeNull();
 });

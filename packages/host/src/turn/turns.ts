@@ -10,7 +10,6 @@ import {
   type Epoch,
   needs,
   nextDue,
-  type RunId,
   restoreRuns,
   type ShardNo,
   type State,
@@ -21,6 +20,7 @@ import {
 } from '@signalbox/engine';
 import type { CommitChain, RestCursor, ShardStamp, Store } from '@signalbox/store';
 import type { Clock, Log, Random } from '../ports.ts';
+import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
@@ -49,8 +49,8 @@ const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
   readonly inbox = new Inbox(INBOX_LIMIT, () => this.wake());
-  /** Runs that no load may touch, until they are set aside. */
-  readonly untouchable = new Set<RunId>();
+  /** Who is to blame for what threw. */
+  readonly charges: Charges;
   private readonly ports: TurnsPorts;
   private state: State | null = null;
   private chain: CommitChain | null = null;
@@ -61,14 +61,10 @@ export class Turns {
   private hasMore = false;
   private rest: { shards: ShardNo[]; after: RestCursor | null } | null = null;
   private cancelTimer: (() => void) | null = null;
-  /** Commands of a batch that threw: tried again one by one (D3). */
-  private suspects: Envelope[] = [];
-  /** The last decision threw, and none has been settled since. */
-  private hasThrown = false;
-  private strikes: { readonly runId: RunId; readonly reason: string; readonly setAside: boolean }[] = [];
 
   constructor(ports: TurnsPorts) {
     this.ports = ports;
+    this.charges = new Charges(ports.log);
   }
 
   /** The working set, while it may be used. */
@@ -130,12 +126,6 @@ export class Turns {
     if (chain !== null) void chain.close().catch(() => undefined);
   }
 
-  /** Charges a run with what went wrong. One that is to be set aside is not loaded any more. */
-  strike(runId: RunId, reason: string, setAside: boolean): void {
-    if (setAside) this.untouchable.add(runId);
-    this.strikes.push({ runId, reason, setAside });
-  }
-
   private isPaused = 0;
   private readonly stillWaiters: (() => void)[] = [];
 
@@ -171,8 +161,7 @@ export class Turns {
   }
 
   private hasWork(): boolean {
-    if (this.inbox.size > 0 || this.hasMore || this.rest !== null || this.suspects.length > 0) return true;
-    return this.strikes.length > 0 || this.isDue();
+    return this.inbox.size > 0 || this.hasMore || this.rest !== null || this.charges.isOpen || this.isDue();
   }
 
   private isDue(): boolean {
@@ -196,7 +185,7 @@ export class Turns {
       if (fetched.rest !== null) this.restore(state, fetched.rest);
       this.decide(state, batch, fetched.seen);
     } catch (error) {
-      this.chargeFor(state, envelopes, error);
+      this.charges.charge(state, envelopes, error);
       this.ports.onFailure(`a decision threw: ${describe(error)}`);
     }
   }
@@ -212,11 +201,7 @@ export class Turns {
 
   /** What is decided next: strikes and suspects alone, everything else together. */
   private take(): Envelope[] {
-    const strike = this.strikes.shift();
-    if (strike !== undefined) return [{ command: { kind: 'StrikeRun', ...strike }, reply: null }];
-    const suspect = this.suspects.shift();
-    if (suspect !== undefined) return suspect.isVoid?.() === true ? [] : [suspect];
-    return this.inbox.drain(COMMANDS_PER_TURN);
+    return this.charges.next() ?? this.inbox.drain(COMMANDS_PER_TURN);
   }
 
   private withTick(envelopes: Envelope[]): Envelope[] {
@@ -239,7 +224,7 @@ export class Turns {
     try {
       restoreRuns(state, rest);
     } catch (error) {
-      if (state.touching !== null) this.strike(state.touching, describe(error), true);
+      if (state.touching !== null) this.charges.strikeRun(state.touching, describe(error), true);
       throw error;
     }
   }
@@ -261,25 +246,16 @@ export class Turns {
       committed,
       send: () => {
         this.ports.onCommitted(result.changes, { commandCount: batch.length, tookMs: clock.mono() - beganAt });
-        this.strikesDone(batch);
+        this.charges.done(batch);
         batch.forEach(({ reply }, i) => reply?.({ status: 'answered', answer: result.answers[i]! }));
         if (result.effects.length > 0) this.ports.onEffects(result.effects);
       },
       fail: (reason) => {
-        this.strikesUndone(batch);
+        this.charges.undone(batch);
         for (const { reply } of batch) reply?.({ status: 'unknown', reason });
       },
     });
     this.ports.onTurn(state);
-  }
-
-  /** Set aside by now, or another node's to deal with: a load of ours need not go round it any more. */
-  private strikesDone(batch: readonly Envelope[]): void {
-    for (const { command } of batch) if (command.kind === 'StrikeRun') this.untouchable.delete(command.runId);
-  }
-
-  private strikesUndone(batch: readonly Envelope[]): void {
-    for (const { command } of batch) if (command.kind === 'StrikeRun') this.strikes.push(command);
   }
 
   /** An attempt that is given up may run twice: whoever is on call wants to know why. */
@@ -339,30 +315,10 @@ export class Turns {
     }
   }
 
-  /** A batch that threw is tried again command by command; what throws alone is charged to its run (D3, I57). */
-  private chargeFor(state: State, envelopes: Envelope[], error: unknown): void {
-    const reason = describe(error);
-    const isAlone = envelopes.length <= 1;
-    // Memory that another node has overtaken may contradict what was read since: the first time only says to load anew.
-    const isProven = isAlone && this.hasThrown;
-    this.hasThrown = true;
-    const level = isProven ? 'error' : 'warn';
-    this.ports.log(level, 'A decision threw.', { error: reason, touching: state.touching });
-    if (!isProven) {
-      this.suspects.unshift(...envelopes);
-      return;
-    }
-    const [alone] = envelopes;
-    // A strike that throws: the run can't even be looked at.
-    const setAside = alone?.command.kind === 'StrikeRun';
-    if (state.touching !== null) this.strike(state.touching, reason, setAside);
-    alone?.reply?.({ status: 'unknown', reason });
-  }
-
   /** The engine is gone: what somebody waits for is for the next one, what was only told is not. */
   private giveBack(envelopes: Envelope[]): void {
     this.inbox.restore(envelopes.filter(({ reply }) => reply !== null));
-    for (const { command } of envelopes) if (command.kind === 'StrikeRun') this.strikes.unshift(command);
+    this.charges.giveBack(envelopes);
   }
 
   /** Wakes the loop when something is due. */
@@ -388,7 +344,7 @@ export class Turns {
     return new Outbox(
       (batchNo) => {
         this.settledBatchNo = batchNo;
-        this.hasThrown = false;
+        this.charges.settled();
         // The time in which a worker must show its claims begins with the step that hears of their commit.
         if (this.state?.sent.awaitsStepAfter(batchNo) === true) {
           this.hasMore = true;
@@ -415,10 +371,6 @@ function stampShards(state: State, changes: readonly Change[]): ShardStamp[] {
       const { epoch, commitNo, lastRunId, lastDagNo } = shard;
       return { shard: no, epoch, commitNo, lastRunId, lastDagNo };
     });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The shards that answers and kills speak of and that no change of the batch touches, with the epochs that we know. */

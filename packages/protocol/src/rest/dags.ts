@@ -15,6 +15,8 @@ export type Deployed = z.infer<typeof deployedSchema>;
 
 export const scheduleViewSchema = scheduleSchema.extend({
   paused: z.boolean(),
+  /** Why the server itself has paused it: deciding its windows went wrong. Resume it once that is mended. */
+  fault: z.string().nullable(),
   /** When it fires next; null while it is paused, or when it never will. */
   nextAt: z.iso.datetime().nullable(),
 });

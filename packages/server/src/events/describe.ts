@@ -31,7 +31,13 @@ export function describe(change: Change): Told | null {
       return ofDag('dag.retired', change, { actor: change.actor });
     case 'ScheduleSet': {
       const { cron, zone } = change.spec;
-      return ofDag('schedule.set', change, { cron, zone, paused: change.paused, actor: change.actor });
+      return ofDag('schedule.set', change, {
+        cron,
+        zone,
+        paused: change.paused,
+        fault: change.fault,
+        actor: change.actor,
+      });
     }
     case 'ScheduleRemoved':
       return ofDag('schedule.removed', change, { actor: change.actor });

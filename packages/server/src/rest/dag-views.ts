@@ -25,8 +25,8 @@ export function dagAnswer(dag: DagView): DagAnswer {
 }
 
 export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
-  const { dagId, spec, paused } = schedule;
-  return { ...spec, paused, nextAt: iso(nextWindowOf(dagId, schedule)) };
+  const { dagId, spec, paused, fault } = schedule;
+  return { ...spec, paused, fault, nextAt: iso(nextWindowOf(dagId, schedule)) };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

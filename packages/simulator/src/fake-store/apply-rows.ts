@@ -62,8 +62,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return setDag(tables, change, { isRetired: false });
     }
     case 'ScheduleSet': {
-      const { shard, dagId, revision, spec, paused, decidedUntil } = change;
-      return tables.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil });
+      const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
+      return tables.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil, fault });
     }
     case 'ScheduleRemoved':
       require(tables.schedules.has(change.dagId), 'a removed schedule is there', change);

@@ -129,7 +129,9 @@ export class Generator {
       const paused = this.#random() < 0.3;
       const before = known?.decidedUntil ?? this.model.dags.get(dagId)?.windowsUntil ?? 0;
       const decidedUntil = Math.max(before, at) as Instant;
-      return this.#emit({ kind: 'ScheduleSet', shard, dagId, revision, spec, paused, decidedUntil, actor: ACTOR, at });
+      const fault = this.#random() < 0.1 ? `it's "broken"\n` : null;
+      const set = { shard, dagId, revision, spec, paused, decidedUntil, fault };
+      return this.#emit({ kind: 'ScheduleSet', ...set, actor: ACTOR, at });
     }
     if (this.#random() < 0.15) return this.#unschedule({ shard, dagId });
     const firesAt = (known.decidedUntil + 1_000) as Instant;

@@ -16,7 +16,7 @@ import type { Row } from '../batch.ts';
 import { skipReasons } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
-import { decodeText, encodeText } from '../text.ts';
+import { decodeNullableText, decodeText, encodeText } from '../text.ts';
 
 export interface DagView {
   readonly shard: ShardNo;
@@ -40,6 +40,8 @@ export interface DagView {
     readonly revision: number;
     readonly paused: boolean;
     readonly decidedUntil: Instant;
+    /** Why the server itself has paused it. */
+    readonly fault: string | null;
   } | null;
 }
 
@@ -73,7 +75,7 @@ const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::t
       'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle',
       'on', v.spec->'on')::text end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
-    s.decided_until, ${SHOWN_SPEC}, d.retired_at`;
+    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault`;
 const DAG_TABLES = `dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join schedule s on s.shard = d.shard and s.dag_id = d.dag_id`;
@@ -117,7 +119,7 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[13] ?? 'null') as DagSpec };
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[14] ?? 'null') as DagSpec };
 }
 
 /** In order of name, after the one given; those that were deleted only when asked for. */
@@ -188,6 +190,7 @@ function parseDag(row: Row): DagView {
             revision: Number(revision),
             paused: paused === 't',
             decidedUntil: Number(decidedUntil) as Instant,
+            fault: decodeNullableText(row[13] ?? null),
           },
   };
 }

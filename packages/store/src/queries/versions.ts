@@ -11,7 +11,7 @@ import {
 } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
-import { decodeText, encodeText } from '../text.ts';
+import { decodeNullableText, decodeText, encodeText } from '../text.ts';
 
 export interface VersionSummary {
   readonly versionNo: VersionNo;
@@ -31,6 +31,8 @@ export interface ListedSchedule {
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
   readonly decidedUntil: Instant;
+  /** Why the server itself has paused it. */
+  readonly fault: string | null;
 }
 
 export interface NodeRow {
@@ -60,7 +62,7 @@ const selectVersion = statement(
 const selectSchedules = statement(
   'list_schedules',
   `
-  select d.dag_id, d.name, s.spec::text, s.paused, s.decided_until
+  select d.dag_id, d.name, s.spec::text, s.paused, s.decided_until, s.fault
     from dag d join schedule s on s.shard = d.shard and s.dag_id = d.dag_id
    where d.tenant_id = $1::integer and d.name > $2::text order by d.name limit $3::integer`,
 );
@@ -103,12 +105,13 @@ export async function listSchedules(
 ): Promise<ListedSchedule[]> {
   const read = call(selectSchedules, tenantId, encodeText(after ?? ''), limit);
   const [found] = await database.snapshot((ask) => ask([read], { last: true }));
-  return (found?.rows ?? []).map(([dagId, name, spec, paused, decidedUntil]) => ({
+  return (found?.rows ?? []).map(([dagId, name, spec, paused, decidedUntil, fault]) => ({
     dagId: Number(dagId) as DagId,
     dagName: decodeText(name ?? ''),
     spec: JSON.parse(spec ?? 'null') as ScheduleSpec,
     paused: paused === 't',
     decidedUntil: Number(decidedUntil) as Instant,
+    fault: decodeNullableText(fault ?? null),
   }));
 }
 

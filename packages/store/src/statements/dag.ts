@@ -99,12 +99,12 @@ function deployDags(dags: readonly Deployed[], deploys: readonly DagDeployed[]):
 const upsertSchedules = statement(
   'upsert_schedules',
   `
-  insert into schedule (shard, dag_id, revision, spec, paused, decided_until, actor, at)
-  select u.shard, u.dag_id, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::boolean[], $6::bigint[], $7::text[], $8::bigint[])
-      as u (shard, dag_id, revision, spec, paused, decided_until, actor, at)
+  insert into schedule (shard, dag_id, revision, spec, paused, decided_until, actor, at, fault)
+  select u.shard, u.dag_id, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::boolean[], $6::bigint[], $7::text[], $8::bigint[], $9::text[])
+      as u (shard, dag_id, revision, spec, paused, decided_until, actor, at, fault)
   on conflict (shard, dag_id) do update set revision = excluded.revision, spec = excluded.spec, paused = excluded.paused,
-    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at`,
+    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault`,
 );
 
 /** Leans on the primary key (shard, dag_id). */
@@ -162,6 +162,7 @@ export function changeSchedules(schedules: readonly ScheduleFold[]): Call[] {
         nullableArray(set.map((schedule) => schedule.decidedUntil)),
         textArray(set.map((schedule) => schedule.set.actor)),
         plainArray(set.map((schedule) => schedule.set.at)),
+        textArray(set.map((schedule) => schedule.set.fault)),
       ),
     );
   }

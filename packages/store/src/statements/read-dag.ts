@@ -16,7 +16,7 @@ import type {
 } from '@signalbox/engine';
 import type { CallResult, Row } from '../batch.ts';
 import { type Call, call, statement } from '../statement.ts';
-import { decodeText, plainArray, textArray } from '../text.ts';
+import { decodeNullableText, decodeText, plainArray, textArray } from '../text.ts';
 
 export interface DagKey {
   readonly shard: ShardNo;
@@ -60,7 +60,7 @@ const selectVersions = statement(
     join dag_version v on v.shard = u.shard and v.dag_id = u.dag_id and v.version_no = u.version_no`,
 );
 
-const SCHEDULE_COLUMNS = 's.shard, s.dag_id, s.revision, s.spec::text, s.paused, s.decided_until';
+const SCHEDULE_COLUMNS = 's.shard, s.dag_id, s.revision, s.spec::text, s.paused, s.decided_until, s.fault';
 
 const selectSchedules = statement(
   'select_schedules',
@@ -154,6 +154,7 @@ export function parseSchedules({ rows }: CallResult): StoredSchedule[] {
     spec: JSON.parse(row[3] ?? 'null') as ScheduleSpec,
     paused: row[4] === 't',
     decidedUntil: integer(row, 5) as Instant,
+    fault: decodeNullableText(row[6] ?? null),
   }));
 }
 

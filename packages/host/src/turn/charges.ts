@@ -1,0 +1,102 @@
+/**
+ * Who is to blame when a decision throws (D3, I57). A batch that threw is tried again command by command, on fresh memory; what
+ * throws alone, and a second time, is charged to the run or the schedule that it was about: strikes are stored, and with the
+ * second one a run is set aside. A schedule is paused at once, for it would come up with every tick.
+ */
+import type { Command, DagId, RunId, ShardNo, State } from '@signalbox/engine';
+import type { Log } from '../ports.ts';
+import type { Envelope } from './inbox.ts';
+
+type Strike = Extract<Command, { kind: 'StrikeRun' | 'StrikeSchedule' }>;
+
+export class Charges {
+  /** Runs that no load may touch, until they are set aside. */
+  readonly untouchable = new Set<RunId>();
+  private readonly log: Log;
+  /** Commands of a batch that threw: tried again one by one. */
+  private suspects: Envelope[] = [];
+  /** The last decision threw, and none has been settled since. */
+  private hasThrown = false;
+  private strikes: Strike[] = [];
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  get isOpen(): boolean {
+    return this.strikes.length > 0 || this.suspects.length > 0;
+  }
+
+  /** Charges a run with what went wrong. One that is to be set aside is not loaded any more. */
+  strikeRun(runId: RunId, reason: string, setAside: boolean): void {
+    if (setAside) this.untouchable.add(runId);
+    this.strikes.push({ kind: 'StrikeRun', runId, reason, setAside });
+  }
+
+  strikeSchedule(shard: ShardNo, dagId: DagId, reason: string): void {
+    this.strikes.push({ kind: 'StrikeSchedule', shard, dagId, reason });
+  }
+
+  /** What is to be decided alone, before all others; null when there is nothing. */
+  next(): Envelope[] | null {
+    const strike = this.strikes.shift();
+    if (strike !== undefined) return [{ command: strike, reply: null }];
+    const suspect = this.suspects.shift();
+    if (suspect === undefined) return null;
+    return suspect.isVoid?.() === true ? [] : [suspect];
+  }
+
+  /** A decision on these threw. */
+  charge(state: State, envelopes: readonly Envelope[], error: unknown): void {
+    const reason = describe(error);
+    const isAlone = envelopes.length <= 1;
+    // Memory that another node has overtaken may contradict what was read since: the first time only says to load anew.
+    const isProven = isAlone && this.hasThrown;
+    this.hasThrown = true;
+    const { touching, touchingSchedule } = state;
+    const level = isProven ? 'error' : 'warn';
+    this.log(level, 'A decision threw.', { error: reason, touching, schedule: touchingSchedule?.dagId ?? null });
+    if (!isProven) {
+      this.suspects.unshift(...envelopes);
+      return;
+    }
+    const [alone] = envelopes;
+    if (touching === null && touchingSchedule !== null) {
+      this.strikeSchedule(touchingSchedule.shard, touchingSchedule.dagId, reason);
+      // It was the tick that came along with it: the command itself may be all right.
+      this.suspects.unshift(...envelopes);
+      return;
+    }
+    // A strike that throws: the run can't even be looked at.
+    const setAside = alone?.command.kind === 'StrikeRun';
+    if (touching !== null) this.strikeRun(touching, reason, setAside);
+    alone?.reply?.({ status: 'unknown', reason });
+  }
+
+  /** A commit is settled: memory can be trusted. */
+  settled(): void {
+    this.hasThrown = false;
+  }
+
+  /** Set aside by now, or another node's to deal with: a load of ours need not go round it any more. */
+  done(batch: readonly Envelope[]): void {
+    for (const { command } of batch) if (command.kind === 'StrikeRun') this.untouchable.delete(command.runId);
+  }
+
+  undone(batch: readonly Envelope[]): void {
+    for (const { command } of batch) if (isStrike(command)) this.strikes.push(command);
+  }
+
+  /** They were taken and not decided. */
+  giveBack(envelopes: readonly Envelope[]): void {
+    for (const { command } of envelopes) if (isStrike(command)) this.strikes.unshift(command);
+  }
+}
+
+function isStrike(command: Command): command is Strike {
+  return command.kind === 'StrikeRun' || command.kind === 'StrikeSchedule';
+}
+
+export function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
