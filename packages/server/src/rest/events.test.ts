@@ -147,13 +147,29 @@ test('what the journal no longer has is a refusal, not a hole (I59)', async () =
   await expect(clientOf(0).listEvents({ after: 'AQ' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
 });
 
-test('a stream says where its reader is before anything happened, and ends with its credential', async () => {
-  const { token } = await clientOf(0).createToken({ name: 'listener', role: 'viewer' });
-  const response = await fetch(`${rig.servers[0]?.url}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
-  expect(response.headers.get('content-type')).toContain('text/event-stream');
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+test('a stream says where its reader is before anything happened', async () => {
+  const { body, headers } = await open('/v1/events', rig.token);
+  expect(headers.get('content-type')).toContain('text/event-stream');
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
   expect(new TextDecoder().decode((await reader.read()).value)).toMatch(/^id: [\w-]+\n\n$/);
-  await clientOf(0).revokeToken('listener');
-  const ended = async (): Promise<boolean> => (await reader.read().catch(() => ({ done: true }))).done || ended();
-  expect(await ended()).toBe(true);
+  await reader.cancel();
 });
+
+test('streams end with the credential that began them', async () => {
+  await deploy('waiting', { tasks: [{ name: 'a', handler: 'echo', queue: 'nobody' }] });
+  const { id } = await clientOf(0).submit('waiting');
+  const { token } = await clientOf(0).createToken({ name: 'listener', role: 'viewer' });
+  const streams = await Promise.all(['/v1/events', `/v1/runs/${id}/log?follow=true`].map((path) => open(path, token)));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+  await clientOf(0).revokeToken('listener');
+  for (const { body } of streams) await untilItEnds(body as ReadableStream<Uint8Array>);
+});
+
+const open = (path: string, token: string) =>
+  fetch(`${rig.servers[0]?.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+/** Cut off or finished: both are an end. */
+async function untilItEnds(body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader();
+  for (let isOver = false; !isOver; ) isOver = (await reader.read().catch(() => ({ done: true }))).done;
+}

@@ -3,8 +3,8 @@
  * stream: its client comes back with the id of the last event that it has.
  */
 
-import { SignalboxError } from '@signalbox/protocol';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { endWithCredential, STALLED_MS, type StreamParts } from './sse.ts';
 
 export interface SentEvent {
   readonly id?: string;
@@ -13,17 +13,12 @@ export interface SentEvent {
 }
 
 const ALIVE_MS = 15_000;
-const MOST_STREAMS = 1_000;
 
 export class EventStreams {
-  readonly #open = new Set<AbortController>();
-  #isClosing = false;
+  readonly #parts: StreamParts;
 
-  constructor(app: FastifyInstance) {
-    app.addHook('preClose', async () => {
-      this.#isClosing = true;
-      for (const stream of this.#open) stream.abort();
-    });
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
   }
 
   /** Sends what comes until there is no more. The first event is made before anything is sent: a refusal is still one of HTTP. */
@@ -32,10 +27,8 @@ export class EventStreams {
     reply: FastifyReply,
     events: (signal: AbortSignal) => AsyncGenerator<readonly SentEvent[], void>,
   ): Promise<FastifyReply> {
-    if (this.#isClosing || this.#open.size >= MOST_STREAMS)
-      throw new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 });
-    const stop = new AbortController();
-    this.#open.add(stop);
+    const stop = this.#parts.streams.begin();
+    endWithCredential(request, this.#parts, stop);
     const { raw } = reply;
     raw.on('close', () => stop.abort());
     const alive = setInterval(() => {
@@ -50,14 +43,13 @@ export class EventStreams {
       raw.writeHead(200, { ...headersOf(reply), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
       raw.write(':\n\n');
       for (let next = await first; next.done !== true && !stop.signal.aborted; next = await coming.next()) {
-        await write(raw, next.value.map(text).join(''), stop.signal);
+        await write(raw, next.value.map(text).join(''), stop);
       }
     } catch (error) {
       if (!raw.headersSent) throw error;
       request.log.warn({ error: String(error) }, 'A stream of lines broke off.');
     } finally {
       clearInterval(alive);
-      this.#open.delete(stop);
       stop.abort();
       if (raw.headersSent) raw.end();
     }
@@ -65,12 +57,15 @@ export class EventStreams {
   }
 }
 
-async function write(raw: FastifyReply['raw'], said: string, signal: AbortSignal): Promise<void> {
-  if (said === '' || signal.aborted || raw.write(said)) return;
+/** Whoever takes nothing for long is cut off. */
+async function write(raw: FastifyReply['raw'], said: string, stop: AbortController): Promise<void> {
+  if (said === '' || stop.signal.aborted || raw.write(said)) return;
+  const timer = setTimeout(() => raw.destroy(), STALLED_MS);
   await new Promise<void>((resolve) => {
     raw.once('drain', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    stop.signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  clearTimeout(timer);
 }
 
 /** Data is JSON, which has no line breaks of its own. */

@@ -15,8 +15,9 @@ type AttemptRequest = FastifyRequest<{ Params: { id: string; task: string; n: st
 
 const TEXT_PAGE = 1_000;
 
-export function logRoutes(app: FastifyInstance, { logs }: RestParts): void {
-  const streams = new EventStreams(app);
+export function logRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { logs } = parts;
+  const streams = new EventStreams(parts);
 
   app.get('/v1/runs/:id/tasks/:task/attempts/:n/log', async (request: AttemptRequest, reply) => {
     const name = attemptOf(request);

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 
 const MOST_STREAMS = 1_000;
-const STALLED_MS = 30_000;
+export const STALLED_MS = 30_000;
 const RECHECK_MS = 5_000;
 
 /** The streams that are open, for the end of the server and for its metrics. */
@@ -32,6 +32,8 @@ export class OpenStreams {
   }
 }
 
+export type StreamParts = Pick<RestParts, 'streams' | 'isStillValid'>;
+
 export interface Frame {
   readonly id?: string;
   readonly event?: string;
@@ -52,29 +54,35 @@ export function sseFrame({ id, event, data, comment }: Frame): string {
 export function streamEvents(
   request: FastifyRequest,
   reply: FastifyReply,
-  { streams, isStillValid }: Pick<RestParts, 'streams' | 'isStillValid'>,
+  parts: StreamParts,
   frames: (signal: AbortSignal) => AsyncIterable<string>,
 ): FastifyReply {
-  const stream = streams.begin();
+  const stream = parts.streams.begin();
   const { signal } = stream;
   const body = Readable.from(
     withoutStalling(frames(signal), () => stream.abort()),
     { objectMode: false },
   );
+  endWithCredential(request, parts, stream);
+  signal.addEventListener('abort', () => body.destroy(), { once: true });
+  body.once('close', () => stream.abort());
+  body.once('error', (error) => request.log.warn({ error: String(error) }, 'A stream ended early.'));
+  return reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
+}
+
+/** A stream lasts no longer than the credential that began it. */
+export function endWithCredential(
+  request: FastifyRequest,
+  { isStillValid }: StreamParts,
+  stream: AbortController,
+): void {
   const recheck = setInterval(() => {
     isStillValid(request).then(
       (isValid) => isValid || stream.abort(),
       () => undefined, // Nobody can say: what was believed a moment ago still is.
     );
   }, RECHECK_MS);
-  const end = () => {
-    clearInterval(recheck);
-    body.destroy();
-  };
-  signal.addEventListener('abort', end, { once: true });
-  body.once('close', () => stream.abort());
-  body.once('error', (error) => request.log.warn({ error: String(error) }, 'A stream ended early.'));
-  return reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
+  stream.signal.addEventListener('abort', () => clearInterval(recheck), { once: true });
 }
 
 /** Whoever has taken nothing for a while is not waited for. */

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { createClient } from '@signalbox/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
+import { isChange, OPERATIONS } from './operations/index.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.addWorker({
+    echo: () => null,
+    fail: () => {
+      throw new Error('on purpose');
+    },
+  });
+});
+afterAll(() => rig.stop());
+
+const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
+const definition = (name: string, more: object = {}) => ({ name, tasks: [{ name: 'a', handler: 'echo' }], ...more });
+
+interface Change {
+  readonly path: string;
+  readonly body?: object;
+  /** Another body for the same key. */
+  readonly other?: object;
+}
+
+/** For each operation that changes something: what must be there for it, and the request. Bundles have their hash for a key. */
+const CHANGES: Record<string, (name: string) => Promise<Change>> = {
+  deployDag: async (name) => ({
+    path: `/v1/dags/${name}`,
+    body: definition(name),
+    other: definition(name, { priority: 'high' }),
+  }),
+  deleteDag: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/dags/${name}` };
+  },
+  submit: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/dags/${name}/runs`, body: { params: 1 }, other: { params: 2 } };
+  },
+  submitMany: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/dags/${name}/runs/batch`, body: { runs: [{}] }, other: { runs: [{}, {}] } };
+  },
+  pauseSchedule: async (name) => {
+    await client().deployDag({ ...definition(name), schedule: { cron: '0 0 1 1 *' } });
+    return { path: `/v1/dags/${name}/schedule/pause` };
+  },
+  resumeSchedule: async (name) => {
+    await client().deployDag({ ...definition(name), schedule: { cron: '0 0 1 1 *' } });
+    return { path: `/v1/dags/${name}/schedule/resume` };
+  },
+  cancelRun: async (name) => {
+    await client().deployDag({ name, tasks: [{ name: 'a', handler: 'echo', queue: 'nobody' }] });
+    return { path: `/v1/runs/${(await client().submit(name)).id}/cancel` };
+  },
+  retryTask: async (name) => {
+    await client().deployDag({ name, tasks: [{ name: 'a', handler: 'fail' }] });
+    const { id } = await client().submit(name);
+    await client().waitForRun(id);
+    return { path: `/v1/runs/${id}/tasks/a/retry` };
+  },
+  signalEvent: async (name) => {
+    await client().deployDag({ ...definition(name), on: { event: name } });
+    return { path: `/v1/events/${name}`, body: { payload: 1 }, other: { payload: 2 } };
+  },
+  drainWorker: async (name) => {
+    await rig.addWorker({ echo: () => null }, { name, queues: ['apart'] });
+    const { items } = await client().listWorkers();
+    return { path: `/v1/workers/${items.find((worker) => worker.name === name)?.id}/drain` };
+  },
+  createToken: async (name) => ({
+    path: '/v1/tokens',
+    body: { name, role: 'viewer' },
+    other: { name, role: 'operator' },
+  }),
+  revokeToken: async (name) => {
+    await client().createToken({ name, role: 'viewer' });
+    return { path: `/v1/tokens/${name}/revoke` };
+  },
+  createLoginLink: async () => ({ path: '/v1/login-links', body: {} }),
+  runRetention: async () => ({ path: '/v1/retention/run' }),
+};
+
+const changes = OPERATIONS.filter((operation) => isChange(operation) && operation.body !== 'bytes');
+
+test.each(changes)(
+  '$id made twice with one key is made once, also when the first was cut off (I11, I12)',
+  async ({ id, method }) => {
+    const make = CHANGES[id];
+    if (make === undefined) throw new Error(`${id} has no entry here.`);
+    const name = `${id}-${randomUUID().slice(0, 8)}`;
+    const { path, body, other } = await make(name);
+    const headers = { 'idempotency-key': `key-of-${name}` };
+    const send = (sent = body) => rig.ask(method, path, sent, { headers });
+    const first = await send();
+    expect(first.status).toBeLessThan(300);
+    const again = await Promise.all([send(), send()]);
+    for (const answer of again) expect([answer.status, answer.body]).toEqual([first.status, first.body]);
+    if (other !== undefined) {
+      const conflict = await send(other);
+      expect([conflict.status, conflict.body.code]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
+    }
+    // The change was made, and the server ended before it could say so.
+    await rig.sql(`update request_key set status = null, answer = null, at = '-infinity' where operation = '${id}'`);
+    if (id === 'drainWorker') {
+      await eventually(async () => (await client().listWorkers()).items.every((worker) => worker.name !== name));
+    }
+    const redone = await send();
+    expect(redone.status).toBe(first.status);
+    if (id === 'createToken' || id === 'signalEvent') expect(redone.body).toEqual(first.body);
+  },
+);
+
+test('while a request is under way another with its key waits for the answer', async () => {
+  await client().deployDag(definition('slow'));
+  const headers = { 'idempotency-key': 'slow' };
+  await rig.sql(`insert into request_key (tenant_id, operation, target, key, body_hash)
+    select 1, 'deleteDag', 'slow', 'slow', encode(sha256('null'), 'hex')`);
+  const waiting = rig.ask('DELETE', '/v1/dags/slow', undefined, { headers });
+  await rig.sql(`update request_key set status = 200, answer = '{"name":"slow","retired":true}' where key = 'slow'`);
+  expect((await waiting).body).toEqual({ name: 'slow', retired: true });
+  // It was the other's to do.
+  expect((await client().getDag('slow')).retiredAt).toBeNull();
+});
+
+test('a refusal is not remembered: once its reason is gone the same key may do it (I12)', async () => {
+  const headers = { 'idempotency-key': 'later' };
+  const remove = () => rig.ask('DELETE', '/v1/dags/later', undefined, { headers });
+  expect((await remove()).body.code).toBe('DAG_NOT_FOUND');
+  await client().deployDag(definition('later'));
+  expect((await remove()).status).toBe(200);
+});
+
+test('a deploy that names an unknown bundle is refused, and changes nothing', async () => {
+  const bundle = 'ab'.repeat(32);
+  const refused = await rig.ask('PUT', '/v1/dags/coded', { ...definition('coded'), bundle });
+  expect([refused.status, refused.body.code]).toEqual([404, 'BUNDLE_NOT_FOUND']);
+  expect((await rig.ask('GET', '/v1/dags/coded')).status).toBe(404);
+});
