@@ -66,7 +66,8 @@ export class FunctionChild {
     this.key = key;
     this.#home = home;
     this.#listener = listener;
-    const endMark = `\0signalbox-end-${randomBytes(16).toString('hex')}\0`;
+    // Its end is no beginning of it: else it would be waited for whether another one follows.
+    const endMark = `\0signalbox-end-${randomBytes(16).toString('hex')}\n`;
     const options = bundle.hasSourceMap ? ['--enable-source-maps'] : [];
     this.#process = spawn(process.execPath, [...options, PROGRAM], {
       cwd: folder,

@@ -127,6 +127,7 @@ test('the signal of a function fires, with its reason, and it has its grace', as
 
 test('what functions print is the log of the attempt that printed it, and it is stored before the report', async () => {
   const rig = await startBody({ environment, slots: 1 });
+  const pid = await rig.run(order(rig, 'pid'));
   for (let n = 1; n <= 5; n++) {
     const assignment = order(rig, n === 3 ? 'halfLine' : 'prints', {}, { params: String(n) });
     expect(await rig.run(assignment)).toMatchObject({ outcome: 'succeeded' });
@@ -135,6 +136,8 @@ test('what functions print is the log of the attempt that printed it, and it is 
       n === 3 ? ['stdout: no line break'] : [said, 'stderr: err', `stdout: out ${n}`],
     );
   }
+  // None of it has cost the child its life.
+  expect((await rig.run(order(rig, 'pid'))).output).toBe(pid.output);
   const below = order(rig, 'childPrints');
   await rig.run(below);
   expect(rig.data.textOf(below.claim)).toEqual(['stdout: from below']);
