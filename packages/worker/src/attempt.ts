@@ -66,10 +66,14 @@ export class Attempt {
     return this.assignment.claim;
   }
 
-  /** What only the handler needed is not kept while the report waits for its answer. */
+  /** What only running it needed is not kept while the report waits for its answer. */
   dropPayload(): void {
-    const { params, upstream } = this.assignment;
-    if (params !== '' || upstream.length > 0) this.assignment = { ...this.assignment, params: '', upstream: [] };
+    const { params, upstream, work } = this.assignment;
+    if (params !== '' || upstream.length > 0 || work !== '') {
+      this.assignment = { ...this.assignment, params: '', upstream: [], work: '' };
+    }
+    this.execution = null;
+    this.log = null;
   }
 
   get isActive(): boolean {

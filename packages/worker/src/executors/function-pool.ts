@@ -18,12 +18,17 @@ const IDLE_MS = 60_000;
 /** So many that are idle stay, whatever their age: the next attempt need not wait for one to start. */
 const KEPT_WARM = 2;
 const LOOK_MS = 5_000;
+/** So long an attempt waits for a child that is there, before another one is started: that takes three times as long. */
+const PATIENCE_MS = 15;
+
+const NO_CHILDREN = { all: 0, starting: 0 };
 
 interface Waiting {
   readonly key: string;
   readonly bundle: BundleFile;
   readonly job: Job;
   readonly end: (result: Result) => void;
+  readonly since: number;
   child: FunctionChild | null;
 }
 
@@ -31,6 +36,7 @@ export class FunctionPool {
   readonly #home: ChildHome;
   readonly #most: number;
   readonly #children = new Set<FunctionChild>();
+  readonly #childrenOf = new Map<string, { all: number; starting: number }>();
   /** The last one used comes first: it is the warmest. */
   readonly #idle = new Map<string, FunctionChild[]>();
   readonly #waiting = new Map<string, Waiting[]>();
@@ -38,6 +44,7 @@ export class FunctionPool {
   /** Where all of them start; made with the first. */
   #folder: string | null = null;
   #looker: NodeJS.Timeout | null = null;
+  #soon: NodeJS.Timeout | null = null;
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
 
@@ -52,7 +59,7 @@ export class FunctionPool {
 
   run(job: Job, bundle: BundleFile, end: (result: Result) => void): Execution {
     const key = `${job.assignment.tenant}/${bundle.hash}`;
-    const waiting: Waiting = { key, bundle, job, end, child: null };
+    const waiting: Waiting = { key, bundle, job, end, since: performance.now(), child: null };
     const idle = this.#idle.get(key)?.pop();
     if (idle !== undefined) this.#give(idle, waiting);
     else {
@@ -74,6 +81,7 @@ export class FunctionPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#looker !== null) clearInterval(this.#looker);
+    if (this.#soon !== null) clearTimeout(this.#soon);
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -101,20 +109,36 @@ export class FunctionPool {
     waiting.end(failure('cancelled', ''));
   }
 
+  /** Whoever waits for a bundle that no child has gets one at once; the others after a while. */
   #startSome(): void {
     if (this.#isClosed) return;
     const mostStarting = Math.max(2, availableParallelism());
+    const now = performance.now();
+    let isEarly = false;
     for (const [key, queue] of this.#waiting) {
       if (this.#startingCount >= mostStarting) return;
-      const starting = [...this.#children].filter((child) => child.key === key && child.state === 'starting').length;
-      for (let missing = queue.length - starting; missing > 0; missing--) {
+      const own = this.#childrenOf.get(key) ?? NO_CHILDREN;
+      let free = own.starting;
+      for (const { bundle, since } of queue) {
+        if (free-- > 0) continue;
         if (this.#startingCount >= mostStarting) return;
+        if (own.all > 0 && now - since < PATIENCE_MS) {
+          isEarly = true;
+          break;
+        }
         if (this.#children.size >= this.#most && !this.#endOldestIdle()) return;
-        const [first] = queue;
-        if (first === undefined) break;
-        this.#start(key, first.bundle);
+        this.#start(key, bundle);
       }
     }
+    if (isEarly) this.#lookSoon();
+  }
+
+  #lookSoon(): void {
+    if (this.#isClosed) return;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      this.#startSome();
+    }, PATIENCE_MS);
   }
 
   #start(key: string, bundle: BundleFile): void {
@@ -128,16 +152,25 @@ export class FunctionPool {
       return;
     }
     this.#startingCount++;
+    const own = this.#childrenOf.get(key) ?? { all: 0, starting: 0 };
+    this.#childrenOf.set(key, own);
+    own.all++;
+    own.starting++;
     let hasStarted = false;
+    const started = (): void => {
+      if (hasStarted) return;
+      hasStarted = true;
+      this.#startingCount--;
+      own.starting--;
+    };
     const child = new FunctionChild(key, bundle, this.#folder, this.#home, {
       onIdle: () => {
-        if (!hasStarted) this.#startingCount--;
-        hasStarted = true;
+        started();
         this.#takeNext(child);
       },
       onEnded: (_, error) => {
-        if (!hasStarted) this.#startingCount--;
-        hasStarted = true;
+        started();
+        if (--own.all === 0) this.#childrenOf.delete(key);
         this.#forget(child, error);
       },
     });
@@ -149,6 +182,7 @@ export class FunctionPool {
     const next = this.#waiting.get(child.key)?.shift();
     if (next !== undefined) {
       this.#give(child, next);
+      this.#lookSoon();
       return;
     }
     this.#waiting.delete(child.key);
