@@ -140,6 +140,16 @@ test('tasks side by side end in their own time, and limits hold', async () => {
   expect(run.elapsedMs).toBe(3_000); // t2 waits for the place of t1
 });
 
+test('a schedule makes no runs of its own beside the one that is tried', async () => {
+  let starts = 0;
+  const often = dag('often', { schedule: { cron: '* * * * *' }, maxActiveRuns: 5 }, ({ task }) => {
+    const first = task('first', () => 1);
+    task('second', { needs: [first] }, () => ++starts);
+  });
+  const run = await testRun(often, { stubs: { first: takes('10m', 1) } });
+  expect([run.outcome, run.attempts.length, starts]).toEqual(['succeeded', 2, 1]);
+});
+
 test('what is outside needs a stub, and a stub needs a task', async () => {
   const etl = dag('etl', ({ process, http }) => {
     const extract = process('extract', { run: 'psql' });
