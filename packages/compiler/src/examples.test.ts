@@ -1,47 +1,22 @@
 /** Every example is compiled as a user's folder would be, and run: its functions out of the bundle, its processes for real. */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Handler, HandlerContext } from '@signalbox/sdk';
-import { type Stub, type TestRun, testRun } from '@signalbox/sdk/testing';
+import type { TestRun } from '@signalbox/sdk/testing';
 import { expect, test } from 'vitest';
 import { compileFolder } from './compile.ts';
 import type { CompiledDag } from './compiled.ts';
-import { makeFolder } from './folder.testing.ts';
+import { tryCompiled } from './try-compiled.testing.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const run = promisify(execFile);
 
-type Task = CompiledDag['definition']['tasks'][number];
-
-/** As a worker would: inputs as variables, the output in a file. */
-async function runProcess(task: Task, { inputs }: HandlerContext): Promise<unknown> {
-  const output = join(await makeFolder(), 'output.json');
-  const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, String(value)]);
-  const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
-  const [program, ...args] = Array.isArray(task.run) ? task.run : ['sh', '-c', task.run ?? ''];
-  await run(program as string, args, { env });
-  return readFile(output, 'utf8').then(JSON.parse, () => null);
-}
-
 async function tryExample(name: string, params: unknown = null): Promise<TestRun> {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
-  const dag = dags.find((each) => each.name === name) as CompiledDag;
-  const folder = await makeFolder({ 'bundle.mjs': dag.bundle?.code.toString() ?? 'export const functions = {};' });
-  const { functions } = (await import(pathToFileURL(join(folder, 'bundle.mjs')).href)) as {
-    functions: Record<string, Handler>;
-  };
-  const stubs = Object.fromEntries(
-    dag.definition.tasks.map((task): [string, Stub] => [
-      task.name,
-      task.function === undefined ? (context) => runProcess(task, context) : (functions[task.function] as Stub),
-    ]),
-  );
-  return testRun(dag.definition, { params, stubs });
+  return tryCompiled(dags.find((dag) => dag.name === name) as CompiledDag, params);
 }
 
 test('the folder has these dags, and all compile', async () => {

@@ -1,9 +1,10 @@
 /** What docs/guides/writing-dags.md shows can be copied: each block that begins with the name of its file is compiled. */
 import { readFile } from 'node:fs/promises';
-import { testRun } from '@signalbox/sdk/testing';
 import { expect, test } from 'vitest';
 import { compileFolder } from './compile.ts';
+import type { CompiledDag } from './compiled.ts';
 import { makeFolder } from './folder.testing.ts';
+import { tryCompiled } from './try-compiled.testing.ts';
 
 const GUIDE = new URL('../../../docs/guides/writing-dags.md', import.meta.url);
 
@@ -19,27 +20,31 @@ test('every file of the guide compiles', async () => {
   expect(dags.map(({ name }) => name)).toEqual(['coffee-yaml', 'coffee', 'load-yaml', 'load', 'notify-yaml', 'notify']);
 });
 
-test('a dag and its twin in YAML give the same result', async () => {
-  const files = await filesOf(GUIDE);
+const README = new URL('../../../README.md', import.meta.url);
+
+/** What the README has its reader paste into a shell. */
+async function pastedFiles(): Promise<Record<string, string>> {
+  const pasted = (await readFile(README, 'utf8')).matchAll(/^cat > dags\/(\S+) <<'END'\n(.*?)^END$/gms);
+  return Object.fromEntries(Array.from(pasted, ([, name, text]) => [name as string, text as string]));
+}
+
+test.each([
+  ['the README', pastedFiles],
+  ['the guide', () => filesOf(GUIDE)],
+])('the first dag of %s has less than 15 lines, and its twin in YAML gives the same result', async (_, read) => {
+  const files = await read();
   expect(files['coffee.ts']?.trim().split('\n').length).toBeLessThan(15);
-  const folder = await makeFolder(files);
-  const { dags } = await compileFolder({ folder });
-  const outputs = await Promise.all(
+  const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
+  expect(problems).toEqual([]);
+  const [first, twin] = await Promise.all(
     ['coffee', 'coffee-yaml'].map(async (name) => {
-      const dag = dags.find((each) => each.name === name);
-      const code = dag?.bundle?.code.toString('base64') ?? '';
-      const { functions } = await import(`data:text/javascript;base64,${code}`);
-      const stubs = { grind: functions[`${name}/grind`], brew: functions[`${name}/brew`] };
-      const run = await testRun(dag?.definition as NonNullable<typeof dag>['definition'], {
-        params: { cups: 2 },
-        stubs,
-      });
-      return run.tasks.map(({ state, output }) => [state, output]);
+      const run = await tryCompiled(dags.find((dag) => dag.name === name) as CompiledDag, { cups: 2 });
+      return run.tasks.map((task) => [task.name, task.state, task.output]);
     }),
   );
-  expect(outputs[0]).toEqual([
-    ['succeeded', { grams: 32 }],
-    ['succeeded', 'coffee of 32 g'],
+  expect(first).toEqual([
+    ['grind', 'succeeded', { grams: 32 }],
+    ['brew', 'succeeded', 'coffee of 32 g'],
   ]);
-  expect(outputs[1]).toEqual(outputs[0]);
+  expect(twin).toEqual(first);
 });
