@@ -6,7 +6,7 @@ import type { RunId, TaskNo, TenantId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { LogAttempts, LogAttemptView, Queries } from '@signalbox/store';
 import type { NumberedLine } from './frame.ts';
-import type { LogPage, LogStore, ReadLog } from './log-store.ts';
+import type { LogPage, LogStats, LogStore, ReadLog } from './log-store.ts';
 import { cutAtGap, mergePages } from './merge.ts';
 import { type NodeLogs, readMany } from './node-logs.ts';
 import { advance, type RunCursor } from './run-cursor.ts';
@@ -44,6 +44,7 @@ export interface RunLogPage {
 /** A worker sends its last lines within this time of the end of their attempt, or never. */
 const LATE_MS = 1_000;
 const POLL_MS = 500;
+const SILENT_MS = 15_000;
 /** Lines that come one by one are read a few at a time. */
 const PAUSE_MS = 30;
 /** Runs whose tasks' names are remembered, by the sum of their tasks. */
@@ -65,6 +66,10 @@ export class LogReader {
     this.#logs = ports.logs;
     this.#nodes = ports.nodes;
     this.#queries = ports.queries;
+  }
+
+  get stats(): LogStats {
+    return this.#logs.stats;
   }
 
   async attemptPage(
@@ -115,7 +120,7 @@ export class LogReader {
     return { lines, next: page.next, isOver: known.isEnded && page.isAll, missing: page.missing };
   }
 
-  /** Pages as lines come, until the log is over or the caller has enough. Pages that say nothing are left out. */
+  /** Pages as lines come, until the log is over or the caller has enough; an empty one now and then says that it goes on. */
   async *followAttempt(name: AttemptName, from: number, signal: AbortSignal): AsyncGenerator<AttemptLogPage, void> {
     // A retry has a log of its own: who follows the last attempt follows the one that is the last now.
     let pinned = name;
@@ -144,11 +149,16 @@ export class LogReader {
   ): AsyncGenerator<Page, void> {
     const { runId } = await this.#findRun(name);
     const news = new News(signal);
+    let saidAt = performance.now();
     const stop = this.#logs.follow(runId, () => news.tell());
     try {
       while (!signal.aborted) {
         const page = await read();
-        if (page.lines.length > 0 || page.isOver) yield page;
+        const isSilent = performance.now() - saidAt > SILENT_MS;
+        if (page.lines.length > 0 || page.isOver || isSilent) {
+          yield page;
+          saidAt = performance.now();
+        }
         if (page.isOver) return;
         if (page.lines.length === 0) await news.wait(POLL_MS);
         else await pause(PAUSE_MS);

@@ -50,6 +50,14 @@ export interface LogPage {
   readonly hasMore: boolean;
 }
 
+export interface LogStats {
+  readonly segments: number;
+  readonly bytes: number;
+  /** Stored since the start. */
+  readonly lines: number;
+  readonly refusedPieces: number;
+}
+
 const SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Bounds the memory of places. */
 const SEGMENT_FRAMES = 200_000;
@@ -88,6 +96,9 @@ export class LogStore {
   #writing: Promise<void> | null = null;
   #syncTimer: NodeJS.Timeout | null = null;
   #isClosed = false;
+  #lines = 0;
+  /** Counted for the metrics, by who looks at their tokens. */
+  refusedPieces = 0;
 
   private constructor(options: LogStoreOptions) {
     this.#options = options;
@@ -106,11 +117,13 @@ export class LogStore {
     return store;
   }
 
-  get stats(): { readonly segments: number; readonly bytes: number } {
+  get stats(): LogStats {
     const open = this.#open;
     return {
       segments: this.#closed.count + (open === null ? 0 : 1),
       bytes: this.#closed.bytes + (open?.bytes ?? 0),
+      lines: this.#lines,
+      refusedPieces: this.refusedPieces,
     };
   }
 
@@ -232,6 +245,7 @@ export class LogStore {
     for (const piece of pieces) {
       for (const fresh of this.#stored.take(piece)) {
         runs.add(fresh.attempt.runId);
+        this.#lines += fresh.lines.length;
         for (const { bytes, firstLine, lineCount } of framesOf(fresh)) {
           let open = await this.#segment();
           if (

@@ -1,5 +1,6 @@
 /** Every metric of a server, once: what is written for Prometheus and what stands in docs/reference/metrics.md. */
 import type { HistogramSeen, HostMetrics } from '@signalbox/host';
+import type { LogStats } from '../logs/log-store.ts';
 import type { RequestCount, RequestTimes } from './http-metrics.ts';
 import type { LoopDelay } from './loop-delay.ts';
 
@@ -9,6 +10,7 @@ export interface Seen {
   readonly loops: Readonly<Record<'main' | 'edge', LoopDelay>>;
   readonly requests: { readonly counts: readonly RequestCount[]; readonly times: readonly RequestTimes[] };
   readonly streams: number;
+  readonly logs: LogStats;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
   readonly uptimeSeconds: number;
   readonly build: { readonly version: string; readonly node: string };
@@ -180,6 +182,12 @@ export const METRICS: readonly Metric[] = [
     ['route', 'method'],
   ),
   gauge('event_listeners', 'Streams that are open: of events, and of lines of logs.', ({ streams }) => one(streams)),
+  gauge('log_bytes', 'Logs on the disk of this server, with their indexes.', ({ logs }) => one(logs.bytes)),
+  gauge('log_segments', 'Files that those logs lie in.', ({ logs }) => one(logs.segments)),
+  counter('log_lines', 'Lines of logs that were stored.', ({ logs }) => one(logs.lines)),
+  counter('log_pieces_refused', 'Pieces of logs whose token did not fit their attempt.', ({ logs }) =>
+    one(logs.refusedPieces),
+  ),
   gauge(
     'event_loop_delay_seconds',
     'How late a thread comes to what is due, since it was last asked.',

@@ -61,7 +61,7 @@ async function stream(path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${rig.servers[0]?.url}${path}`, {
     headers: { authorization: `Bearer ${rig.token}`, accept: 'text/event-stream', ...headers },
   });
-  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   const said = { text: '' };
   const ended = (async () => {
     for await (const chunk of response.body ?? []) said.text += Buffer.from(chunk as Uint8Array).toString();

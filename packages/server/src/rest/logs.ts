@@ -8,26 +8,28 @@ import { readCursor, START, writeCursor } from '../logs/run-cursor.ts';
 import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
-import { EventStreams, type SentEvent } from './log-sse.ts';
 import { idOf, type RunRequest } from './runs.ts';
+import { sseFrame, streamEvents } from './sse.ts';
 
 type AttemptRequest = FastifyRequest<{ Params: { id: string; task: string; n: string } }>;
 
 const TEXT_PAGE = 1_000;
+const STILL_THERE = sseFrame({ comment: '' });
 
 export function logRoutes(app: FastifyInstance, parts: RestParts): void {
   const { logs } = parts;
-  const streams = new EventStreams(parts);
 
   app.get('/v1/runs/:id/tasks/:task/attempts/:n/log', async (request: AttemptRequest, reply) => {
     const name = attemptOf(request);
     const query = parseOr(readLogSchema, request.query, 'BAD_REQUEST');
-    if (query.follow === 'true' || wants(request, 'text/event-stream')) {
-      const from = Math.max(query.from, lastLine(request) + 1);
-      return streams.send(request, reply, (signal) => lineEvents(logs, name, from, signal));
-    }
     const ask = (from: number, limit: number) =>
       fromDatabase(() => logs.attemptPage(name, { from, limit }), request.log);
+    if (query.follow === 'true' || wants(request, 'text/event-stream')) {
+      const from = Math.max(query.from, lastLine(request) + 1);
+      // Before the first byte: what is not there is still a refusal with a status.
+      await ask(from, 1);
+      return streamEvents(request, reply, parts, (signal) => lineEvents(logs, name, from, signal));
+    }
     if (!wants(request, 'text/plain')) {
       const { lines, ...page } = await ask(query.from, query.limit);
       return { lines: lines.map(lineAnswer), ...page };
@@ -43,11 +45,12 @@ export function logRoutes(app: FastifyInstance, parts: RestParts): void {
     const query = parseOr(readRunLogSchema, request.query, 'BAD_REQUEST');
     const given = query.cursor ?? (lastId(request) === '' ? undefined : lastId(request));
     const cursor = given === undefined ? START : readCursor(given);
+    const ask = (limit: number) => fromDatabase(() => logs.runPage(name, { cursor, limit }), request.log);
     if (query.follow === 'true' || wants(request, 'text/event-stream')) {
-      return streams.send(request, reply, (signal) => runEvents(logs, name, cursor, signal));
+      await ask(1);
+      return streamEvents(request, reply, parts, (signal) => runEvents(logs, name, cursor, signal));
     }
-    const page = await fromDatabase(() => logs.runPage(name, { cursor, limit: query.limit }), request.log);
-    const { next, lines, isOver, missing } = page;
+    const { next, lines, isOver, missing } = await ask(query.limit);
     return { lines: lines.map(runLineAnswer), next: writeCursor(next), isOver, missing };
   });
 }
@@ -57,11 +60,17 @@ async function* lineEvents(
   name: AttemptName,
   from: number,
   signal: AbortSignal,
-): AsyncGenerator<readonly SentEvent[], void> {
+): AsyncGenerator<string, void> {
+  yield STILL_THERE;
   for await (const { lines, isOver, missing } of logs.followAttempt(name, from, signal)) {
-    const events: SentEvent[] = lines.map((line) => ({ id: String(line.no), data: JSON.stringify(lineAnswer(line)) }));
-    yield isOver ? [...events, { event: 'end', data: JSON.stringify({ missing }) }] : events;
+    const frames = lines.map((line) => sseFrame({ id: String(line.no), data: JSON.stringify(lineAnswer(line)) }));
+    yield frames.join('') + ending(isOver, missing);
   }
+}
+
+/** Says that nothing more will come, or, where there was nothing to say, that somebody is there. */
+function ending(isOver: boolean, missing: readonly string[]): string {
+  return isOver ? sseFrame({ event: 'end', data: JSON.stringify({ missing }) }) : STILL_THERE;
 }
 
 async function* runEvents(
@@ -69,14 +78,13 @@ async function* runEvents(
   name: RunName,
   from: Parameters<LogReader['followRun']>[1],
   signal: AbortSignal,
-): AsyncGenerator<readonly SentEvent[], void> {
+): AsyncGenerator<string, void> {
+  yield STILL_THERE;
   for await (const { lines, next, isOver, missing } of logs.followRun(name, from, signal)) {
     // Only the end of a page is a place to go on from.
-    const events: SentEvent[] = lines.map((line, i) => ({
-      ...(i === lines.length - 1 ? { id: writeCursor(next) } : {}),
-      data: JSON.stringify(runLineAnswer(line)),
-    }));
-    yield isOver ? [...events, { event: 'end', data: JSON.stringify({ missing }) }] : events;
+    const id = (i: number) => (i === lines.length - 1 ? { id: writeCursor(next) } : {});
+    const frames = lines.map((line, i) => sseFrame({ ...id(i), data: JSON.stringify(runLineAnswer(line)) }));
+    yield frames.join('') + ending(isOver, missing);
   }
 }
 

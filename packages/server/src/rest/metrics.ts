@@ -6,7 +6,7 @@ import { METRICS_TYPE, writeMetrics } from '../metrics/write.ts';
 import { VERSION } from '../version.ts';
 import type { RestParts } from './app.ts';
 
-export function metricsRoutes(app: FastifyInstance, { main, streams, leftMs }: RestParts): void {
+export function metricsRoutes(app: FastifyInstance, { main, logs, streams, leftMs }: RestParts): void {
   const requests = new HttpMetrics();
   const loop = new LoopWatch();
   app.addHook('onClose', async () => loop.stop());
@@ -29,6 +29,7 @@ export function metricsRoutes(app: FastifyInstance, { main, streams, leftMs }: R
       loops: { main: mainLoop, edge: loop.seen() },
       requests: requests.seen(),
       streams: streams.size,
+      logs: logs.stats,
       memory: { rss, heapUsed },
       uptimeSeconds: Math.round(process.uptime()),
       build: { version: VERSION, node: process.version },

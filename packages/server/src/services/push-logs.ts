@@ -18,9 +18,6 @@ export interface PushLogsPorts extends CallGuard {
   readonly logger: Logger;
 }
 
-/** For the metrics of the node. */
-export const pushed = { batches: 0, lines: 0, refusedPieces: 0 };
-
 const SENDERS = { may: ['worker', 'admin'], action: 'send logs' } as const;
 
 export async function pushLogs(stream: LogServerStream, ports: PushLogsPorts): Promise<void> {
@@ -55,9 +52,7 @@ export async function pushLogs(stream: LogServerStream, ports: PushLogsPorts): P
       logger.warn({ refused, peer: stream.getPeer() }, 'Lines of a log came with a token that does not fit.');
     }
     await store(pieces.map(linesOf), ports);
-    pushed.batches += 1;
-    pushed.refusedPieces += refused;
-    pushed.lines += pieces.reduce((sum, { lines }) => sum + lines.length, 0);
+    ports.logs.refusedPieces += refused;
     if (!isOver) stream.write(batch.no);
   };
 
