@@ -56,7 +56,7 @@ describe.each(users())('as $name', (who) => {
 
     const good = await box.run('runs', 'trigger', 'hello', '--wait');
     expect([good.exitCode, good.stderr]).toEqual([0, '']);
-    expect(good.stdout).toMatch(/greet running attempt 1\n/);
+    expect(good.stdout).toMatch(/\n  shout succeeded attempt 1 after /);
     expect(good.stdout).not.toContain('\u001b');
 
     const bad = await box.run('runs', 'trigger', 'broken', '--wait');
@@ -66,7 +66,15 @@ describe.each(users())('as $name', (who) => {
     expect(bad.stdout).toMatch(/the last \S+ ?lines? of its log:\n +│ \S/);
     expect(bad.stdout).toMatch(/signalbox runs retry \S+ --wait/);
 
-    const second = await box.run('start', '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--services', '127.0.0.1:0');
+    const second = await box.run(
+      'start',
+      '--http',
+      '127.0.0.1:0',
+      '--grpc',
+      '127.0.0.1:0',
+      '--services',
+      '127.0.0.1:0',
+    );
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain(`process ${first.pid}`);
     const busy = await box.run('start', '--data', join(box.folder, 'other'), '--http', new URL(box.url).host);
@@ -78,7 +86,11 @@ describe.each(users())('as $name', (who) => {
 
     const again = await box.start();
     const after = await box.json<Page>('runs', 'list');
-    expect(after.items.map(({ dag, outcome }) => `${dag} ${outcome}`)).toEqual(['broken failed', 'hello succeeded', 'hello succeeded']);
+    expect(after.items.map(({ dag, outcome }) => `${dag} ${outcome}`)).toEqual([
+      'broken failed',
+      'hello succeeded',
+      'hello succeeded',
+    ]);
     expect((await box.json<Run>('runs', 'trigger', 'hello', '--wait')).outcome).toBe('succeeded');
     expect(await stopped(again, 'SIGHUP')).toBe(0);
     expect(box.processes()).toEqual([]);

@@ -60,7 +60,8 @@ export class Sandbox {
     await chmod(folder, 0o755); // as root PostgreSQL runs under another account, which must get there
     const sandbox = new Sandbox(folder, who);
     await mkdir(join(folder, 'dags'));
-    for (const path of [folder, join(folder, 'dags')]) if (who.ids !== null) await chown(path, who.ids.uid, who.ids.gid);
+    for (const path of [folder, join(folder, 'dags')])
+      if (who.ids !== null) await chown(path, who.ids.uid, who.ids.gid);
     return sandbox;
   }
 
@@ -116,7 +117,7 @@ export class Sandbox {
   async start(...more: string[]): Promise<Begun> {
     this.url = '';
     const ports = ['--http', '--grpc', '--services'].flatMap((flag) => [flag, '127.0.0.1:0']);
-    const begun = this.begin(['start', ...ports, ...more]);
+    const begun = this.begin(['start', '--data', this.data, ...ports, ...more]);
     await until('it runs', 60_000, () => begun.said().includes('Ctrl-C stops everything') || !begun.isRunning());
     const url = /API +(\S+)/.exec(begun.said())?.[1];
     if (url === undefined) throw new Error(`It did not start:\n${begun.said()}`);
@@ -132,7 +133,7 @@ export class Sandbox {
   }
 
   async remove(): Promise<void> {
-    for (const { isRunning, pid } of this.#begun) if (isRunning()) killAll([pid]);
+    for (const begun of this.#begun) if (begun.isRunning()) killAll([begun.pid]);
     killAll(this.processes());
     await until('nothing is left', 10_000, () => this.processes().length === 0);
     await rm(this.folder, { recursive: true, force: true });

@@ -18,6 +18,15 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     else await fail(error, words.includes('--json'));
   }
+  await leave();
+}
+
+/** What has been said is said; a connection that is kept open for the next request must not keep the prompt waiting. */
+async function leave(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.writable) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  }
+  process.exit();
 }
 
 async function fail(error: unknown, asJson: boolean): Promise<void> {

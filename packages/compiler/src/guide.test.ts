@@ -24,7 +24,7 @@ const README = new URL('../../../README.md', import.meta.url);
 
 /** What the README has its reader paste into a shell. */
 async function pastedFiles(): Promise<Record<string, string>> {
-  const pasted = (await readFile(README, 'utf8')).matchAll(/^cat > dags\/(\S+) <<'END'\n(.*?)^END$/gms);
+  const pasted = (await readFile(README, 'utf8')).matchAll(/^cat > (\S+) <<'END'\n(.*?)^END$/gms);
   return Object.fromEntries(Array.from(pasted, ([, name, text]) => [name as string, text as string]));
 }
 

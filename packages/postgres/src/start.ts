@@ -8,7 +8,7 @@ import { PostgresError } from './error.ts';
 import { bringUp } from './postmaster.ts';
 import { serverSettings } from './settings.ts';
 import { socketFolder } from './socket-folder.ts';
-import { stopPostmaster } from './stop.ts';
+import { isRunning, stopPostmaster } from './stop.ts';
 
 export type StartOptions = {
   /** PostgreSQL's own folder. Default: `pg18` in `/var/lib/signalbox` for root, in `$XDG_DATA_HOME/signalbox` for others. */
@@ -32,6 +32,8 @@ export type RunningPostgres = {
   readonly pid: number;
   /** Whether it was already running on the folder. */
   readonly adopted: boolean;
+  /** Whether its process still lives. */
+  isRunning(): boolean;
   /** Ends all sessions and the server, also an adopted one. */
   stop(): Promise<void>;
 };
@@ -74,6 +76,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
     dataDir,
     pid: up.pid,
     adopted: up.adopted,
+    isRunning: () => isRunning({ pid: up.pid, dataDir }),
     stop: async () => {
       await stopPostmaster({ pid: up.pid, dataDir });
       log(`PostgreSQL (process ${up.pid}) stopped`);

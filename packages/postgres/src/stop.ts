@@ -28,7 +28,7 @@ async function isGone(server: Server, withinMs: number): Promise<boolean> {
 }
 
 // Never by number alone: the server may have ended, and its pid may have been given to another program.
-function isRunning({ pid, dataDir }: Server): boolean {
+export function isRunning({ pid, dataDir }: Server): boolean {
   return isPostgresIn(pid, dataDir) && isAlive(pid);
 }
 

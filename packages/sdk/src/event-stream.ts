@@ -62,6 +62,10 @@ async function* readOnce(
 ): AsyncGenerator<{ readonly events: readonly ServerSentEvent[]; readonly lastId: string }, void> {
   const silence = new AbortController();
   const alarm = () => silence.abort(new SignalboxError('UNAVAILABLE', { reason: 'the server fell silent' }));
+  // Passed on by hand: a signal that AbortSignal.any made may be collected before it fires (Node 20), and the stream stays.
+  const stop = () => silence.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
   let timer = setTimeout(alarm, target.timing.requestMs);
   try {
     const response = await target.fetch(`${target.baseUrl}${path}`, {
@@ -71,7 +75,7 @@ async function* readOnce(
         ...(lastId === '' ? {} : { 'last-event-id': lastId }),
       },
       redirect: 'error',
-      signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
+      signal: silence.signal,
     });
     if (!response.ok) throw refusalOf(response, await response.text(), { method: 'GET', path });
     const parser = new EventParser();
@@ -87,6 +91,7 @@ async function* readOnce(
     throw new SignalboxError('UNAVAILABLE', { reason: 'the stream broke off' }, { cause });
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
     silence.abort();
   }
 }

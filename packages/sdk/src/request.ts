@@ -87,7 +87,12 @@ export function waitFor(
 }
 
 async function sendOnce(target: Target, request: Request, body: string | Uint8Array | undefined): Promise<unknown> {
-  const timeout = AbortSignal.timeout(target.timing.requestMs);
+  const patience = new AbortController();
+  // Passed on by hand: a signal that AbortSignal.any made may be collected before it fires (Node 20).
+  const stop = () => patience.abort(request.signal?.reason);
+  request.signal?.addEventListener('abort', stop, { once: true });
+  if (request.signal?.aborted) stop();
+  const timer = setTimeout(() => patience.abort(new Error('no answer in time')), target.timing.requestMs);
   let response: Response;
   let text: string;
   try {
@@ -96,12 +101,15 @@ async function sendOnce(target: Target, request: Request, body: string | Uint8Ar
       headers: headersOf(target, request),
       // A credential is for the server that it was given for.
       redirect: 'error',
-      signal: request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]),
+      signal: patience.signal,
       ...(body === undefined ? {} : { body }),
     });
     text = await response.text();
   } catch (error) {
     throw noAnswer(request, error);
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', stop);
   }
   if (response.ok) return parseJson(text);
   throw refusalOf(response, text, request);

@@ -1,7 +1,7 @@
 /** The database of a server: the one it was given, or its own, which it starts and, as the last one out, stops. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startPostgres } from '@signalbox/postgres';
+import { type RunningPostgres, startPostgres } from '@signalbox/postgres';
 import { migrate, type PostgresStore } from '@signalbox/store';
 import type { ServerConfig } from './config.ts';
 import type { Tell } from './log.ts';
@@ -15,6 +15,9 @@ export interface ServerDatabase {
 
 const WAIT_MS = 30_000;
 const RETRY_MS = 500;
+/** Longer than a shard's lease. */
+const DEAD_MS = 4_000;
+const LOOK_MS = 1_000;
 /** Not there yet, or starting; anything else would be the same in half a minute. */
 const MAY_COME = new Set([
   'ECONNREFUSED',
@@ -32,18 +35,64 @@ export async function openDatabase(config: ServerConfig, tell: Tell): Promise<Se
   if (databaseUrl !== null) {
     return { url: databaseUrl, leave: async () => false, stop: async () => undefined };
   }
-  const postgres = await startPostgres({ dataDir: join(config.dataDir, 'pg18'), log: (line) => tell('info', line) });
+  const postgres = await keepRunning(join(config.dataDir, 'pg18'), tell);
   return {
     url: postgres.url,
     leave: async (store) => {
+      postgres.letBe();
       if (store === null) return !postgres.adopted;
       // Who can't see whether others are there leaves it running: it may outlive us, which is fine.
-      return store.observe().then(
-        ({ nodes }) => nodes.length === 0,
-        () => false,
-      );
+      return isAlone(store).catch(() => false);
     },
     stop: () => postgres.stop(),
+  };
+}
+
+/** A server that was killed has left its name behind; one that lives raises its beat each second (D5). */
+async function isAlone(store: PostgresStore): Promise<boolean> {
+  const { nodes: before } = await store.observe();
+  if (before.length === 0) return true;
+  const beats = new Map(before.map(({ nodeId, beat }) => [nodeId, beat]));
+  for (let lookedMs = 0; lookedMs < DEAD_MS; lookedMs += RETRY_MS) {
+    await pause(RETRY_MS);
+    const { nodes } = await store.observe();
+    if (nodes.length === 0) return true;
+    if (nodes.some(({ nodeId, beat }) => beats.get(nodeId) !== beat)) return false;
+  }
+  return true;
+}
+
+interface Kept extends Pick<RunningPostgres, 'url' | 'adopted' | 'stop'> {
+  /** From now on it is not started again. */
+  letBe(): void;
+}
+
+/** The embedded PostgreSQL, started again at the same address should it end by itself: killed for memory, for instance. */
+async function keepRunning(dataDir: string, tell: Tell): Promise<Kept> {
+  const start = () => startPostgres({ dataDir, log: (line) => tell('info', line) });
+  let postgres = await start();
+  let restart: Promise<void> | null = null;
+  const look = setInterval(() => {
+    if (restart !== null || postgres.isRunning()) return;
+    tell('warn', 'PostgreSQL has ended by itself; it is started again.', { dataDir });
+    restart = start()
+      .then((again) => {
+        postgres = again;
+      })
+      .catch((error: unknown) => tell('error', 'PostgreSQL could not be started again.', { error: String(error) }))
+      .finally(() => {
+        restart = null;
+      });
+  }, LOOK_MS).unref();
+  return {
+    url: postgres.url,
+    adopted: postgres.adopted,
+    letBe: () => clearInterval(look),
+    stop: async () => {
+      clearInterval(look);
+      await restart;
+      await postgres.stop();
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Handler } from '@signalbox/sdk';
-import type { WorkerOptions, WorkKind } from '@signalbox/worker';
+import type { Worker, WorkerOptions, WorkKind } from '@signalbox/worker';
 import { findToken } from '../connection.ts';
 import { print } from '../output.ts';
 import { CliError } from '../problem.ts';
@@ -43,21 +43,38 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     ...(flags.name === undefined ? {} : { name: flags.name }),
     ...(rootCertificates === null ? {} : { rootCertificates }),
   });
-  let isTold = false;
-  const stop = () => {
-    if (isTold) process.exit(1);
-    isTold = true;
-    void running.stop();
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.on('disconnect', stop); // whoever started it has gone
+  endWhenTold(running);
   void running.connected.then(() => {
     process.send?.('connected');
     if (!flags.json) print(`worker ${running.id} is connected${known(Object.keys(handlers))}`);
   });
   await running.stopped;
-  process.exit(0);
+  process.exit();
+}
+
+/** Ctrl-C in a terminal also reaches whoever started it, such as npx, which passes it on: within this time they are one. */
+const SAME_SIGNAL_MS = 300;
+/** Nobody is left to be waited for when whoever started it has gone; what it runs has this long to come to its end. */
+const ORPHANED_MS = 30_000;
+
+/** The first signal lets it finish what it has; the next one ends that, too. */
+function endWhenTold(running: Worker): void {
+  let toldAt: number | null = null;
+  const end = () => {
+    process.exitCode = 1;
+    running.kill();
+  };
+  const stop = () => {
+    if (toldAt === null) {
+      toldAt = performance.now();
+      void running.stop();
+    } else if (performance.now() - toldAt > SAME_SIGNAL_MS) end();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, stop);
+  process.on('disconnect', () => {
+    stop();
+    setTimeout(end, ORPHANED_MS).unref();
+  });
 }
 
 const known = (handlers: readonly string[]): string =>

@@ -22,7 +22,8 @@ export async function followRun(client: Client, id: string, options: FollowOptio
   const { timeoutMs = Number.POSITIVE_INFINITY, signal, onSeen } = options;
   const startedAt = performance.now();
   const stream = new AbortController();
-  const news = listen(client, id, AbortSignal.any([signal, stream.signal]));
+  signal.addEventListener('abort', () => stream.abort(), { once: true });
+  const news = listen(client, id, stream.signal);
   try {
     for (;;) {
       const askedAt = performance.now();
@@ -68,7 +69,9 @@ function listen(client: Client, id: string, signal: AbortSignal): News {
       if (!isNew) {
         const woken = new AbortController();
         wake = () => woken.abort();
-        await pause(withinMs, undefined, { signal: AbortSignal.any([outer, woken.signal]) }).catch(() => undefined);
+        outer.addEventListener('abort', wake, { once: true });
+        await pause(withinMs, undefined, { signal: woken.signal }).catch(() => undefined);
+        outer.removeEventListener('abort', wake);
         outer.throwIfAborted();
       }
       isNew = false;

@@ -118,7 +118,7 @@ async function runOnce(client: Client): Promise<string | null> {
 }
 
 async function linkOf(client: Client, { url }: RunningServer): Promise<string> {
-  const { path } = await client.createLoginLink().catch(() => ({ path: '' }));
+  const { path } = await client.createLoginLink();
   return `${url}${path}`;
 }
 

@@ -7,7 +7,6 @@ export interface WorkerChildOptions {
   readonly token: string;
   readonly slots: number;
   readonly data: string;
-  readonly handlers?: string;
   /** Told when it has ended without being asked to. */
   readonly onTrouble: (what: string) => void;
 }
@@ -32,19 +31,15 @@ export class WorkerChild {
 
   /** Resolves when it is connected, or has not come in its time. */
   start(): Promise<void> {
-    const { gateway, token, slots, data, handlers, onTrouble } = this.#options;
+    const { gateway, token, slots, data, onTrouble } = this.#options;
     const args = ['worker', '--gateway', gateway, '--slots', String(slots), '--data', data, '--json'];
-    const child = spawn(
-      process.execPath,
-      [PROGRAM, ...args, ...(handlers === undefined ? [] : ['--handlers', handlers])],
-      {
-        env: { ...process.env, SIGNALBOX_TOKEN: token },
-        // It ends with its parent, also when that is killed: the channel between them closes.
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-        // A group of its own: Ctrl-C in the terminal is for us, who then end it in order.
-        detached: true,
-      },
-    );
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      env: { ...process.env, SIGNALBOX_TOKEN: token },
+      // It ends with its parent, also when that is killed: the channel between them closes.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // A group of its own: Ctrl-C in the terminal is for us, who then end it in order.
+      detached: true,
+    });
     this.#child = child;
     let said = '';
     child.stderr?.on('data', (chunk: Buffer) => {

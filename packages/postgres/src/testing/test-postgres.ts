@@ -10,7 +10,7 @@ import { bringUp } from '../postmaster.ts';
 import { serverSettings } from '../settings.ts';
 import { socketFolder } from '../socket-folder.ts';
 import type { RunningPostgres } from '../start.ts';
-import { stopPostmaster } from '../stop.ts';
+import { isRunning, stopPostmaster } from '../stop.ts';
 import { freezeAll, killAll, thawAll } from './signals.ts';
 import { ownFolder, throwAwayParent, unpackTemplate } from './template.ts';
 import { watch } from './watchdog.ts';
@@ -81,6 +81,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
         return up.pid;
       },
       adopted: false,
+      isRunning: () => isRunning(running()),
       killHard: () => killAll(running()),
       freeze: () => freezeAll(running()),
       thaw: () => thawAll(running()),
