@@ -86,7 +86,9 @@ describe.each(users())('as $name', (who) => {
 
     const again = await box.start();
     const after = await box.json<Page>('runs', 'list');
-    expect(after.items.map(({ dag, outcome }) => `${dag} ${outcome}`)).toEqual([
+    // Another example has a schedule, and may have had its time by now.
+    const ours = after.items.filter(({ dag }) => dag === 'hello' || dag === 'broken');
+    expect(ours.map(({ dag, outcome }) => `${dag} ${outcome}`)).toEqual([
       'broken failed',
       'hello succeeded',
       'hello succeeded',
