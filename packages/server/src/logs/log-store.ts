@@ -12,6 +12,7 @@ import {
   checkFrame,
   type FramePlace,
   framesOf,
+  LINES_END,
   type LogAttempt,
   type LogLines,
   linesOf,
@@ -129,6 +130,9 @@ export class LogStore {
 
   /** Resolves when they are written; lines that were stored before are not stored again. */
   async append(pieces: readonly LogLines[]): Promise<void> {
+    for (const { firstLine, lines } of pieces) {
+      if (!(firstLine + lines.length <= LINES_END)) throw new RangeError(`There can be no line ${firstLine}.`);
+    }
     while (this.#queuedBytes > QUEUED_BYTES) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#isClosed) throw new Error('The log store is closed.');
     return new Promise((resolve, reject) => {

@@ -92,9 +92,20 @@ export class ClosedSegments {
   async #factsOf(name: string): Promise<SegmentFacts | null> {
     const [file, indexFile] = [this.segmentFile(name), this.indexFile(name)];
     const known = await readIndexFacts(indexFile);
-    const { size } = await stat(file);
+    const { size, mtimeMs } = await stat(file);
     if (known !== null && known.bytes === size) return known;
-    const facts = await recoverSegment(file, indexFile);
+    const facts = await recoverSegment(file, indexFile).catch((error: unknown) => {
+      // A full disk must not keep a server from starting: the index is made when somebody asks.
+      this.#tell('error', 'An index of logs could not be made.', { segment: name, error: String(error) });
+      return {
+        createdAt: 0,
+        lastAt: mtimeMs,
+        bytes: size,
+        indexBytes: 0,
+        minRunId: 0,
+        maxRunId: Number.MAX_SAFE_INTEGER,
+      };
+    });
     if (facts === null) {
       // Kept under another name: it is not ours to delete what we can't read.
       if (size > 16) await rename(file, `${file}.unreadable`);

@@ -185,7 +185,7 @@ export const METRICS: readonly Metric[] = [
   gauge('log_bytes', 'Logs on the disk of this server, with their indexes.', ({ logs }) => one(logs.bytes)),
   gauge('log_segments', 'Files that those logs lie in.', ({ logs }) => one(logs.segments)),
   counter('log_lines', 'Lines of logs that were stored.', ({ logs }) => one(logs.lines)),
-  counter('log_pieces_refused', 'Pieces of logs whose token did not fit their attempt.', ({ logs }) =>
+  counter('log_pieces_refused', 'Pieces of logs whose token or number did not fit their attempt.', ({ logs }) =>
     one(logs.refusedPieces),
   ),
   gauge(

@@ -6,7 +6,7 @@ import type { RunId, ShardNo } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import { type LogPiece, type LogServerStream, parseLogBatch } from '@signalbox/protocol/grpc';
 import type { Logger } from '../log.ts';
-import type { LogLines } from '../logs/frame.ts';
+import { LINES_END, type LogLines } from '../logs/frame.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { HmacTokens } from '../ports/tokens.ts';
 import { type CallGuard, callerIn } from './caller.ts';
@@ -45,11 +45,14 @@ export async function pushLogs(stream: LogServerStream, ports: PushLogsPorts): P
   const take = async (input: unknown): Promise<void> => {
     const batch = parseLogBatch(input);
     await stillMay(stream, ports);
-    const pieces = batch.pieces.filter((piece) => isGenuine(piece, ports.tokens));
+    const pieces = batch.pieces.filter((piece) => canBe(piece) && isGenuine(piece, ports.tokens));
     const refused = batch.pieces.length - pieces.length;
     if (refused > 0 && !hasToldRefusal) {
       hasToldRefusal = true;
-      logger.warn({ refused, peer: stream.getPeer() }, 'Lines of a log came with a token that does not fit.');
+      logger.warn(
+        { refused, peer: stream.getPeer() },
+        'Lines of a log came with a token or a number that does not fit.',
+      );
     }
     await store(pieces.map(linesOf), ports);
     ports.logs.refusedPieces += refused;
@@ -90,6 +93,11 @@ async function stillMay(stream: LogServerStream, ports: PushLogsPorts): Promise<
   } catch (error) {
     if (error instanceof SignalboxError && !error.retryable) throw error;
   }
+}
+
+/** A number that no attempt comes to: the sender is broken, and its other pieces are not. */
+function canBe({ firstLine, lines }: LogPiece): boolean {
+  return firstLine + lines.length <= LINES_END;
 }
 
 function isGenuine({ claim, token }: LogPiece, tokens: HmacTokens): boolean {

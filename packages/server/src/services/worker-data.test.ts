@@ -81,6 +81,15 @@ test('a piece whose token does not fit is dropped, and the others of its batch a
   expect(await answered).toEqual({ stored: [1], code: status.OK });
 });
 
+test('a line number that no log comes to is dropped, and the store goes on', async () => {
+  const stream = openLogStream(client, bearer(rig.token));
+  const answered = answers(stream);
+  stream.write(batch(1, 2 ** 32 - 1));
+  stream.write(batch(2, 51));
+  stream.end();
+  expect(await answered).toEqual({ stored: [1, 2], code: status.OK });
+});
+
 test.each([
   ['no credential', new Metadata(), status.UNAUTHENTICATED],
   ['an unknown one', bearer('nobody-nobody-nobody-nobody'), status.UNAUTHENTICATED],

@@ -192,6 +192,22 @@ test('lines of a log come as a stream, to their end with follow', async () => {
   expect(await read({ runId: '', task: 'b' }).over).toBe(status.INVALID_ARGUMENT);
 });
 
+test('a stream of lines ends with the credential that opened it (I66)', async () => {
+  await call('RegisterDag', { definitionJson: definition('grpc-revoked', [{ name: 'a', handler: 'wait' }]) });
+  const runId = String((await call('TriggerRun', { dag: 'grpc-revoked' })).runId);
+  const made = await rig.ask('POST', '/v1/tokens', { name: 'grpc-reader', role: 'viewer' });
+  const { path, requestSerialize, responseDeserialize } = methodOf(api, 'GetTaskLogs');
+  const metadata = withToken((made.body as unknown as { token: string }).token);
+  const message = { runId, task: 'a', follow: true };
+  const stream = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, message, metadata);
+  stream.on('data', () => undefined);
+  const ended = new Promise<number>((resolve) => stream.on('error', (error: ServiceError) => resolve(error.code)));
+  await eventually(async () => JSON.stringify((await call('ListTasks', { runId })).tasks).includes('running'));
+  await rig.ask('POST', '/v1/tokens/grpc-reader/revoke');
+  expect(await ended).toBe(status.UNAUTHENTICATED);
+  finish();
+});
+
 test('workers of all servers are listed', async () => {
   const { workers } = await call('ListWorkers', {});
   expect(workers).toMatchObject([{ queues: ['default'], slots: 10, draining: false }]);

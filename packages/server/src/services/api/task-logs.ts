@@ -1,5 +1,6 @@
 /** Lines of an attempt as a stream. Who may read it is decided by REST, by a look at its first line. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import { SignalboxError } from '@signalbox/protocol';
 import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
 import { badRequest } from '../../rest/errors.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
@@ -14,13 +15,20 @@ type LineStream = ServerWritableStream<Message, object>;
 
 const READERS = { may: ['admin', 'operator', 'viewer'], action: 'read logs' } as const;
 const PAGE_LINES = 1_000;
+const MOST_STREAMS = 1_000;
+const RECHECK_MS = 5_000;
+
+let streamsOpen = 0;
 
 export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Promise<void> {
   const gone = new AbortController();
   stream.on('error', () => gone.abort());
   stream.on('cancelled', () => gone.abort());
   stream.on('close', () => gone.abort());
+  streamsOpen += 1;
+  const recheck = setInterval(() => void endWithCredential(stream, gone, ports), RECHECK_MS);
   try {
+    if (streamsOpen > MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
     const { run, task, attempt, from, follow } = requestOf(stream.request);
     const path = `/v1/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log`;
     await callRest(ports, stream, { method: 'GET', path, query: { limit: 1 } });
@@ -37,6 +45,20 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
     stream.end();
   } catch (error) {
     if (!gone.signal.aborted) stream.emit('error', statusOf(error, ports.logger));
+  } finally {
+    clearInterval(recheck);
+    streamsOpen -= 1;
+  }
+}
+
+/** A stream ends with the credential that opened it (I66); a database that is away ends none. */
+async function endWithCredential(stream: LineStream, gone: AbortController, ports: TaskLogsPorts): Promise<void> {
+  try {
+    await callerIn(stream.metadata, ports, READERS);
+  } catch (error) {
+    if (!(error instanceof SignalboxError) || error.retryable || gone.signal.aborted) return;
+    stream.emit('error', statusOf(error, ports.logger));
+    gone.abort();
   }
 }
 
