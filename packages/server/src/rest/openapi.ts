@@ -1,5 +1,5 @@
 /** The API as an OpenAPI 3.1 document, made from the table of operations and the schemas that requests are checked by. */
-import { dagJsonSchema, ERRORS, type ErrorCode, type ErrorEntry, problemBodySchema } from '@signalbox/protocol';
+import { ERRORS, type ErrorCode, type ErrorEntry, problemBodySchema } from '@signalbox/protocol';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
 import { errorsOf, GROUPS, isChange, OPERATIONS, type Operation } from './operations/index.ts';
@@ -94,8 +94,7 @@ function bodyOf({ id, body, example }: Operation, schemas: Record<string, Json>)
     return { requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } } };
   }
   const name = `${id[0]?.toUpperCase()}${id.slice(1)}Body`;
-  const { $schema: _, $id: __, ...definition } = id === 'deployDag' ? dagJsonSchema() : jsonSchemaOf(body, 'input');
-  schemas[name] = relocated(definition, `#/components/schemas/${name}`) as Json;
+  schemas[name] = relocated(jsonSchemaOf(body, 'input'), `#/components/schemas/${name}`) as Json;
   const content = { schema: { $ref: `#/components/schemas/${name}` }, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { 'application/json': content } } };
 }

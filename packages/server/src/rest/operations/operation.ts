@@ -1,5 +1,5 @@
 /** What an operation of the API is: where it is asked, by whom, with what, and what comes back. */
-import { type ErrorCode, type Role, runIdSchema } from '@signalbox/protocol';
+import { ERRORS, type ErrorCode, type Role, runIdSchema } from '@signalbox/protocol';
 import { z } from 'zod';
 
 export interface Operation {
@@ -68,5 +68,5 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   if (operation.roles !== 'anyone') codes.add('UNAUTHENTICATED').add('FORBIDDEN');
   if (isChange(operation)) for (const code of CHANGE_ERRORS) codes.add(code);
   for (const code of operation.errors ?? []) codes.add(code);
-  return [...codes];
+  return [...codes].sort((a, b) => ERRORS[a].http - ERRORS[b].http);
 }

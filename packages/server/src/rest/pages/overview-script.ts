@@ -58,7 +58,7 @@ async function show() {
       cell(plan), cell(dag.description || '', 'wide soft'));
   }));
   byId('runs').replaceChildren(...runs.items.slice(0, 20).map((run) => row(
-    cell(link('/v1/runs/' + run.id, run.id.slice(0, 8) + '…'), 'mono'), cell(run.dag), cell(state(run), 'state ' + colour(run)),
+    cell(link('/v1/runs/' + run.id, run.id), 'mono'), cell(run.dag), cell(state(run), 'state ' + colour(run)),
     cell(run.cause, 'soft'), cell(ago(run.createdAt) + ' ago'), cell(took(run)))));
 }
 

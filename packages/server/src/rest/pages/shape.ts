@@ -5,18 +5,19 @@ const DEEPEST = 6;
 
 export function shapeOf(schema: Json, named: Readonly<Record<string, Json>>, depth = 0): string {
   if (depth > DEEPEST) return '…';
+  const same = (next: Json) => shapeOf(next, named, depth);
   const inner = (next: unknown) => shapeOf((next ?? {}) as Json, named, depth + 1);
   const { $ref, anyOf, oneOf, type } = schema;
   if (typeof $ref === 'string') {
     const found = resolve($ref, named);
-    return found === null ? 'any' : shapeOf(found, named, depth + 1);
+    return found === null ? 'any' : inner(found);
   }
   const choices = (anyOf ?? oneOf) as readonly Json[] | undefined;
-  if (choices !== undefined) return [...new Set(choices.map(inner))].join(' | ');
+  if (choices !== undefined) return [...new Set(choices.map(same))].join(' | ');
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => JSON.stringify(word)).join(' | ');
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(type)) return type.join(' | ');
-  if (type === 'array') return arrayOf(inner(schema.items));
+  if (type === 'array') return arrayOf(same((schema.items ?? {}) as Json));
   if (type === 'object') return objectOf(schema, inner, depth);
   return typeof type === 'string' ? type : 'any';
 }
