@@ -127,6 +127,73 @@ test('a key gives the same run again, and a run can be cancelled', async () => {
   expect(await json('runs', 'show', first.id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
 });
 
+test('who stops waiting is told that the run goes on, and how to follow it', async () => {
+  const { id } = await json('runs', 'trigger', 'waiting');
+  const late = await signalbox('runs', 'watch', id, '--timeout', '300ms');
+  expect([late.exitCode, late.stdout]).toEqual([124, expect.stringContaining(`runs watch ${id}`)]);
+  expect((await signalbox('runs', 'watch', id, '--timeout', '50ms', '--json')).exitCode).toBe(124);
+  const waiting = begin(['runs', 'watch', 'last']);
+  await until(() => waiting.said.stdout.includes(id), 'the run');
+  waiting.child.kill('SIGINT');
+  const { exitCode, stdout } = await waiting.ended;
+  expect([exitCode, stdout]).toEqual([130, expect.stringContaining(`The run goes on.`)]);
+  expect(stdout).toContain(`runs cancel ${id}`);
+  expect(await json('runs', 'show', id)).toMatchObject({ state: 'open' });
+  await json('runs', 'cancel', id);
+});
+
+test('what happens is followed, a JSON value a line, until one stops', async () => {
+  const following = begin(['events', '--follow', '--dag', 'waiting', '--json']);
+  // The stream has begun when the first event that is sent again and again has come.
+  for (let i = 0; i < 100 && !following.said.stdout.includes('run.ended'); i++) {
+    const { id } = await json('runs', 'trigger', 'waiting');
+    await json('runs', 'cancel', id);
+  }
+  following.child.kill('SIGINT');
+  const { exitCode, stdout } = await following.ended;
+  expect(exitCode).toBe(130);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(new Set(events.map(({ dag }) => dag))).toEqual(new Set(['waiting']));
+  const { items } = await json('events', '--dag', 'waiting', '--kind', 'run.ended', '--limit', '5');
+  expect(items.length).toBeGreaterThan(0);
+});
+
+test('tokens are made, shown once, used, listed and revoked', async () => {
+  const made = await signalbox('tokens', 'create', 'reader', '--role', 'viewer', '--expires', '1h');
+  const token = made.stdout.trim();
+  expect(token).toMatch(/^\S{20,}$/); // nothing else on standard output: TOKEN=$(…)
+  const asReader = (args: string[]) => begin(args, { SIGNALBOX_TOKEN: token }).ended;
+  expect((await asReader(['dags'])).exitCode).toBe(0);
+  expect((await asReader(['runs', 'trigger', 'hello'])).exitCode).toBe(4);
+  const listed = await signalbox('tokens');
+  expect(listed.stdout).toMatch(/reader +viewer/);
+  expect(listed.stdout).not.toContain(token);
+  expect((await signalbox('tokens', 'revoke', 'reader')).exitCode).toBe(0);
+  expect((await signalbox('login')).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login\?code=\S+\n$/);
+});
+
+test('a dag is shown, listed, deleted and gone; servers and workers are listed', async () => {
+  expect((await signalbox('dags', 'show', 'waiting')).stdout).toMatch(/a +handler noop/);
+  expect((await signalbox('dags', 'versions', 'waiting')).stdout).toMatch(/1 current/);
+  expect((await signalbox('dags')).stdout).toContain('waiting');
+  expect((await signalbox('nodes')).stdout).toMatch(/64 +serving/);
+  expect((await signalbox('workers')).stdout).toMatch(/0 of 10/);
+  expect((await signalbox('dags', 'delete', 'waiting', '--yes')).exitCode).toBe(0);
+  expect((await signalbox('dags')).stdout).not.toContain('waiting');
+  expect((await signalbox('runs', 'trigger', 'waiting')).exitCode).toBe(4);
+});
+
+test('a worker that is drained finishes and leaves, and that is waited for', async () => {
+  const worker = begin(['worker', '--gateway', gateway, '--queues', 'spare', '--name', 'spare-one']);
+  await until(() => worker.said.stdout.includes('is connected'), 'the worker');
+  expect((await signalbox('workers', 'drain', 'spare-one', '--timeout', '20s')).stdout).toContain('has left');
+  expect((await worker.ended).exitCode).toBe(0);
+  expect((await signalbox('workers', 'drain', 'spare-one')).exitCode).toBe(4);
+});
+
 test.each([
   [['runs', 'trigger', 'nothing'], 4, 'There is no dag nothing', 'deploy the dag first'],
   [['runs', 'show', 'x'], 4, 'There is no run x', 'Check the id'],
