@@ -28,11 +28,11 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
   streamsOpen += 1;
   const recheck = setInterval(() => void endWithCredential(stream, gone, ports), RECHECK_MS);
   try {
+    const { tenantId } = await callerIn(stream.metadata, ports, READERS);
     if (streamsOpen > MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
     const { run, task, attempt, from, follow } = requestOf(stream.request);
     const path = `/v1/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log`;
     await callRest(ports, stream, { method: 'GET', path, query: { limit: 1 } });
-    const { tenantId } = await callerIn(stream.metadata, ports, READERS);
     const name: AttemptName = { tenantId, uid: run.toLowerCase(), task, attempt };
     const pages = follow ? ports.logs.followAttempt(name, from, gone.signal) : whole(ports.logs, name, from);
     for await (const { lines } of pages) {
