@@ -33,6 +33,11 @@ export const functions = {
     const { execFileSync } = await import('node:child_process');
     execFileSync('sh', ['-c', 'echo from below'], { stdio: 'inherit' });
   },
+  printsMuch: () => { console.log(('x'.repeat(60) + '\\n').repeat(2999) + 'last'); },
+  childPrintsMuch: async () => {
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('sh', ['-c', 'seq 1 20000'], { stdio: 'inherit' });
+  },
   tells: (c) => { console.log('the key is ' + c.secret('KEY')); c.log.info('key', { key: c.secret('KEY') }); throw new Error('bad ' + c.secret('KEY')); },
 };
 `;
@@ -141,6 +146,20 @@ test('what functions print is the log of the attempt that printed it, and it is 
   const below = order(rig, 'childPrints');
   await rig.run(below);
   expect(rig.data.textOf(below.claim)).toEqual(['stdout: from below']);
+});
+
+test.each([
+  ['printsMuch', 3_000, 'last'],
+  ['childPrintsMuch', 20_000, '20000'],
+])('what %s is whole, though the word of its end is quicker than its streams', async (name, count, last) => {
+  const rig = await startBody({ environment, slots: 1 });
+  for (let i = 0; i < 5; i++) {
+    const assignment = order(rig, name);
+    await rig.run(assignment);
+    await rig.run(order(rig, 'pid'));
+    const lines = rig.data.linesOf(assignment.claim);
+    expect([lines.length, lines.at(-1)?.text]).toEqual([count, last]);
+  }
 });
 
 test('secrets are masked in the log and the error of a function (I67)', async () => {
