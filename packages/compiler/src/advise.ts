@@ -4,6 +4,9 @@ import { dagDefinitionSchema, type Problem, taskDefinitionSchema } from '@signal
 const TASK_FIELDS = [...Object.keys(taskDefinitionSchema.shape), 'call'].filter((field) => field !== 'function');
 const DAG_FIELDS = Object.keys(dagDefinitionSchema.shape).filter((field) => field !== 'bundle');
 
+/** What was written comes back in it, and may be long. */
+const LONGEST_MESSAGE = 300;
+
 export function advise(
   { path, message }: Problem,
   definition: unknown,
@@ -11,7 +14,8 @@ export function advise(
   const said = message
     .replace('handler, function, run, http', 'call, run, http, handler')
     .replace(/^has function and/, 'has call and');
-  return { message: path === '' ? said : `${path} ${said}`, remedy: remedyFor(path, message, definition) };
+  const shown = said.length > LONGEST_MESSAGE ? `${said.slice(0, LONGEST_MESSAGE)}…` : said;
+  return { message: path === '' ? shown : `${path} ${shown}`, remedy: remedyFor(path, message, definition) };
 }
 
 function remedyFor(path: string, message: string, definition: unknown): string | null {

@@ -18,9 +18,11 @@ test('a hundred files of YAML take less than a second', async () => {
   const folder = await makeFolder(
     Object.fromEntries(Array.from({ length: 100 }, (_, no) => [`d${no}.yaml`, yaml(no)])),
   );
-  const before = performance.now();
+  // Of this process alone: the machine may have other things to do.
+  const before = process.cpuUsage();
   expect((await compileFolder({ folder })).dags.length).toBe(100);
-  expect(performance.now() - before).toBeLessThan(1_000);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
 });
 
 test('what has not changed is not made again, and what an import has changed is', async () => {

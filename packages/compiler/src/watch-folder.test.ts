@@ -79,7 +79,7 @@ test('a folder that comes later is found, and nothing is told after the end', as
   let calls = 0;
   const watching = watchFolder(folder, () => (calls += 1), { debounceMs: 10, pollMs: 20 });
   await writeInto(folder, 'a.ts', '1');
-  await expect.poll(() => calls).toBeGreaterThan(0);
+  await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(0);
   await watching.close();
   const before = calls;
   await utimes(join(folder, 'a.ts'), 1, 1);

@@ -12,6 +12,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type YAMLMap,
 } from 'yaml';
 import { NOWHERE, type Spot } from '../compiled.ts';
 
@@ -47,7 +48,14 @@ export function readText(written: string, format: 'yaml' | 'json'): TextOutcome 
   const lines = new LineCounter();
   let document: Document.Parsed;
   try {
-    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' });
+    // Keys are compared below: the parser compares each with each, which a long list of them turns into hours.
+    document = parseDocument(text, {
+      uniqueKeys: false,
+      lineCounter: lines,
+      prettyErrors: false,
+      stringKeys: true,
+      logLevel: 'error',
+    });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse({ ...NOWHERE, message: TOO_DEEP, remedy: null });
@@ -60,7 +68,7 @@ export function readText(written: string, format: 'yaml' | 'json'): TextOutcome 
   const [error] = document.errors;
   if (error !== undefined) return refuse({ ...spotAt(error.pos[0]), ...explain(error) });
   try {
-    const value = new Unfolding(document).valueOf(document.contents, 1);
+    const value = new Unfolding().valueOf(document.contents, 1);
     return { ok: true, read: { value, spotOf: (path, key) => spotAt(offsetOf(document, path, key)) } };
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown;
@@ -74,7 +82,6 @@ const TOO_DEEP = `the file is nested deeper than ${MAX_DEPTH} levels`;
 
 const EXPLAINED: Readonly<Record<string, { readonly message: string; readonly remedy: string }>> = {
   MULTIPLE_DOCS: { message: 'the file holds several documents', remedy: 'Give each dag a file of its own.' },
-  DUPLICATE_KEY: { message: 'a key stands here twice', remedy: 'Keep one of the two.' },
   NON_STRING_KEY: { message: 'a key is not a text', remedy: 'Put it in quotes.' },
   TAB_AS_INDENT: { message: 'a tab is used to indent', remedy: 'Indent with spaces.' },
 };
@@ -97,12 +104,9 @@ class Refused extends Error {
 
 /** Makes plain values of nodes, and counts them: what aliases stand for costs as much as if it were written out. */
 class Unfolding {
-  readonly #document: Document;
+  /** Those before the place that it has come to; a later one of the same name takes the place of an earlier one. */
+  readonly #anchors = new Map<string, Node>();
   #values = 0;
-
-  constructor(document: Document) {
-    this.#document = document;
-  }
 
   valueOf(node: unknown, depth: number): unknown {
     if (node === null || node === undefined) return null;
@@ -110,30 +114,36 @@ class Unfolding {
     if (++this.#values > MAX_VALUES) throw new Refused(here, `there are more than ${MAX_VALUES} values`, UNFOLDED);
     if (depth > MAX_DEPTH) throw new Refused(here, TOO_DEEP, null);
     if (isAlias(here)) {
-      const target = here.resolve(this.#document);
+      const target = this.#anchors.get(here.source);
       if (target === undefined) throw new Refused(here, `there is no anchor &${here.source} before this`, null);
       return this.valueOf(target, depth + 1);
     }
-    // The first tag of a node is the author's; a scalar that only looks like a number has none.
-    if ((isScalar(here) || isCollection(here)) && here.tag !== undefined) {
-      throw new Refused(here, `the tag ${here.tag} has no meaning here`, 'Take it out.');
-    }
+    this.#note(here);
     if (isSeq(here)) return here.items.map((item) => this.valueOf(item, depth + 1));
     if (isMap(here)) return this.#fieldsOf(here, depth);
-    if (isScalar(here) && typeof here.value === 'number' && !Number.isFinite(here.value)) {
+    if (!isScalar(here)) return null;
+    if (typeof here.value === 'number' && !Number.isFinite(here.value)) {
       throw new Refused(here, `${String(here.value)} is no number of JSON`, 'Put it in quotes, or give a number.');
     }
-    return isScalar(here) ? here.value : null;
+    return here.value;
   }
 
-  #fieldsOf(map: Node, depth: number): Record<string, unknown> {
-    const fields: [string, unknown][] = [];
-    if (!isMap(map)) return {};
+  #note(node: Node): void {
+    if (!isScalar(node) && !isCollection(node)) return;
+    // A scalar that only looks like a number has no tag; one that has is the author's.
+    if (node.tag !== undefined) throw new Refused(node, `the tag ${node.tag} has no meaning here`, 'Take it out.');
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+  }
+
+  #fieldsOf(map: YAMLMap, depth: number): Record<string, unknown> {
+    const fields = new Map<string, unknown>();
     for (const { key, value } of map.items) {
+      this.#note(key as Node);
       const name = isScalar(key) ? String(key.value) : '';
       // A merge would be one more way to unfold; nobody needs it in a dag.
       if (name === '<<') throw new Refused(key as Node, 'merge keys are not read', 'Write the fields out.');
-      fields.push([name, this.valueOf(value, depth + 1)]);
+      if (fields.has(name)) throw new Refused(key as Node, `the key ${name} stands here twice`, 'Keep one of the two.');
+      fields.set(name, this.valueOf(value, depth + 1));
     }
     return Object.fromEntries(fields);
   }
