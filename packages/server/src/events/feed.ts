@@ -1,6 +1,6 @@
 /**
  * The event stream of this server. Each reader pulls from where it is, so a slow one holds nothing but its own place; those
- * that are at the same place share one read. While somebody waits, one look each quarter of a second tells whether any
+ * that are at the same place share one read. While somebody waits, one look each tenth of a second tells whether any
  * node has committed anything (I59).
  */
 import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
@@ -30,7 +30,8 @@ export interface Batch {
 
 type FeedQueries = Pick<Queries, 'readCut' | 'readOldestCut' | 'readCommits' | 'nameRuns' | 'nameDags' | 'nameTasks'>;
 
-const LOOK_MS = 250;
+/** One read of 64 rows; half of it is how late an event is told, on average. */
+const LOOK_MS = 100;
 const BATCHES_KEPT = 4;
 
 export class EventFeed {
