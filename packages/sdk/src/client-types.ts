@@ -22,6 +22,8 @@ import type {
   Priority,
   Retention,
   RetentionRun,
+  RunLogLine,
+  RunLogPage,
   RunPage,
   RunView,
   SchedulePage,
@@ -149,6 +151,15 @@ export interface Client {
   ): Promise<LogPage>;
   /** Lines as they are written, until the attempt is over. A connection that breaks is made anew; no line comes twice. */
   followLog(attempt: AttemptName, options?: CallOptions & { readonly from?: number }): AsyncIterable<LogLine>;
+
+  /** Lines of all tasks of a run by their time. */
+  readRunLog(
+    run: string,
+    page?: { readonly cursor?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<RunLogPage>;
+  /** Lines of all tasks as they are written, until the run has ended. No line comes twice. */
+  followRunLog(run: string, options?: CallOptions & { readonly cursor?: string }): AsyncIterable<RunLogLine>;
 
   listEvents(filter?: EventFilter & { readonly limit?: number }, options?: CallOptions): Promise<EventPage>;
   /** Events as they become true, for ever: end it by the signal or by leaving the loop. At least once, none left out. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, CallOptions, ChangeOptions, Client, ClientOptions, EventFilter } from './client-types.ts';
-import { eventsOf, linesOf } from './follow.ts';
+import { eventsOf, linesOf, runLinesOf } from './follow.ts';
 import { askHealth, pollRun } from './poll.ts';
 import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target } from './request.ts';
 import { loadSchemas, type Parser, type Schemas } from './schemas.ts';
@@ -69,6 +69,11 @@ export function createClient(options: ClientOptions): Client {
       get((s) => s.logPageSchema, `${logPath(attempt)}${query({ ...page })}`, call),
     followLog: (attempt, { from = 0, signal } = {}) =>
       linesOf(target, client, { attempt, path: `${logPath(attempt)}?follow=true`, from, signal }),
+
+    readRunLog: (run, page = {}, call) =>
+      get((s) => s.runLogPageSchema, `${runPath(run)}/log${query({ ...page })}`, call),
+    followRunLog: (run, { cursor = '', signal } = {}) =>
+      runLinesOf(target, { path: `${runPath(run)}/log?follow=true`, lastId: cursor, signal }),
 
     listEvents: ({ limit, ...filter } = {}, call) =>
       get((s) => s.eventPageSchema, `/v1/events${query({ ...eventQuery(filter), limit })}`, call),

@@ -112,3 +112,17 @@ test('events are put together from pieces of any size, and one without an end is
   ]);
   expect(() => parser.push('x'.repeat(5 * 1024 * 1024))).toThrow();
 });
+
+test('the log of a run that is cut in the middle of a page goes on without a line twice, to its end', async () => {
+  const line = (task: string, no: number, id?: string) =>
+    `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ task, attempt: 1, no, at: '2026-01-01T00:00:00.000Z', stream: 'stdout', text: '' })}\n\n`;
+  const { client, heard } = await script([
+    streamThenCut(line('a', 0), line('b', 0, 'P'), line('a', 1)),
+    stream(line('a', 1), line('b', 1, 'Q'), 'event: end\ndata: {"missing":[]}\n\n'),
+  ]);
+  const seen: string[] = [];
+  for await (const { task, no } of client.followRunLog('r')) seen.push(`${task}${no}`);
+  expect(seen).toEqual(['a0', 'b0', 'a1', 'b1']);
+  expect(heard.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'P']);
+  expect(heard[0]?.url).toBe('/v1/runs/r/log?follow=true');
+});

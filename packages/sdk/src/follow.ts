@@ -1,5 +1,5 @@
 /** Streams of the API as loops: events for ever, the lines of a log until it is over. */
-import type { EventView, LogLine } from '@signalbox/protocol';
+import type { EventView, LogLine, RunLogLine } from '@signalbox/protocol';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, Client } from './client-types.ts';
 import { type Following, follow } from './event-stream.ts';
@@ -43,6 +43,20 @@ export async function* linesOf(
     const line = parsed(logLineSchema, JSON.parse(data));
     if (line.no < next) continue;
     next = line.no + 1;
+    yield line;
+  }
+}
+
+/** A stream that broke off in the middle of a page begins that page again: lines that were seen are left out. */
+export async function* runLinesOf(target: Target, following: Following): AsyncGenerator<RunLogLine, void> {
+  const { runLogLineSchema } = await loadSchemas();
+  const next = new Map<string, number>();
+  for await (const { event, data } of follow(target, following, ({ event: name }) => name === 'end')) {
+    if (event === 'end') return;
+    const line = parsed(runLogLineSchema, JSON.parse(data));
+    const attempt = `${line.attempt} ${line.task}`;
+    if (line.no < (next.get(attempt) ?? 0)) continue;
+    next.set(attempt, line.no + 1);
     yield line;
   }
 }

@@ -2,6 +2,7 @@ export type {
   DagDefinition,
   EventView,
   LogLine,
+  RunLogLine,
   RunPage,
   RunSummary,
   RunView,

@@ -17,6 +17,9 @@ export interface LogsFlags extends ClientFlags {
 export async function logs(given: string, task: string | undefined, flags: LogsFlags): Promise<void> {
   const client = await connect(flags);
   const run = await resolveRun(client, given);
+  if (task === undefined && flags.follow && flags.attempt === undefined && flags.tail === undefined) {
+    return followRun(client, run, flags);
+  }
   const tasks = task === undefined ? await startedTasks(client, run) : [task];
   const all: Record<string, readonly LogLine[]> = {};
   for (const name of tasks) {
@@ -29,6 +32,20 @@ export async function logs(given: string, task: string | undefined, flags: LogsF
   }
   if (!flags.follow && flags.json) printJson(task === undefined ? all : (all[task] ?? []));
   else if (tasks.length === 0 && !flags.json) print(colours.dim('no task of this run has started yet'));
+}
+
+/** Tasks that begin later are shown as well, until the run has ended. */
+async function followRun(client: Client, run: string, flags: LogsFlags): Promise<void> {
+  const { signal } = onInterrupt();
+  try {
+    for await (const line of client.followRunLog(run, { signal })) {
+      if (flags.json) printJsonLine(line);
+      else show(line, flags, `${colours.bold(plain(line.task))} `);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    process.exitCode = EXIT.interrupted;
+  }
 }
 
 /** In the order of the definition; those that never had an attempt have no log. */
@@ -51,7 +68,7 @@ async function follow(client: Client, attempt: AttemptName, flags: LogsFlags): P
   }
 }
 
-export function show({ at, stream, text }: LogLine, { times }: { readonly times?: boolean }): void {
+export function show({ at, stream, text }: LogLine, { times }: { readonly times?: boolean }, before = ''): void {
   const paint = stream === 'stderr' ? colours.yellow : stream === 'system' ? colours.dim : (line: string) => line;
-  print(`${times ? `${colours.dim(at)} ` : ''}${paint(plain(text))}`);
+  print(`${times ? `${colours.dim(at)} ` : ''}${before}${paint(plain(text))}`);
 }

@@ -109,7 +109,7 @@ test('places of a closed segment are found as those of an open one, and cover al
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 400 },
   );
   await rm(folder, { recursive: true, force: true });
 });
