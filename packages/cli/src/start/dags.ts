@@ -16,7 +16,6 @@ const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url)
 const USUAL_FOLDER = 'dags';
 
 export interface DagsOptions {
-  readonly client: Client;
   readonly say: (line: string) => void;
   readonly examples: boolean;
   /** Must be there when it is named; `dags` is taken if there is such a folder. */
@@ -26,38 +25,41 @@ export interface DagsOptions {
 export class Dags {
   /** The user's own, if there is one. */
   readonly folder: string | null;
-  readonly #client: Client;
   readonly #say: (line: string) => void;
+  /** Begun at once: code can be compiled while the database is being set up. */
+  readonly #examples: Promise<Compiled> | null;
+  #client: Client | null = null;
   /** Which file each dag of the folder came from, as of the last look. */
   #known = new Map<string, string>();
   #told = new Set<string>();
   #watching: Watching | null = null;
   #turn: Promise<void> = Promise.resolve();
 
-  private constructor({ client, say }: DagsOptions, folder: string | null) {
-    this.#client = client;
+  /** Refuses a folder that is not there, before anything is started. */
+  constructor({ say, examples, folder }: DagsOptions) {
     this.#say = say;
-    this.folder = folder;
+    this.folder = folderOf(folder);
+    this.#examples = examples ? compileFolder({ folder: EXAMPLES }) : null;
+    this.#examples?.catch(() => undefined); // told when it is waited for
   }
 
-  static async deploy(options: DagsOptions): Promise<Dags> {
-    const dags = new Dags(options, folderOf(options.folder));
-    if (options.examples) await dags.#deployExamples();
-    if (dags.folder !== null) {
-      await dags.runOnce();
-      dags.#watch(dags.folder);
-    }
-    return dags;
+  async deploy(client: Client): Promise<void> {
+    this.#client = client;
+    if (this.#examples !== null) await this.#deployExamples(await this.#examples, client);
+    if (this.folder === null) return;
+    await this.runOnce();
+    this.#watch(this.folder);
   }
 
   /** Looks at the folder, and makes the server know what is in it. */
   async runOnce(): Promise<void> {
-    if (this.folder === null) return;
+    const client = this.#client;
+    if (this.folder === null || client === null) return;
     const compiled = await compileFolder({ folder: this.folder });
-    const outcomes = await deployAll(this.#client, compiled.dags);
+    const outcomes = await deployAll(client, compiled.dags);
     for (const outcome of outcomes) if (outcome.result !== 'unchanged') this.#say(sentenceOf(outcome));
     this.#tell(compiled.problems);
-    await this.#retire(compiled, outcomes);
+    await this.#retire(client, compiled, outcomes);
   }
 
   async close(): Promise<void> {
@@ -65,9 +67,8 @@ export class Dags {
     await this.#turn;
   }
 
-  async #deployExamples(): Promise<void> {
-    const { dags, problems } = await compileFolder({ folder: EXAMPLES });
-    const outcomes = await deployAll(this.#client, dags);
+  async #deployExamples({ dags, problems }: Compiled, client: Client): Promise<void> {
+    const outcomes = await deployAll(client, dags);
     for (const outcome of outcomes) if (outcome.result === 'refused') this.#say(sentenceOf(outcome));
     this.#tell(problems);
     this.#say(`Deployed the examples: ${outcomes.map(({ name }) => name).join(', ')}`);
@@ -83,7 +84,7 @@ export class Dags {
   }
 
   /** A file with a problem keeps its dags as they are; one that is gone, or no longer has the dag, retires it. */
-  async #retire({ dags, problems }: Compiled, outcomes: readonly Deployment[]): Promise<void> {
+  async #retire(client: Client, { dags, problems }: Compiled, outcomes: readonly Deployment[]): Promise<void> {
     const broken = new Set(problems.map(({ file }) => file));
     const found = new Map(dags.map(({ name, file }) => [name, file]));
     for (const [name, file] of this.#known) {
@@ -92,7 +93,7 @@ export class Dags {
         found.set(name, file);
         continue;
       }
-      await this.#client.deleteDag(name);
+      await client.deleteDag(name);
       this.#say(`${colours.bold(plain(name))} is retired: ${plain(file)} no longer has it; its history stays`);
     }
     for (const { name, result } of outcomes) if (result === 'refused' && !this.#known.has(name)) found.delete(name);

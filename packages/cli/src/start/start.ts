@@ -1,8 +1,8 @@
 /** `signalbox start`: all that is needed to try it out, in one command, and all of it gone when it ends. */
+import { readFile } from 'node:fs/promises';
 import type { Client } from '@signalbox/sdk';
 import type { RunningServer, ServerConfig } from '@signalbox/server';
 import { type ServerFlags, variablesOf } from '../commands/server.ts';
-import { findToken } from '../connection.ts';
 import { colours, plainLines, print, printJson } from '../output.ts';
 import { Dags } from './dags.ts';
 import { endDatabaseNow } from './database.ts';
@@ -25,11 +25,12 @@ export async function start(flags: StartFlags): Promise<void> {
   const { parseConfig, untilTold } = await import('@signalbox/server');
   const variables: Record<string, string | undefined> = { SIGNALBOX_LOG: 'warn', ...variablesOf(flags) };
   const config = parseConfig(variables);
-  const say: Say = flags.json ? () => {} : (line) => print(colours.dim(plainLines(line)));
+  const say: Say = flags.json ? () => {} : (line) => print(colours.dim(line));
   const hold = await holdFolder(config.dataDir);
   try {
     await refuseBusyPorts(config);
-    const parts: Parts = { worker: null, dags: null };
+    const { dags: folder, examples } = flags;
+    const parts: Parts = { worker: null, dags: new Dags({ say, examples, folder }) };
     const told = untilTold(() => endNow(config, parts));
     await run({ flags, config, say, parts, told });
   } finally {
@@ -41,7 +42,7 @@ export async function start(flags: StartFlags): Promise<void> {
 /** What is there by now, for whoever has to end it. */
 interface Parts {
   worker: WorkerChild | null;
-  dags: Dags | null;
+  readonly dags: Dags;
 }
 
 interface Run {
@@ -55,7 +56,7 @@ interface Run {
 /** Told in the middle of its start, it ends what there is as soon as there is something to end. */
 async function run({ flags, config, say, parts, told }: Run): Promise<void> {
   const { startServer } = await import('@signalbox/server');
-  const server = await startServer(config, say);
+  const server = await startServer(config, (line) => say(plainLines(line)));
   try {
     let isTold = false;
     void told.then(() => {
@@ -77,23 +78,18 @@ async function bringWorkAndDags({
   parts,
   server,
 }: Omit<Run, 'told'> & { server: RunningServer }): Promise<void> {
-  const token = config.adminToken ?? (await findToken({ data: config.dataDir }));
+  const token = config.adminToken ?? (await readFile(config.tokenFile, 'utf8')).trim();
   parts.worker = new WorkerChild({
     gateway: server.grpcAddress,
     token,
     slots: flags.slots,
     data: config.dataDir,
-    onTrouble: say,
+    onTrouble: (what) => say(plainLines(what)),
   });
   const connected = parts.worker.start();
   const { createClient } = await import('@signalbox/sdk');
   const client = createClient({ url: server.url, token, retryForMs: READY_MS });
-  parts.dags = await Dags.deploy({
-    client,
-    say,
-    examples: flags.examples,
-    ...(flags.dags === undefined ? {} : { folder: flags.dags }),
-  });
+  await parts.dags.deploy(client);
   await connected;
   const firstRun = flags.examples ? await runOnce(client) : null;
   const link = await linkOf(client, server);
@@ -124,7 +120,7 @@ async function linkOf(client: Client, { url }: RunningServer): Promise<string> {
 
 async function stop(server: RunningServer, { worker, dags }: Parts, say: Say): Promise<void> {
   say('\nStopping: the worker finishes what it has (10 s at most; Ctrl-C again ends all at once)');
-  await dags?.close();
+  await dags.close();
   await worker?.stop();
   say('Stopping the server and its database');
   await server.stop();
