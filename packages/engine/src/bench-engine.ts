@@ -79,6 +79,7 @@ class Bench {
     }
     commands.push({
       kind: 'LendSlots',
+      tenantId: TENANT,
       gateway,
       workerId,
       queues: ['default' as never],

@@ -114,6 +114,8 @@ export interface LendSlots {
   readonly kind: 'LendSlots';
   readonly gateway: NodeId;
   readonly workerId: WorkerId;
+  /** Whose worker it is: it gets no task of anybody else (I65). */
+  readonly tenantId: TenantId;
   readonly queues: readonly QueueName[];
   readonly count: number;
   readonly standing: boolean;

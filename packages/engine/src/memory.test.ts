@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Command } from './command.ts';
 import type { QueueName, WorkerId } from './ids.ts';
-import { reportOf, type Scenario, scenario } from './scenario.ts';
+import { reportOf, type Scenario, scenario, TENANT } from './scenario.ts';
 import { every, job } from './testing/specs.ts';
 
 /** Memory is bounded by live work, not by what has finished (I73). */
@@ -73,6 +73,7 @@ describe('workers and queues that come and go (I73)', () => {
     kind: 'LendSlots',
     gateway: 'g' as never,
     workerId: workerId as WorkerId,
+    tenantId: TENANT,
     queues: [queue as QueueName],
     count: 1,
     standing,

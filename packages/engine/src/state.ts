@@ -11,7 +11,7 @@ import { DagTable } from './dag/dag-table.ts';
 import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from './ids.ts';
 import { SentClaims } from './lease/sent-claims.ts';
 import { type Worker, WorkerTable } from './lease/worker-table.ts';
-import { ReadyQueue } from './match/ready-queue.ts';
+import { type QueueKey, queueKey, ReadyQueue } from './match/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { ZoneData } from './schedule/zone.ts';
@@ -82,7 +82,7 @@ export class State {
   /** Admitted runs of dags that are not in memory yet. */
   readonly admittedOf = new Map<DagId, number>();
 
-  readonly queues = new Map<QueueName, ReadyQueue>();
+  readonly queues = new Map<QueueKey, ReadyQueue>();
   readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
@@ -120,18 +120,18 @@ export class State {
 
   /** The worker lends to none of its queues any more. A queue that nobody asks for goes with the last offer (I73). */
   withdrawOffers(worker: Worker): void {
-    for (const name of worker.queues) {
-      const queue = this.queues.get(name);
+    for (const key of worker.queueKeys) {
+      const queue = this.queues.get(key);
       queue?.offers.remove(worker);
-      if (queue?.isUnused()) this.queues.delete(name);
+      if (queue?.isUnused()) this.queues.delete(key);
     }
   }
 
-  queue(name: QueueName): ReadyQueue {
-    let queue = this.queues.get(name);
+  queue(tenantId: TenantId, name: QueueName, key = queueKey(tenantId, name)): ReadyQueue {
+    let queue = this.queues.get(key);
     if (queue === undefined) {
-      queue = new ReadyQueue(name);
-      this.queues.set(name, queue);
+      queue = new ReadyQueue(tenantId, name);
+      this.queues.set(key, queue);
     }
     return queue;
   }

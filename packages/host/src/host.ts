@@ -11,6 +11,7 @@ import {
   type NodeId,
   type State,
   shardOfCommand,
+  type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
 import type { NodeSeen, Store } from '@signalbox/store';
@@ -166,9 +167,12 @@ export class Host {
     return this.fleet.list();
   }
 
-  /** Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it. */
-  drainWorker(workerId: WorkerId): Promise<boolean> {
-    return this.fleet.drain(workerId);
+  /**
+   * Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it, or when it is
+   * another tenant's than the one named.
+   */
+  drainWorker(workerId: WorkerId, tenantId: TenantId | null = null): Promise<boolean> {
+    return this.fleet.drain(workerId, tenantId);
   }
 
   /** Plain numbers, gathered when asked for. */
@@ -217,8 +221,17 @@ export class Host {
       case 'released':
         return this.ownership.kick();
       case 'lent': {
-        const { workerId, queues, count, agoMs } = message;
-        return turns.tell({ kind: 'LendSlots', gateway: from, workerId, queues, count, standing: false, agoMs });
+        const { workerId, tenantId, queues, count, agoMs } = message;
+        return turns.tell({
+          kind: 'LendSlots',
+          gateway: from,
+          workerId,
+          tenantId,
+          queues,
+          count,
+          standing: false,
+          agoMs,
+        });
       }
       case 'heard':
         return turns.tell({ ...message, kind: 'WorkerHeard', gateway: from });

@@ -12,6 +12,7 @@ import type {
   ReportedOutcome,
   RunUid,
   ShardNo,
+  TenantId,
   WorkerId,
 } from '@signalbox/engine';
 
@@ -128,6 +129,8 @@ export interface ReportAnswer {
 /** What a worker tells its gateway. */
 export interface WorkerHello {
   readonly workerId: WorkerId;
+  /** Whose credential it has. */
+  readonly tenantId: TenantId;
   readonly name: string;
   readonly queues: readonly QueueName[];
   readonly slots: number;

@@ -2,14 +2,20 @@
  * The workers that the engine knows: those that lend slots and those that run attempts. Nothing of it is stored (D5),
  * but for the silence of a worker at takeover.
  */
-import type { MonoMs, NodeId, QueueName, ShardNo, WorkerId } from '../ids.ts';
+
+import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import type { QueueKey } from '../match/ready-queue.ts';
 
 export class Worker {
   readonly no: number;
   readonly id: WorkerId;
   /** The gateway it was last heard through; null until it is heard. */
   gateway: NodeId | null = null;
+  /** Whose it is; null until it lends. */
+  tenantId: TenantId | null = null;
   queues: readonly QueueName[] = [];
+  /** The same queues, as its tenant's. */
+  queueKeys: readonly QueueKey[] = [];
   /** Slots on loan from its gateway and not used yet. */
   free = 0;
   /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */

@@ -1,9 +1,10 @@
 /** What waits for a slot, by queue and priority: told to gateways, so that they lend where something waits (D6). */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { QueueName } from '../ids.ts';
+import type { QueueName, TenantId } from '../ids.ts';
 import type { State } from '../state.ts';
 
 export interface Demand {
+  readonly tenantId: TenantId;
   readonly queue: QueueName;
   /** Ready tasks that no limit holds back, by priority. */
   readonly counts: readonly number[];
@@ -15,7 +16,7 @@ export function demandOf(state: State): Demand[] {
     const counts = PRIORITIES.map((_, priority) =>
       queue.activeLanes(priority).reduce((sum, lane) => sum + lane.ready, 0),
     );
-    if (counts.some((count) => count > 0)) found.push({ queue: queue.name, counts });
+    if (counts.some((count) => count > 0)) found.push({ tenantId: queue.tenantId, queue: queue.name, counts });
   }
   return found;
 }

@@ -61,7 +61,7 @@ function findLane(state: State, version: Version, taskNo: number, priority: numb
   }
   let lane = lanes[priority];
   if (lane === undefined) {
-    lane = new Lane(dag, state.queue(name), priority);
+    lane = new Lane(dag, state.queue(dag.tenantId, name), priority);
     lanes[priority] = lane;
   }
   return lane;

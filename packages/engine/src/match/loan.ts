@@ -4,6 +4,7 @@ import type { MonoMs } from '../ids.ts';
 import { clearSilence, renewLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
+import { queueKey } from './ready-queue.ts';
 
 export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const { state } = recorder;
@@ -14,20 +15,23 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   // A gateway lends only the slots of a worker that it hears.
   worker.heard = true;
   renewLease(worker, leaseEndsAt);
-  offerTo(recorder, worker, command.queues);
+  offerTo(recorder, worker, command);
   worker.free += command.count;
   worker.standing = command.standing;
   if (!command.standing) recorder.lent.add(worker);
   clearSilence(recorder, worker);
 }
 
-function offerTo({ state }: Recorder, worker: Worker, queues: LendSlots['queues']): void {
+function offerTo({ state }: Recorder, worker: Worker, { tenantId, queues }: LendSlots): void {
   const isSame = worker.queues.length === queues.length && worker.queues.every((name, i) => name === queues[i]);
-  if (!isSame) {
+  if (!isSame || worker.tenantId !== tenantId) {
     state.withdrawOffers(worker);
+    worker.tenantId = tenantId;
     worker.queues = queues;
+    // Made once: a loan comes with every batch.
+    worker.queueKeys = queues.map((name) => queueKey(tenantId, name));
   }
-  for (const name of queues) state.queue(name).offers.add(worker);
+  queues.forEach((name, i) => state.queue(tenantId, name, worker.queueKeys[i]).offers.add(worker));
 }
 
 export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {

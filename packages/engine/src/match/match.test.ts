@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PRIORITIES, type Priority } from '../dag/spec.ts';
-import type { QueueName } from '../ids.ts';
-import { scenario } from '../scenario.ts';
+import type { QueueName, TenantId } from '../ids.ts';
+import { scenario, TENANT } from '../scenario.ts';
 import { dag, job, task } from '../testing/specs.ts';
 import { demandOf } from './demand.ts';
 
@@ -99,9 +99,9 @@ describe('queues', () => {
     box.submit({ dagId: limited, priority: 'high' });
     box.submit({ dagId: limited, priority: 'high' });
     expect(demandOf(box.state)).toEqual([
-      { queue: 'cpu', counts: [0, 0, 3, 0] },
-      { queue: 'gpu', counts: [0, 0, 3, 0] },
-      { queue: 'default', counts: [0, 2, 0, 0] },
+      { tenantId: TENANT, queue: 'cpu', counts: [0, 0, 3, 0] },
+      { tenantId: TENANT, queue: 'gpu', counts: [0, 0, 3, 0] },
+      { tenantId: TENANT, queue: 'default', counts: [0, 2, 0, 0] },
     ]);
     box.claim('job');
     expect(demandOf(box.state).map(({ queue }) => queue)).toEqual(['cpu', 'gpu']);
@@ -164,4 +164,34 @@ describe('loans (D6)', () => {
     const batch = box.node.journal.slice(-2).map(({ kind }) => kind);
     expect(batch).toEqual(['RunCreated', 'AttemptClaimed']);
   });
+});
+
+test('a worker gets no task of another tenant, whatever its queues are called; the two hold each other up in nothing (I65)', () => {
+  const box = scenario({ dag: job(), workers: ['ours', 'theirs'], runs: 1 });
+  const [ours, theirs] = [box.worker('ours'), box.worker('theirs')];
+  theirs.tenantId = 2 as TenantId;
+  theirs.queues = ['default', '1/default'] as never;
+  expect(box.tryClaim(theirs)).toBeNull();
+  expect(demandOf(box.state)).toMatchObject([{ tenantId: 1, queue: 'default' }]);
+  const { shard, actor } = box;
+  const named = { tenantId: theirs.tenantId, tenant: 'theirs', name: 'etl', hash: 'x' };
+  const deployed = box.feed({ kind: 'DeployDag', shard, ...named, spec: job(), actor });
+  if (!deployed.ok || deployed.kind !== 'deployed') throw new Error('refused');
+  box.submit({ tenantId: theirs.tenantId, dagId: deployed.dagId });
+  const theirRun = box.lastRun();
+  expect(box.tryClaim(ours)?.claim.runId).toBe(box.runIds[0]);
+  expect(box.tryClaim(ours)).toBeNull();
+  expect(box.tryClaim(theirs)?.claim.runId).toBe(theirRun);
+});
+
+test('a worker whose credential is of another tenant now lends to that one only', () => {
+  const box = scenario({ dag: job(), runs: 1 });
+  const worker = box.worker();
+  box.lend(worker, 1, true);
+  const [first] = worker.assigned;
+  expect(first).toBeDefined();
+  worker.tenantId = 2 as TenantId;
+  box.lend(worker, 1, true);
+  box.submit();
+  expect(worker.assigned).toHaveLength(1);
 });

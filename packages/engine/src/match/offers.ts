@@ -1,14 +1,14 @@
 /** The workers that lend slots to one queue, each in its turn. */
-import type { QueueName } from '../ids.ts';
 import type { Worker } from '../lease/worker-table.ts';
+import type { QueueKey } from './ready-queue.ts';
 
 export class Offers {
-  private readonly queue: QueueName;
+  private readonly queue: QueueKey;
   private readonly workers: Worker[] = [];
   private readonly places = new Map<Worker, number>();
   private turn = 0;
 
-  constructor(queue: QueueName) {
+  constructor(queue: QueueKey) {
     this.queue = queue;
   }
 
@@ -38,7 +38,7 @@ export class Offers {
     while (this.workers.length > 0) {
       if (this.turn >= this.workers.length) this.turn = 0;
       const worker = this.workers[this.turn]!;
-      if (worker.free > 0 && worker.queues.includes(this.queue)) return worker;
+      if (worker.free > 0 && worker.queueKeys.includes(this.queue)) return worker;
       this.remove(worker);
     }
     return undefined;

@@ -1,13 +1,21 @@
 /**
  * One queue: for each priority its active lanes, the one with the oldest head first, and the workers that lend slots.
- * Tenants will stand between priority and lane when shares are kept (I48).
+ * Each tenant has queues of its own, whatever they are called: no worker gets a task of another's (I65).
  */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { QueueName } from '../ids.ts';
+import type { QueueName, TenantId } from '../ids.ts';
 import type { Lane } from './lane.ts';
 import { Offers } from './offers.ts';
 
+/** Names a queue of a tenant. */
+export type QueueKey = `${number}/${string}`;
+
+export function queueKey(tenantId: TenantId, name: QueueName): QueueKey {
+  return `${tenantId}/${name}`;
+}
+
 export class ReadyQueue {
+  readonly tenantId: TenantId;
   readonly name: QueueName;
   private readonly lanes: Lane[][] = PRIORITIES.map(() => []);
   readonly offers: Offers;
@@ -15,9 +23,10 @@ export class ReadyQueue {
   /** A lane of some dag leads here. */
   isAskedFor = false;
 
-  constructor(name: QueueName) {
+  constructor(tenantId: TenantId, name: QueueName) {
+    this.tenantId = tenantId;
     this.name = name;
-    this.offers = new Offers(name);
+    this.offers = new Offers(queueKey(tenantId, name));
   }
 
   top(priority: number): Lane | undefined {

@@ -1,11 +1,12 @@
 /** A worker and its gateway as a script: it does what a test tells it, and keeps what it was told. */
 import type { ClaimRef } from '../command.ts';
 import type { KillAttempt, SendAssignment } from '../effect.ts';
-import type { NodeId, QueueName, WorkerId } from '../ids.ts';
+import type { NodeId, QueueName, TenantId, WorkerId } from '../ids.ts';
 
 export class ScriptedWorker {
   readonly id: WorkerId;
   gateway = 'gateway' as NodeId;
+  tenantId = 1 as TenantId;
   queues: readonly QueueName[];
   /** What it runs, as its heartbeats tell it. */
   holds: ClaimRef[] = [];

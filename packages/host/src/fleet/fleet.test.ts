@@ -1,14 +1,15 @@
-import type { NodeId, WorkerId } from '@signalbox/engine';
+import type { NodeId, TenantId, WorkerId } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import type { Session } from '../gateway/session.ts';
 import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
 import { Fleet } from './fleet.ts';
 
+const tenantId = 1 as TenantId;
 const [self, other, third] = ['a', 'b', 'c'] as NodeId[] as [NodeId, NodeId, NodeId];
 
 function seen(workerId: string, nodeId: NodeId, silentMs = 10): WorkerSeen {
   const plain = { queues: [], slots: 2, running: 1, draining: false };
-  return { workerId: workerId as WorkerId, name: workerId, nodeId, silentMs, ...plain };
+  return { workerId: workerId as WorkerId, tenantId, name: workerId, nodeId, silentMs, ...plain };
 }
 
 /** A node with one worker, and others that answer what they are told to, or nothing. */
@@ -16,7 +17,15 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
   const timers: (() => void)[] = [];
   const asked: { nodeId: NodeId; question: PeerQuestion }[] = [];
   const drained: WorkerId[] = [];
-  const session = { workerId: 'w1', name: 'w1', queues: [], slots: 2, held: new Map([['x', {}]]), isDraining: false };
+  const session = {
+    workerId: 'w1',
+    tenantId,
+    name: 'w1',
+    queues: [],
+    slots: 2,
+    held: new Map([['x', {}]]),
+    isDraining: false,
+  };
   const fleet = new Fleet({
     self,
     clock: {
@@ -84,7 +93,7 @@ test.each([
     [third, { what: 'drain', isFound }],
   ]);
   const { fleet, asked, drained } = setUp(answers);
-  expect(await fleet.drain(workerId as WorkerId)).toBe(expected);
+  expect(await fleet.drain(workerId as WorkerId, tenantId)).toBe(expected);
   expect(drained).toEqual([workerId]);
   expect(asked.map(({ nodeId }) => nodeId)).toEqual([other, third]);
 });
@@ -92,5 +101,8 @@ test.each([
 test('what another node asks is answered from here', () => {
   const { fleet } = setUp(new Map());
   expect(fleet.answer({ what: 'workers' })).toEqual({ what: 'workers', workers: [seen('w1', self)] });
-  expect(fleet.answer({ what: 'drain', workerId: 'w1' as WorkerId })).toEqual({ what: 'drain', isFound: true });
+  expect(fleet.answer({ what: 'drain', workerId: 'w1' as WorkerId, tenantId })).toEqual({
+    what: 'drain',
+    isFound: true,
+  });
 });

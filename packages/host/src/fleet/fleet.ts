@@ -1,5 +1,5 @@
 /** The workers of all nodes: each node knows those whose streams end at it, and is asked. */
-import type { NodeId, WorkerId } from '@signalbox/engine';
+import type { NodeId, TenantId, WorkerId } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
@@ -41,23 +41,24 @@ export class Fleet {
   }
 
   /** Tells a worker, wherever it is, to take nothing new and to leave when it is done. False when no node knows it. */
-  async drain(workerId: WorkerId): Promise<boolean> {
+  async drain(workerId: WorkerId, tenantId: TenantId | null): Promise<boolean> {
     // All are told, also when it was found here: it may be on its way from one gateway to another.
-    const isHere = this.ports.gateway.drain(workerId);
-    const answers = await this.askOthers({ what: 'drain', workerId });
+    const isHere = this.ports.gateway.drain(workerId, tenantId);
+    const answers = await this.askOthers({ what: 'drain', workerId, tenantId });
     return isHere || [...answers.values()].some((answer) => answer?.what === 'drain' && answer.isFound);
   }
 
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
     if (question.what === 'workers') return { what: 'workers', workers: this.here() };
-    return { what: 'drain', isFound: this.ports.gateway.drain(question.workerId) };
+    return { what: 'drain', isFound: this.ports.gateway.drain(question.workerId, question.tenantId) };
   }
 
   private here(): WorkerSeen[] {
     const { gateway, self } = this.ports;
     return gateway.workers().map((session) => ({
       workerId: session.workerId,
+      tenantId: session.tenantId,
       name: session.name,
       nodeId: self,
       queues: session.queues,

@@ -1,4 +1,4 @@
-import type { Command, Demand, NodeId, QueueName, RunId, State, WorkerId } from '@signalbox/engine';
+import type { Command, Demand, NodeId, QueueName, RunId, State, TenantId, WorkerId } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Directory } from '../directory.ts';
 import type { Assignment, WorkerDoor } from '../ports.ts';
@@ -9,7 +9,8 @@ const [self, other] = ['self', 'other'] as NodeId[] as [NodeId, NodeId];
 const workerId = 'w' as WorkerId;
 const queue = 'default' as QueueName;
 const claim = { runId: 65_536 as RunId, taskNo: 0, attemptNo: 1, fence: 1 } as Assignment['claim'];
-const demand: Demand[] = [{ queue, counts: [0, 0, 1, 0] }];
+const tenantId = 1 as TenantId;
+const demand: Demand[] = [{ tenantId, queue, counts: [0, 0, 1, 0] }];
 
 function setUp(slots = 1) {
   const commands: Command[] = [];
@@ -44,7 +45,10 @@ function setUp(slots = 1) {
   };
   const gateway = new Gateway(ports as unknown as GatewayPorts);
   const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
-  const says = gateway.attach({ workerId, name: 'w', queues: [queue], slots, holds: [], draining: false }, door);
+  const says = gateway.attach(
+    { workerId, tenantId, name: 'w', queues: [queue], slots, holds: [], draining: false },
+    door,
+  );
   const free = () => gateway.workers()[0]?.free;
   const ringAll = () => {
     const due = timers;

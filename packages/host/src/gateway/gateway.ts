@@ -9,6 +9,7 @@ import {
   type NodeId,
   type ShardNo,
   shardOfRun,
+  type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
 import type { Directory } from '../directory.ts';
@@ -65,6 +66,7 @@ export class Gateway {
         ports.peers().tell(nodeId, {
           kind: 'lent',
           workerId: session.workerId,
+          tenantId: session.tenantId,
           queues: session.queues,
           count,
           agoMs: this.silentMs(session),
@@ -94,10 +96,12 @@ export class Gateway {
     return this.ports.clock.mono() - heardAt;
   }
 
-  drain(workerId: WorkerId): boolean {
+  /** Of this tenant only, where one is named. */
+  drain(workerId: WorkerId, tenantId: TenantId | null): boolean {
     const session = this.sessions.get(workerId);
-    session?.door.drain();
-    return session !== undefined;
+    if (session === undefined || (tenantId !== null && session.tenantId !== tenantId)) return false;
+    session.door.drain();
+    return true;
   }
 
   /** A worker has said hello. What it says from now on goes to the answer. */
@@ -327,9 +331,9 @@ export class Gateway {
 
   private lendCommand(session: Session, count: number): Command {
     const { self } = this.ports;
-    const { workerId, queues } = session;
+    const { workerId, tenantId, queues } = session;
     const agoMs = this.silentMs(session);
-    return { kind: 'LendSlots', gateway: self, workerId, queues, count, standing: true, agoMs };
+    return { kind: 'LendSlots', gateway: self, workerId, tenantId, queues, count, standing: true, agoMs };
   }
 
   private command(command: Command): void {

@@ -1,4 +1,4 @@
-import type { Demand, NodeId, QueueName, WorkerId } from '@signalbox/engine';
+import type { Demand, NodeId, QueueName, TenantId, WorkerId } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import type { WorkerDoor } from '../ports.ts';
 import { Lending } from './lending.ts';
@@ -6,6 +6,7 @@ import { Session } from './session.ts';
 
 const [self, other, third] = ['self', 'other', 'third'] as NodeId[] as [NodeId, NodeId, NodeId];
 const queue = 'default' as QueueName;
+const tenantId = 1 as TenantId;
 
 function setUp(slots: number) {
   const lent: [NodeId, number][] = [];
@@ -29,12 +30,12 @@ function setUp(slots: number) {
       return true;
     },
   });
-  const hello = { workerId: 'w' as WorkerId, name: 'w', queues: [queue], slots, holds: [], draining: false };
+  const hello = { workerId: 'w' as WorkerId, tenantId, name: 'w', queues: [queue], slots, holds: [], draining: false };
   const session = new Session(hello, {} as WorkerDoor, 0);
   return { lending, session, lent, recalled, timers };
 }
 
-const waits = (...counts: number[]): Demand[] => [{ queue, counts }];
+const waits = (...counts: number[]): Demand[] => [{ tenantId, queue, counts }];
 
 test('with nobody else waiting all slots stand lent to the engine of this node', () => {
   const { lending, session, lent } = setUp(5);
@@ -108,4 +109,18 @@ test('what comes back is of the oldest loan, and the rest of it ends in its time
   expect(session.lent.get(other)).toBe(3);
   timers[0]?.();
   expect(session.lent.get(other)).toBe(2);
+});
+
+test('what another tenant waits for is not lent to by our worker (I65)', () => {
+  const { lending, session, lent, recalled } = setUp(2);
+  const theirs = waits(0, 5, 0, 0).map((demand) => ({ ...demand, tenantId: 2 as TenantId }));
+  lending.offer(session);
+  lending.demand(other, theirs, [session]);
+  expect(recalled).toEqual([]);
+  session.endLoan(self, 2);
+  lending.offer(session);
+  expect(lent).toEqual([
+    [self, 2],
+    [self, 2],
+  ]);
 });

@@ -3,7 +3,7 @@
  * in the same step as a submission. A node that asks gets them for one decision, or a second; the highest priority
  * first, then each in its turn (D6).
  */
-import type { Demand, NodeId } from '@signalbox/engine';
+import { type Demand, type NodeId, type QueueKey, queueKey } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
 import type { Session } from './session.ts';
 
@@ -22,7 +22,7 @@ const LOAN_MS = 1_000;
 export class Lending {
   private readonly ports: LendingPorts;
   /** What nodes wait for, this one too: by node, queue, priority. Lowered by what is lent, until the node tells anew. */
-  private readonly wanted = new Map<NodeId, Map<string, number[]>>();
+  private readonly wanted = new Map<NodeId, Map<QueueKey, number[]>>();
 
   constructor(ports: LendingPorts) {
     this.ports = ports;
@@ -30,14 +30,15 @@ export class Lending {
 
   /** A node has told what it waits for. */
   demand(from: NodeId, demand: readonly Demand[], sessions: Iterable<Session>): void {
-    if (demand.length > 0) this.wanted.set(from, new Map(demand.map(({ queue, counts }) => [queue, [...counts]])));
+    const wanted = new Map(demand.map(({ tenantId, queue, counts }) => [queueKey(tenantId, queue), [...counts]]));
+    if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
     if (from === this.ports.self || demand.length === 0) return;
     for (const session of sessions) {
       if (session.free > 0) this.offer(session);
       // What stands lent to this node's own engine is idle there: it uses what it can in the step in which it gets it.
       const standing = session.lent.get(this.ports.self) ?? 0;
-      const isWanted = demand.some(({ queue }) => session.queues.includes(queue));
+      const isWanted = session.queueKeys.some((key) => wanted.has(key));
       if (standing > 0 && isWanted) this.ports.recallHere(session, standing);
     }
   }
@@ -84,8 +85,8 @@ export class Lending {
   private bestTaker(session: Session): NodeId | null {
     let best: { nodeId: NodeId; counts: number[]; priority: number } | null = null;
     for (const [nodeId, queues] of this.wanted) {
-      for (const queue of session.queues) {
-        const counts = queues.get(queue);
+      for (const key of session.queueKeys) {
+        const counts = queues.get(key);
         const priority = counts?.findIndex((count) => count > 0) ?? -1;
         if (counts !== undefined && priority >= 0 && (best === null || priority < best.priority)) {
           best = { nodeId, counts, priority };

@@ -1,11 +1,24 @@
 /** One worker's stream at its gateway: what it has room for, what it holds, and whom its free slots are lent to. */
-import type { ClaimRef, Epoch, NodeId, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
+import {
+  type ClaimRef,
+  type Epoch,
+  type NodeId,
+  type QueueKey,
+  type QueueName,
+  queueKey,
+  type ShardNo,
+  type TenantId,
+  type WorkerId,
+} from '@signalbox/engine';
 import type { WorkerDoor, WorkerHello } from '../ports.ts';
 
 export class Session {
   readonly workerId: WorkerId;
+  readonly tenantId: TenantId;
   readonly name: string;
   readonly queues: readonly QueueName[];
+  /** The same, as its tenant's: what nodes wait for is looked up by these. */
+  readonly queueKeys: readonly QueueKey[];
   readonly slots: number;
   readonly door: WorkerDoor;
   /** Claims that fill a slot: sent and not reported yet. */
@@ -33,8 +46,10 @@ export class Session {
 
   constructor(hello: WorkerHello, door: WorkerDoor, mono: number) {
     this.workerId = hello.workerId;
+    this.tenantId = hello.tenantId;
     this.name = hello.name;
     this.queues = hello.queues;
+    this.queueKeys = hello.queues.map((name) => queueKey(hello.tenantId, name));
     this.slots = hello.slots;
     this.isDraining = hello.draining;
     this.door = door;

@@ -1,5 +1,15 @@
 /** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
-import type { Answer, ClaimRef, Command, Demand, NodeId, QueueName, ShardNo, WorkerId } from '@signalbox/engine';
+import type {
+  Answer,
+  ClaimRef,
+  Command,
+  Demand,
+  NodeId,
+  QueueName,
+  ShardNo,
+  TenantId,
+  WorkerId,
+} from '@signalbox/engine';
 import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
 
 export const PEER_FORMAT = 1;
@@ -41,6 +51,7 @@ export interface DemandTold {
 export interface SlotsLent {
   readonly kind: 'lent';
   readonly workerId: WorkerId;
+  readonly tenantId: TenantId;
   readonly queues: readonly QueueName[];
   readonly count: number;
   /** How long ago the gateway heard the worker. */
@@ -97,6 +108,7 @@ export interface Released {
 /** A worker as its gateway sees it. */
 export interface WorkerSeen {
   readonly workerId: WorkerId;
+  readonly tenantId: TenantId;
   readonly name: string;
   /** Where its stream ends. */
   readonly nodeId: NodeId;
@@ -112,7 +124,7 @@ export interface WorkerSeen {
 export type PeerQuestion =
   | { readonly what: 'workers' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
-  | { readonly what: 'drain'; readonly workerId: WorkerId };
+  | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
 
 export type PeerAnswer =
   | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }

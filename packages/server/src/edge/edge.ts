@@ -3,7 +3,7 @@
  * started again on the same ports; scheduling goes on meanwhile.
  */
 import { Worker } from 'node:worker_threads';
-import { SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
+import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
 import type { Host, WorkerSeen } from '@signalbox/host';
 import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
@@ -97,8 +97,8 @@ export class Edge {
 
   #take(thread: Worker, ask: EdgeAsks): void {
     const { no } = ask;
-    if (ask.kind === 'workers') this.#listWorkers(thread, no);
-    else if (ask.kind === 'drain') this.#drain(thread, no, ask.workerId);
+    if (ask.kind === 'workers') this.#listWorkers(thread, no, ask.tenantId);
+    else if (ask.kind === 'drain') this.#drain(thread, ask);
     else if (ask.kind === 'metrics') {
       const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen() };
       this.#answer(thread, { kind: 'metrics', no, metrics });
@@ -142,19 +142,20 @@ export class Edge {
     );
   }
 
-  #listWorkers(thread: Worker, no: number): void {
+  #listWorkers(thread: Worker, no: number, tenantId: TenantId): void {
     const asked = this.#host()?.listWorkers() ?? Promise.resolve({ workers: [], missing: [] });
     asked.then(
       ({ workers, missing }) => {
-        const seen = { workers: workers.map(workerAnswer), missing };
+        const own = workers.filter((worker) => worker.tenantId === tenantId);
+        const seen = { workers: own.map(workerAnswer), missing };
         this.#answer(thread, { kind: 'workers', no, seen });
       },
       (error: unknown) => this.#tell('warn', 'Workers could not be listed.', { error: String(error) }),
     );
   }
 
-  #drain(thread: Worker, no: number, workerId: WorkerId): void {
-    const asked = this.#host()?.drainWorker(workerId) ?? Promise.resolve(false);
+  #drain(thread: Worker, { no, workerId, tenantId }: Extract<EdgeAsks, { kind: 'drain' }>): void {
+    const asked = this.#host()?.drainWorker(workerId, tenantId) ?? Promise.resolve(false);
     asked.then(
       (isKnown) => this.#answer(thread, { kind: 'drained', no, isKnown }),
       (error: unknown) => this.#tell('warn', 'A worker could not be drained.', { error: String(error) }),

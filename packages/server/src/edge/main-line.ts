@@ -1,6 +1,6 @@
 /** The edge's line to the main thread: questions go in batches, one answer each. What is under way has a limit (I68, I74). */
 import type { MessagePort } from 'node:worker_threads';
-import type { Command, WorkerId } from '@signalbox/engine';
+import type { Command, TenantId, WorkerId } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
 import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorkers } from './messages.ts';
@@ -38,15 +38,16 @@ export class MainLine {
     return answer.kind === 'routed' ? answer.routed : { status: 'unknown' };
   }
 
-  async workers(deadlineMs: number): Promise<SeenWorkers> {
-    const answer = await this.#ask({ kind: 'workers' }, deadlineMs);
+  /** Those of the tenant (I65). */
+  async workers(tenantId: TenantId, deadlineMs: number): Promise<SeenWorkers> {
+    const answer = await this.#ask({ kind: 'workers', tenantId }, deadlineMs);
     if (answer?.kind === 'workers') return answer.seen;
     throw noAnswer();
   }
 
-  /** False when no server knows the worker. */
-  async drain(workerId: WorkerId, deadlineMs: number): Promise<boolean> {
-    const answer = await this.#ask({ kind: 'drain', workerId }, deadlineMs);
+  /** False when no server knows such a worker of the tenant. */
+  async drain(worker: { tenantId: TenantId; workerId: WorkerId }, deadlineMs: number): Promise<boolean> {
+    const answer = await this.#ask({ kind: 'drain', ...worker }, deadlineMs);
     if (answer?.kind === 'drained') return answer.isKnown;
     throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });
   }

@@ -1,5 +1,5 @@
 /** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
-import type { Command, WorkerId } from '@signalbox/engine';
+import type { Command, TenantId, WorkerId } from '@signalbox/engine';
 import type { HostMetrics, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
@@ -46,8 +46,8 @@ export interface Readiness {
 
 export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
-  | { readonly kind: 'workers'; readonly no: number }
-  | { readonly kind: 'drain'; readonly no: number; readonly workerId: WorkerId }
+  | { readonly kind: 'workers'; readonly no: number; readonly tenantId: TenantId }
+  | { readonly kind: 'drain'; readonly no: number; readonly tenantId: TenantId; readonly workerId: WorkerId }
   | { readonly kind: 'metrics'; readonly no: number }
   | { readonly kind: 'dropExpired'; readonly no: number }
   | { readonly kind: 'readiness'; readonly no: number };

@@ -10,6 +10,7 @@ import {
   type ShardNo,
   shardOfRun,
   type TaskNo,
+  type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
 import type { Assignment, Kill, ReportAnswer, ShardEpoch, WorkerHello, WorkerReport } from '@signalbox/host';
@@ -78,7 +79,7 @@ export function bytesOf({ params, upstream }: Assignment): number {
   return bytes;
 }
 
-export function helloFromWire(hello: Hello): WorkerHello {
+export function helloFromWire(hello: Hello, tenantId: TenantId): WorkerHello {
   const refuse = (path: string, message: string): never => {
     throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `hello.${path}`, message }] });
   };
@@ -88,6 +89,7 @@ export function helloFromWire(hello: Hello): WorkerHello {
   for (const queue of hello.queues) if (queue.length > MAX_QUEUE_CHARS) refuse('queues', 'has too long a name');
   return {
     workerId: hello.workerId as WorkerId,
+    tenantId,
     name: hello.name,
     queues: [...new Set(hello.queues)] as QueueName[],
     slots: hello.slots,

@@ -3,6 +3,7 @@
  * then on goes to the host, part by part: what it holds before what it has done.
  */
 import { type ServerErrorResponse, status } from '@grpc/grpc-js';
+import type { TenantId } from '@signalbox/engine';
 import type { Host, WorkerSays } from '@signalbox/host';
 import { ERRORS, SignalboxError } from '@signalbox/protocol';
 import {
@@ -40,7 +41,7 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
     const caller = await identify(stream, ports);
     if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
     if (!MAY_WORK.includes(caller.role)) throw new SignalboxError('FORBIDDEN', { action: 'run tasks' });
-    if (!isGone) new WorkerStream(stream, ports).begin();
+    if (!isGone) new WorkerStream(stream, ports, caller.tenantId).begin();
   } catch (error) {
     fail(stream, error, ports.tell);
   }
@@ -54,12 +55,15 @@ function identify(stream: GatewayStream, { bearers }: WorkerStreamPorts) {
 class WorkerStream {
   readonly #stream: GatewayStream;
   readonly #ports: WorkerStreamPorts;
+  /** Of its credential: whatever it says of itself, it works for nobody else (I65). */
+  readonly #tenantId: TenantId;
   #says: WorkerSays | null = null;
   #outbox: WorkerOutbox | null = null;
   #helloTimer: NodeJS.Timeout | null = null;
   #isOver = false;
 
-  constructor(stream: GatewayStream, ports: WorkerStreamPorts) {
+  constructor(stream: GatewayStream, ports: WorkerStreamPorts, tenantId: TenantId) {
+    this.#tenantId = tenantId;
     this.#stream = stream;
     this.#ports = ports;
   }
@@ -105,7 +109,7 @@ class WorkerStream {
       throw new SignalboxError('BAD_REQUEST', { problems: [{ path: 'hello', message: 'must come first' }] });
     }
     if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
-    const parsed = helloFromWire(hello);
+    const parsed = helloFromWire(hello, this.#tenantId);
     const line = {
       write: (parts: GatewayMessageParts, written: () => void) => {
         this.#stream.write(parts, (error?: Error | null) => {

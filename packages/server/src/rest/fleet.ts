@@ -4,6 +4,7 @@ import { type NodePage, SignalboxError, type WorkerDrained, type WorkerPage } fr
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 
 const WORKER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -12,7 +13,7 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, leftMs } = parts;
 
   app.get('/v1/workers', async (request) => {
-    const { workers, missing } = await main.workers(leftMs(request));
+    const { workers, missing } = await main.workers(callerOf(request).tenantId, leftMs(request));
     return { items: [...workers], cursor: null, missing: [...missing] } satisfies WorkerPage;
   });
 
@@ -21,7 +22,8 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<WorkerDrained>(request, parts, {
       target: id,
       make: async (_key, again) => {
-        const isKnown = WORKER_ID.test(id) && (await main.drain(id as WorkerId, leftMs(request)));
+        const worker = { tenantId: callerOf(request).tenantId, workerId: id as WorkerId };
+        const isKnown = WORKER_ID.test(id) && (await main.drain(worker, leftMs(request)));
         // One that was told before may be gone by now.
         if (!isKnown && !again) throw new SignalboxError('WORKER_NOT_FOUND', { worker: id });
         return { id, draining: true };

@@ -1,8 +1,12 @@
+import type { TenantId } from '@signalbox/engine';
 /** A worker's stream to its gateway, made again whenever it is lost; heartbeats and what their answers prove. */
 import type { Line } from './line.ts';
 import { openLine } from './node-lines.ts';
 import type { GatewayFrame, WorkerFrame } from './worker-frames.ts';
 import type { WorkerLife } from './worker-life.ts';
+
+/** All users of a history are one tenant's. */
+const TENANT = 1 as TenantId;
 
 const HEARTBEAT_MS = 3_000;
 const WELCOME_MS = 5_000;
@@ -38,6 +42,7 @@ export class WorkerLine {
     const sentAt = process.mono();
     const hello = {
       workerId,
+      tenantId: TENANT,
       name: this.#machine,
       queues: shape.queues,
       slots: shape.slots,
