@@ -217,7 +217,8 @@ test('a token is found by its hash until it is revoked', async () => {
   expect(await queries.findToken(sha256)).toBeNull();
   expect(await queries.createToken(token)).toBe(true);
   expect(await queries.createToken({ ...token, sha256: createHash('sha256').update('other').digest() })).toBe(false);
-  expect(await queries.findToken(sha256)).toEqual({ tenantId: 1, tenant: 'default', name: HOSTILE, role: 'admin' });
+  const found = { tenantId: 1, tenant: 'default', name: HOSTILE, role: 'admin', leftMs: null };
+  expect(await queries.findToken(sha256)).toEqual(found);
   expect(await queries.listTokens(OURS)).toMatchObject([{ name: HOSTILE, role: 'admin', revokedAt: null }]);
   expect(await queries.revokeToken(OURS, HOSTILE)).toBe(true);
   expect(await queries.revokeToken(OURS, HOSTILE)).toBe(false);

@@ -31,7 +31,7 @@ import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
-import { getPayload, getPayloads, getRun, resolveRun } from './queries/run-view.ts';
+import { getPayload, getPayloads, getRun, resolveRun, type WantedPayloads } from './queries/run-view.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -100,7 +100,7 @@ export class Queries {
     this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid));
   getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
-  getPayloads = (tenantId: TenantId, run: { uid: string; bytesLimit: number }) =>
+  getPayloads = (tenantId: TenantId, run: WantedPayloads) =>
     this.#withPartitions((days) => getPayloads(this.#database, days, tenantId, run));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));

@@ -1,5 +1,5 @@
 /** Runs: one, many, and an end to one. */
-import type { RunId } from '@signalbox/engine';
+import type { RunId, TaskNo } from '@signalbox/engine';
 import {
   type Cancelled,
   listRunsSchema,
@@ -9,7 +9,7 @@ import {
   runIdSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { ListRuns } from '@signalbox/store';
+import type { ListRuns, RunPayloads } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -56,15 +56,25 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 }
 
-/** The run that the path names, whole, if it is one of the caller's. */
-export async function readRun(request: RunRequest, { queries }: RestParts): Promise<RunAnswer> {
+/**
+ * The run that the path names, if it is one of the caller's: whole, or with the outputs of some of its tasks, which are
+ * chosen when their states are known.
+ */
+export async function readRun(
+  request: RunRequest,
+  { queries }: RestParts,
+  choose?: (run: RunAnswer) => readonly number[],
+): Promise<RunAnswer> {
   const { tenantId } = callerOf(request);
   const id = idOf(request);
   const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-  const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES };
+  const some = choose === undefined ? {} : { taskNos: choose(runAnswer(run, NO_PAYLOADS)) as TaskNo[] };
+  const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
   return runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
 }
+
+const NO_PAYLOADS: RunPayloads = { params: null, outputs: new Map() };
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };
 

@@ -5,6 +5,7 @@ import {
   listTasksSchema,
   nameSchema,
   parseOr,
+  type RunView,
   SignalboxError,
   type TaskPage,
   type TaskRetried,
@@ -22,13 +23,15 @@ type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/runs/:id/tasks', async (request: RunRequest) => {
     const { cursor, limit, state } = parseOr(listTasksSchema, request.query, 'BAD_REQUEST');
-    const { tasks } = await readRun(request, parts);
-    const items: TaskView[] = [];
+    const chosen: number[] = [];
     let seen = Number(cursor ?? 0);
-    for (; seen < tasks.length && items.length < limit; seen++) {
-      const task = tasks[seen];
-      if (task !== undefined && (state === undefined || task.state === state)) items.push(task);
-    }
+    const { tasks } = await readRun(request, parts, (run) => {
+      for (; seen < run.tasks.length && chosen.length < limit; seen++) {
+        if (state === undefined || run.tasks[seen]?.state === state) chosen.push(seen);
+      }
+      return chosen;
+    });
+    const items = chosen.flatMap((no) => tasks[no] ?? []);
     return { items, cursor: seen < tasks.length ? String(seen) : null } satisfies TaskPage;
   });
 
@@ -66,9 +69,10 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
 }
 
 async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskView> {
-  const { tasks } = await readRun(request, parts);
   const name = nameSchema.safeParse(request.params.task);
-  const task = name.success ? tasks.find((found) => found.name === name.data) : undefined;
+  const placeIn = ({ tasks }: RunView) => (name.success ? tasks.findIndex((found) => found.name === name.data) : -1);
+  const run = await readRun(request, parts, (found) => [placeIn(found)].filter((no) => no >= 0));
+  const task = run.tasks[placeIn(run)];
   if (task === undefined) throw new SignalboxError('TASK_NOT_FOUND', { task: request.params.task });
   return task;
 }

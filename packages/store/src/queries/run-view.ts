@@ -30,7 +30,7 @@ import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
-import { decodeNullableText, decodeText } from '../text.ts';
+import { decodeNullableText, decodeText, plainArray } from '../text.ts';
 import { expectResults } from '../whole-runs.ts';
 
 export interface RunView {
@@ -148,7 +148,8 @@ const selectPayloads = leafStatement(
   select task_no, body from (
     select p.task_no, p.body, sum(octet_length(p.body)) over (order by p.task_no) as bytes
       from run_${leaf} r join payload_${leaf} p on p.shard = r.shard and p.run_id = r.run_id
-     where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer) p
+     where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer
+       and ($5::integer[] is null or p.task_no = any ($5::integer[]))) p
    where bytes <= $4::bigint`,
 );
 
@@ -216,24 +217,31 @@ export async function getPayload(
   });
 }
 
+export interface WantedPayloads {
+  readonly uid: string;
+  readonly bytesLimit: number;
+  readonly taskNos?: readonly TaskNo[];
+}
+
 export interface RunPayloads {
   readonly params: string | null;
   /** By number of the task. */
   readonly outputs: ReadonlyMap<TaskNo, string>;
 }
 
-/** Params and outputs of a run; those beyond so many bytes in all are left out. */
+/** Params and outputs of a run, or outputs of some of its tasks; those beyond so many bytes in all are left out. */
 export async function getPayloads(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { uid, bytesLimit }: { uid: string; bytesLimit: number },
+  { uid, bytesLimit, taskNos }: WantedPayloads,
 ): Promise<RunPayloads> {
   return database.snapshot(async (ask) => {
     const outputs = new Map<TaskNo, string>();
     const runId = await findRunId(ask, days, uid);
     if (runId === null) return { params: null, outputs };
-    const key = [shardOfRun(runId), runId, tenantId, bytesLimit];
+    const some = taskNos === undefined ? null : plainArray(taskNos);
+    const key = [shardOfRun(runId), runId, tenantId, bytesLimit, some];
     const [found] = await ask([call(selectPayloads(leafOfRun(days, runId)), ...key)], { last: true });
     let params: string | null = null;
     for (const [taskNo, body] of found?.rows ?? []) {
