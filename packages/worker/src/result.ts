@@ -73,11 +73,18 @@ export function shownError(thrown: unknown): string {
   }
 }
 
+/** Where user code was called from: what lies below it is the worker's own. */
+const CALLER = /\/executors\/call-handler\.[jt]s:/;
+/** The folder of a bundle in the cache, before the path of a source. */
+const BUNDLE_FOLDER = /(?:file:\/\/)?[^\s()]*\/[0-9a-f]{64}\//;
+
 /** The message comes first whatever the stack is: V8 fixes the stack's first line when the error is made. */
 function shownStack(error: Error): string {
   const title = `${error.name}: ${error.message}`;
   const frames = String(error.stack ?? '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line));
-  return [title, ...frames].join('\n');
+  const caller = frames.findIndex((line) => CALLER.test(line));
+  const own = caller === -1 ? frames : frames.slice(0, caller);
+  return [title, ...own.map((line) => line.replace(BUNDLE_FOLDER, ''))].join('\n');
 }

@@ -148,7 +148,7 @@ test('what a process leaves behind is killed, in its group and out of it', async
   expect(await run(escapes)).toMatchObject({ outcome: 'succeeded', output: '"done"' });
   expect(isAlive(Number(await fileWith(`${folder}/in`)))).toBe(false);
   expect(isAlive(Number(await fileWith(`${folder}/out`)))).toBe(false);
-  expect(data.textOf(escapes.claim)).toEqual(['system: 1 processes that had left the group were killed.']);
+  expect(data.textOf(escapes.claim)).toEqual(['system: Killed what had left the group: 1 more.']);
 });
 
 test('secrets come into the environment by reference, and into no log and no error (I67)', async () => {

@@ -134,7 +134,7 @@ class RunningProcess implements Execution {
     } finally {
       signalGroup(pid, 'SIGKILL');
       const swept = await sweep(ATTEMPT_MARK, this.#mark);
-      if (swept > 0) this.#job.log.line('system', `${swept} processes that had left the group were killed.`);
+      if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
       await drain(captures);
       this.#home.reaper.ended(pid);
     }
