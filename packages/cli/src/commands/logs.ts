@@ -3,6 +3,7 @@ import type { AttemptName, Client, LogLine } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { lastLines } from '../follow/last-lines.ts';
+import { readableLine } from '../follow/readable.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { colours, plain, print, printJson, printJsonLine } from '../output.ts';
 import { resolveRun } from '../run-id.ts';
@@ -68,7 +69,8 @@ async function follow(client: Client, attempt: AttemptName, flags: LogsFlags): P
   }
 }
 
-export function show({ at, stream, text }: LogLine, { times }: { readonly times?: boolean }, before = ''): void {
-  const paint = stream === 'stderr' ? colours.yellow : stream === 'system' ? colours.dim : (line: string) => line;
-  print(`${times ? `${colours.dim(at)} ` : ''}${before}${paint(plain(text))}`);
+export function show(line: LogLine, { times }: { readonly times?: boolean }, before = ''): void {
+  const { at, stream } = line;
+  const paint = stream === 'stderr' ? colours.yellow : stream === 'system' ? colours.dim : (text: string) => text;
+  print(`${times ? `${colours.dim(at)} ` : ''}${before}${paint(plain(readableLine(line)))}`);
 }

@@ -1,9 +1,10 @@
 /** After a run that did not succeed: which task, why, what it wrote last, and what to type next. */
 import type { Client, LogLine, RunView, TaskView } from '@signalbox/sdk';
 import { show } from '../commands/logs.ts';
-import { colours, plain, plainLines, print } from '../output.ts';
+import { colours, plain, print } from '../output.ts';
 import { next } from '../program-name.ts';
 import { lastLines } from './last-lines.ts';
+import { readableError, readableLine } from './readable.ts';
 
 const TASKS_SHOWN = 3;
 const LINES_SHOWN = 20;
@@ -27,8 +28,11 @@ async function showLog(client: Client, run: RunView, task: TaskView): Promise<vo
   const lines: LogLine[] = await lastLines(client, attempt, LINES_SHOWN).catch(() => []);
   if (lines.length === 0) return print(colours.dim('  it has written nothing to its log'));
   print(colours.dim(`  the last ${lines.length === 1 ? 'line' : `${lines.length} lines`} of its log:`));
-  for (const line of lines) show({ ...line, text: `  │ ${line.text}` }, {});
+  for (const line of lines) show({ ...line, stream: streamOf(line), text: `  │ ${readableLine(line)}` }, {});
 }
+
+/** Already made readable: what comes through the context is shown as what was printed. */
+const streamOf = ({ stream }: LogLine): LogLine['stream'] => (stream === 'log' ? 'stdout' : stream);
 
 function nextSteps(run: RunView, failed: readonly TaskView[]): (readonly [string, string])[] {
   const [first] = failed;
@@ -40,7 +44,7 @@ function nextSteps(run: RunView, failed: readonly TaskView[]): (readonly [string
 }
 
 function indented(error: string): string {
-  const lines = plainLines(error).split('\n');
+  const lines = readableError(error).map(plain);
   const shown = lines.slice(0, ERROR_LINES).map((line) => `  ${line}`);
   return [...shown, ...(lines.length > ERROR_LINES ? ['  …'] : [])].join('\n');
 }

@@ -20,8 +20,8 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
     ...(isUsual(url) ? [] : [`--url ${url}`]),
     ...(flags.data === undefined ? [] : [`--data ${flags.data}`]),
   ];
-  const command = (words: string, what: string) =>
-    `  ${colours.cyan(next([words, ...extra].join(' ')))}\n      ${what}`;
+  const line = (words: string, what: string) => `  ${colours.cyan(next(words))}\n      ${what}`;
+  const command = (words: string, what: string) => line([words, ...extra].join(' '), what);
   const { databaseUrl, dataDir } = config;
   const lines = [
     '',
@@ -41,7 +41,9 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
           command('runs trigger broken --wait', 'a task that fails, and what you are told then'),
         ]
       : []),
-    ...(folder === null ? [command('init', 'write a first dag of your own')] : [command('dags', 'what is deployed')]),
+    ...(folder === null
+      ? [line('init', 'write a first dag of your own, and say what comes next')]
+      : [command('dags', 'what is deployed')]),
     '',
     'Ctrl-C stops everything; what was stored stays.',
   ];
