@@ -1,5 +1,5 @@
 /** A test of the tests: with a guard of the product taken out, from outside, histories break promises, and soon. */
-import type { Change, Command, NodeId, State } from '@signalbox/engine';
+import type { Actor, Change, Command, NodeId, State, TenantId } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
 import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
@@ -210,12 +210,50 @@ function ownersFlap(world: World): void {
   }
 }
 
-/** One node after the other stands still for so long that the next one takes its shards. */
-function loopsStandStill({ events, nodes }: World): void {
+/**
+ * One node after the other stands still for so long that the next one takes its shards. Meanwhile schedules are paused there;
+ * the first that the node hears when it goes on is that they should not be, which its memory says is so.
+ */
+function loopsStandStill(world: World): void {
+  const { events, nodes } = world;
   for (let at = 6_000, i = 0; at < 80_000; at += 7_000, i++) {
     const node = nodes[i % nodes.length];
-    events.in(at, () => node?.block());
-    events.in(at + 5_500, () => node?.resume(true));
+    if (node === undefined) continue;
+    const other = () => nodes.find((one) => one !== node && one.isUp);
+    events.in(at, () => node.block());
+    events.in(at + 5_000, () => setPaused(world, other(), true));
+    events.in(at + 5_400, () => setPaused(world, node, false));
+    events.in(at + 5_500, () => node.resume(true));
+    events.in(at + 6_300, () => setPaused(world, other(), false));
+  }
+}
+
+let askCount = 0;
+
+/** Asks a node about every schedule that there is, for all to see. */
+function setPaused(
+  { database, history, events }: World,
+  node: World['nodes'][number] | undefined,
+  paused: boolean,
+): void {
+  for (const { shard, dagId } of database.tables.schedules.values()) {
+    const tenantId = 1 as TenantId;
+    const command: Command = {
+      kind: 'SetSchedulePaused',
+      shard,
+      tenantId,
+      dagId,
+      paused,
+      actor: 'token:test' as Actor,
+    };
+    node?.process.deliver(() => {
+      askCount += 1;
+      const asked = { no: -askCount, client: 'test', node: node.machine, command, deadlineMs: 2_000, at: events.now() };
+      history.add({ kind: 'asked', ask: asked });
+      void node.host?.ask(command, asked.deadlineMs).then((result) => {
+        if (node.process.isAlive) history.add({ kind: 'told', ask: asked, result });
+      });
+    });
   }
 }
 

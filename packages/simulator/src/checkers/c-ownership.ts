@@ -1,5 +1,5 @@
 /** C. Shard ownership: order of commits, nothing leaves too early, nothing starts twice over a handover. */
-import type { Answer, Change, ClaimRef, Command } from '@signalbox/engine';
+import type { Answer, Change, ClaimRef, Command, RetryTask } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
@@ -41,22 +41,44 @@ export function ownership(scene: Scene): Checker {
   }
 
   function isTold({ kind }: Command): boolean {
-    return kind === 'SetSchedulePaused' || kind === 'DeployDag' || kind === 'RetireDag';
+    return kind === 'SetSchedulePaused' || kind === 'DeployDag' || kind === 'RetireDag' || kind === 'RetryTask';
   }
 
   /** What is so right now. */
   function truthOf(command: Command): string {
     if (command.kind === 'SetSchedulePaused') return `paused ${ledger.schedules.get(command.dagId)?.paused}`;
+    if (command.kind === 'RetryTask') return `it is ${stateOf(command)}`;
     if (command.kind === 'RetireDag') return `retired ${ledger.dags.get(command.dagId)?.isRetired}`;
     if (command.kind !== 'DeployDag') return '';
     const dag = [...ledger.dags.values()].find(({ name }) => name === command.name);
     return `version ${dag?.versionNo}`;
   }
 
+  /** Whether a backoff is over is known to its owner alone: both read as ready. */
+  function stateOf({ runId, taskNo }: RetryTask): string {
+    const run = ledger.runs.get(runId);
+    const state = run?.spec.tasks[taskNo] === undefined ? 'nowhere' : ledger.stateOf(run, taskNo);
+    return state === 'retrying' ? 'ready' : state;
+  }
+
+  /** A refusal that names the state of a task rests on memory, as does an answer. */
+  function checkRefused(no: number, command: RetryTask, answer: Answer): void {
+    const isTrue = truths.get(no);
+    truths.delete(no);
+    if (isTrue === undefined || answer.ok || answer.code !== 'TASK_NOT_RETRYABLE') return;
+    isTrue.add(truthOf(command));
+    if (!isTrue.has(answer.detail)) {
+      scene.fail('I16', `#${no} was told ${answer.detail}, which was not so at any time since it was asked`);
+    }
+  }
+
   /** Several may become true in one commit, one after the other. */
   function noteTruth(change: Change): void {
     for (const [no, truth] of truths) {
       const command = subjects.get(no)!;
+      if (command.kind === 'RetryTask' && 'runId' in change && change.runId === command.runId) {
+        truth.add(truthOf(command));
+      }
       if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && command.dagId === change.dagId) {
         truth.add(`paused ${change.paused}`);
       }
@@ -77,6 +99,7 @@ export function ownership(scene: Scene): Checker {
 
   /** What an answer says is committed by the time it leaves. */
   function checkTold(no: number, command: Command, result: Routed): void {
+    if (result.status === 'answered' && command.kind === 'RetryTask') return checkRefused(no, command, result.answer);
     if (result.status !== 'answered' || !result.answer.ok) return;
     const { answer } = result;
     if (command.kind === 'CancelRun' && answer.kind === 'cancelled') {

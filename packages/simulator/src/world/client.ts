@@ -78,11 +78,11 @@ export class SimClients {
     const chance = this.#chance;
     const draw = chance.next();
     const dag = chance.pick(this.#dags);
-    if (draw < 0.62) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
-    if (draw < 0.72) return this.#cancel();
-    if (draw < 0.82) return this.#retry();
-    if (draw < 0.92) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
-    if (draw < 0.95) return this.#retire(dag);
+    if (draw < 0.56) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
+    if (draw < 0.68) return this.#cancel();
+    if (draw < 0.77) return this.#retry();
+    if (draw < 0.87) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
+    if (draw < 0.9) return this.#retire(dag);
     return this.#pause(dag, chance.happens(0.5), 0);
   }
 
