@@ -285,7 +285,7 @@ const CASES: readonly Case[] = [
   { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
-  { what: 'the end of old tokens at a retry', within: 60, expected: /^(I19|I20|I21)/, onHost: leavesOldTokensValid },
+  { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
   {
     what: 'one kind of change in the journal',
