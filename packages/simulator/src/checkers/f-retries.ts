@@ -46,6 +46,8 @@ export function retries(scene: Scene): Checker {
     const backoffMs = (last.retryAt ?? 0) - last.endedAt;
     // Over a handover two wall clocks take part, which may differ: it holds by the owner's clock.
     if (task.endEpoch !== ledger.shard(run.shard).epoch) return;
+    // The clock was set back in between: by it no span can be told, and a slow commit would blur the other one.
+    if (change.at < last.endedAt) return;
     // A slow commit blurs the one span, a clock that was set the other: too short by both is too short.
     const waitedMs = Math.max(ledger.at - task.endedAt, change.at - last.endedAt);
     if (waitedMs < backoffMs * PACE - ROUNDING_MS) {
