@@ -14,7 +14,7 @@ import { resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
-import type { Mask } from './logs/mask.ts';
+import { type Mask, NO_MASK } from './logs/mask.ts';
 import { secretOf } from './secrets.ts';
 import { NO_SECRETS, type Work } from './work.ts';
 
@@ -188,10 +188,13 @@ export class AttemptContext implements HandlerContext {
   get log(): Log {
     const { dag, run, taskName } = this.#assignment;
     const own = withFields(this.#log, { dag, run, task: taskName, attempt: this.attempt });
+    const mask = this.#work?.mask ?? NO_MASK;
+    const hide = (text: string): string => mask.text(text);
     const both = (level: keyof Log) => (message: string, fields?: object) => {
-      this.#book.of(this.#attempt)?.line('log', logLine(level, message, fields));
-      if (this.#work === null || this.#work.mask.isEmpty) own[level](message, fields);
-      else own[level](...maskedLine(this.#work.mask, logLine(level, message, fields)));
+      const line = logLine(level, message, fields, hide);
+      this.#book.of(this.#attempt)?.line('log', line);
+      if (mask.isEmpty) own[level](message, fields);
+      else own[level](...maskedLine(mask, line));
     };
     return { debug: both('debug'), info: both('info'), warn: both('warn'), error: both('error') };
   }

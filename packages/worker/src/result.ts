@@ -56,8 +56,15 @@ function saysPermanent(error: unknown): boolean {
 }
 
 const MAX_CAUSES = 5;
+/** Of what user code has thrown; what is stored is cut further, once secrets are masked in it. */
+const MAX_THROWN_CHARS = 256 * 1024;
 
-/** Stack and causes, cut to what is stored of an error. Never throws. */
+/** Longer ones are cut to what is stored of an error. */
+export function cutError(error: string): string {
+  return error.length > MAX_ERROR_CHARS ? `${error.slice(0, MAX_ERROR_CHARS - 1)}…` : error;
+}
+
+/** Stack and causes. Never throws. */
 export function shownError(thrown: unknown): string {
   try {
     const parts: string[] = [];
@@ -67,7 +74,7 @@ export function shownError(thrown: unknown): string {
       error = error.cause;
     }
     const text = parts.join('\nCaused by: ').replaceAll('\0', '\u{fffd}');
-    return text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS - 1)}…` : text;
+    return text.slice(0, MAX_THROWN_CHARS);
   } catch {
     return 'The handler threw something that cannot be shown.';
   }

@@ -10,7 +10,7 @@ import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';
 import type { LogBook } from './logs/log-book.ts';
 import type { WorkerConfig } from './options.ts';
-import { failure, type Result, resultOfFault } from './result.ts';
+import { cutError, failure, type Result, resultOfFault } from './result.ts';
 import { readWork, type Work } from './work.ts';
 
 const UNKNOWN_HANDLERS_SHOWN = 20;
@@ -149,7 +149,8 @@ export class Runner {
       token: assignment.token,
       outcome: stop === null ? result.outcome : stop.outcome,
       output: stop === null ? result.output : '',
-      error: attempt.mask === null || error === '' ? error : attempt.mask.text(error),
+      // Masked whole, then cut: half a secret would not be found.
+      error: cutError(attempt.mask === null || error === '' ? error : attempt.mask.text(error)),
       startedAt: startedAt === 0 ? endedAt : startedAt,
       endedAt,
     };

@@ -28,6 +28,8 @@ export class BundleFolder {
 
   /** Null when it is not there, or is not what its name says. */
   async find(hash: string): Promise<BundleFile | null> {
+    // Before it is read: who may write to the folder could change the file between the check of its hash and its use.
+    await this.#prepare();
     const path = join(this.#folder, hash, FILE);
     const stored = await readFile(path).catch(() => null);
     if (stored === null) return null;

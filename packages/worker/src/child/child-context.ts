@@ -1,5 +1,6 @@
 /** What a function sees in a child: the same as a handler in the worker's own process does. */
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
+import { Mask } from '../logs/mask.ts';
 import type { RunOrder } from './frames.ts';
 import { logLine } from './log-line.ts';
 
@@ -77,8 +78,10 @@ export class ChildContext implements HandlerContext {
 
   get log(): Log {
     if (this.#log === null) {
+      const mask = new Mask(this.#order.secrets.map(([, value]) => value));
+      const hide = (text: string): string => mask.text(text);
       const at = (level: keyof Log) => (message: string, fields?: object) =>
-        this.#onLine(logLine(level, message, fields));
+        this.#onLine(logLine(level, message, fields, hide));
       this.#log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
     }
     return this.#log;

@@ -22,8 +22,10 @@ export const PRINTED = 'printed';
 export const FROM_WORKER_FD = 3;
 export const TO_WORKER_FD = 4;
 
-/** An assignment has upstream outputs and params in it; an end has an output and an error. */
-export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+/** To the child: an assignment has upstream outputs and params in it. */
+const MAX_ORDER_BYTES = 64 * 1024 * 1024;
+/** From the child: an end has an output and an error, each within its own limit, and as JSON may be several times as long. */
+export const MAX_WORD_BYTES = 4 * 1024 * 1024;
 const HEAD_BYTES = 5;
 
 export interface Init {
@@ -76,11 +78,13 @@ export function frame(kind: number, text: string): Buffer {
 /** Puts frames together, however they were cut on the way. */
 export class FrameReader {
   readonly #onFrame: (kind: number, text: string) => void;
+  readonly #mostBytes: number;
   #chunks: Buffer[] = [];
   #size = 0;
 
-  constructor(onFrame: (kind: number, text: string) => void) {
+  constructor(onFrame: (kind: number, text: string) => void, mostBytes: number = MAX_ORDER_BYTES) {
     this.#onFrame = onFrame;
+    this.#mostBytes = mostBytes;
   }
 
   /** False: this is no frame of ours, and nothing after it can be read. */
@@ -91,7 +95,7 @@ export class FrameReader {
       let [bytes] = this.#chunks as [Buffer];
       if (bytes.length < HEAD_BYTES) bytes = this.#join();
       const size = bytes.readUInt32LE(0);
-      if (size > MAX_FRAME_BYTES) return false;
+      if (size > this.#mostBytes) return false;
       const end = HEAD_BYTES + size;
       if (this.#size < end) return true;
       if (bytes.length < end) bytes = this.#join();

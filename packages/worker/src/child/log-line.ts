@@ -5,8 +5,14 @@ import type { Log } from '@signalbox/sdk/handler';
 const MAX_BYTES = 16 * 1024;
 const CUT_CHARS = 2_000;
 
-export function logLine(level: keyof Log, message: unknown, fields?: object): string {
-  const text = shown(message);
+/** `hide` masks secrets: before the message is cut, for half a secret would not be found. */
+export function logLine(
+  level: keyof Log,
+  message: unknown,
+  fields?: object,
+  hide: (text: string) => string = (text) => text,
+): string {
+  const text = hide(shown(message));
   const attempts: readonly (() => object)[] = [
     () => (fields === undefined ? { level, message: text } : { level, message: text, fields }),
     () => ({ level, message: text, fields: 'left out: no JSON, or too large' }),

@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { MAX_ERROR_CHARS } from '@signalbox/protocol';
 import type { StopReason } from '@signalbox/sdk';
 import { sentenceOf } from '../attempt.ts';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
@@ -19,6 +20,7 @@ import {
   frame,
   INIT,
   LOG,
+  MAX_WORD_BYTES,
   PRINTED,
   READY,
   RUN,
@@ -26,6 +28,7 @@ import {
   STOP,
 } from '../child/frames.ts';
 import { failure, type Result } from '../result.ts';
+import { readAttemptEnd } from './attempt-end.ts';
 import { causeOfEnd } from './cause-of-end.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Job } from './port.ts';
@@ -38,6 +41,8 @@ const PROGRAM = fileURLToPath(new URL('../../dist/child/child-main.js', import.m
 const START_MS = 30_000;
 /** For the last of what was printed, when the child is still there or has just gone. */
 const DRAIN_MS = 1_000;
+const MISTRUSTED =
+  'The function wrote to the channel between its process and the worker (descriptor 4): its process was killed.';
 
 export interface ChildListener {
   /** It can take an attempt. */
@@ -61,6 +66,7 @@ export class FunctionChild {
   #result: Result | null = null;
   #startError: string | null = null;
   #isKilled = false;
+  #isMistrusted = false;
 
   constructor(key: string, bundle: BundleFile, folder: string, home: ChildHome, listener: ChildListener) {
     this.key = key;
@@ -78,11 +84,11 @@ export class FunctionChild {
     });
     const [, stdout, stderr, orders, words] = this.#process.stdio as [null, Readable, Readable, Writable, Readable];
     this.#printed = new Printed(stdout, stderr, Buffer.from(endMark), home.relief);
-    const reader = new FrameReader((kind, text) => this.#hear(kind, text));
+    const reader = new FrameReader((kind, text) => this.#hear(kind, text), MAX_WORD_BYTES);
     orders.on('error', () => {});
     words.on('error', () => {});
     words.on('data', (bytes: Buffer) => {
-      if (!reader.push(bytes)) this.kill();
+      if (!this.#isMistrusted && !reader.push(bytes)) this.#mistrust();
     });
     this.#process.once('error', (error) => {
       this.#startError ??= `The child process could not be started: ${error.message}.`;
@@ -126,13 +132,28 @@ export class FunctionChild {
   }
 
   #hear(kind: number, text: string): void {
-    if (kind === END) this.#attemptEnded(JSON.parse(text) as AttemptEnd);
-    else if (kind === LOG) this.#busyWith?.job.log.line('log', text);
-    else if (kind === BROKEN) this.#startError = `The bundle could not be loaded: ${text}`;
-    else if (kind === READY) {
+    // What comes behind a word that it must not say is not listened to.
+    if (this.#isMistrusted) return;
+    const isStarting = this.state === 'starting';
+    if (kind === LOG) this.#busyWith?.job.log.line('log', text);
+    else if (kind === END) {
+      const end = readAttemptEnd(text);
+      if (end === null) this.#mistrust();
+      else this.#attemptEnded(end);
+    } else if (kind === BROKEN && isStarting) {
+      this.#startError = `The bundle could not be loaded: ${text.slice(0, MAX_ERROR_CHARS)}`;
+    } else if (kind === READY && isStarting) {
       clearTimeout(this.#startTimer);
       this.#printed.end(text === PRINTED, () => this.#becomeIdle());
-    }
+    } else this.#mistrust();
+  }
+
+  /** It says what no child does: user code has written to the channel, and nothing that comes from it is worth anything. */
+  #mistrust(): void {
+    this.#isMistrusted = true;
+    this.#result = failure('failed', MISTRUSTED);
+    this.#startError ??= MISTRUSTED;
+    this.kill();
   }
 
   #attemptEnded({ outcome, output, error, hasPrinted, isLeaving }: AttemptEnd): void {

@@ -102,10 +102,10 @@ class RunningProcess implements Execution {
       throw new PermanentError(`The working folder ${cwd} does not exist on this worker.`);
     }
     if (this.#isStopped) return failure('cancelled', '');
-    const stderr = new LastLines();
+    const stderr = new LastLines(this.#job.work.mask);
     const exit = await this.#spawn(cwd, variables, stderr);
     if (exit.code === 0) return folder.readOutput();
-    return failure('failed', this.#job.work.mask.text([describe(exit), ...stderr.lines()].join('\n')));
+    return failure('failed', [describe(exit), ...stderr.lines()].join('\n'));
   }
 
   async #spawn(cwd: string, variables: Readonly<Record<string, string>>, stderr: LastLines): Promise<Exit> {

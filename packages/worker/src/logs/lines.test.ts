@@ -90,6 +90,16 @@ test.each([
   ).toBe(expected);
 });
 
+test('of secrets that overlap in a text no part is shown', () => {
+  expect(new Mask(['abcd', 'cdef']).text('x abcdef y')).toBe('x *** y');
+});
+
+// Looking for every secret behind every match took minutes for this, and the worker stood still meanwhile.
+test('a flood of secrets costs in proportion to its length', () => {
+  const secrets = ['ab"12345', 'another one', 'and a third'];
+  expect(masked(secrets, [Buffer.from('ab"12345\n'.repeat(100_000))])).toBe('***\n'.repeat(100_000));
+});
+
 test('only what may be the beginning of a needle is held back', () => {
   const needles = new Needles([Buffer.from('secret')]);
   const out: string[] = [];

@@ -27,10 +27,15 @@ export class Mask {
     return this.#texts.length === 0;
   }
 
+  /** Before anything is cut off: the beginning of a secret is not known for what it is. */
   text(text: string): string {
-    let masked = text;
-    for (const value of this.#texts) if (masked.includes(value)) masked = masked.replaceAll(value, MASK);
-    return masked;
+    if (!this.#texts.some((value) => text.includes(value))) return text;
+    const parts: Buffer[] = [];
+    // As in a stream: of two that overlap no part is shown.
+    const stream = this.stream((bytes) => parts.push(bytes));
+    stream?.push(Buffer.from(text));
+    stream?.end();
+    return Buffer.concat(parts).toString();
   }
 
   /** For one stream of bytes; null when there is nothing to mask. */

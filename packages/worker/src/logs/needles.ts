@@ -22,10 +22,11 @@ export class Needles {
 
   push(chunk: Buffer, listener: NeedleListener): void {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const ahead = this.#nowhere();
     let from = 0;
     let holdFrom = this.#holdFrom(bytes, 0);
     for (;;) {
-      const match = this.#next(bytes, from);
+      const match = this.#next(bytes, from, ahead);
       // One that begins behind what is held may be inside of a longer one that is not whole yet.
       if (match === null || match.start >= holdFrom) break;
       // What is held may go on to be one that overlaps this one: then they are one match.
@@ -46,8 +47,9 @@ export class Needles {
   end(listener: NeedleListener): void {
     const bytes = this.#held;
     this.#held = NOTHING;
+    const ahead = this.#nowhere();
     let from = 0;
-    for (let match = this.#next(bytes, 0); match !== null; match = this.#next(bytes, from)) {
+    for (let match = this.#next(bytes, 0, ahead); match !== null; match = this.#next(bytes, from, ahead)) {
       if (match.start > from) listener.onBytes(bytes.subarray(from, match.start));
       listener.onNeedle();
       from = match.end;
@@ -70,24 +72,38 @@ export class Needles {
     return first;
   }
 
-  /** Needles that overlap are one match: no part of any of them is let through. */
-  #next(bytes: Buffer, from: number): { readonly start: number; readonly end: number } | null {
-    let start = -1;
+  /** Where each needle is found next; looked for when that is behind. */
+  #nowhere(): number[] {
+    return this.#needles.map(() => -1);
+  }
+
+  /**
+   * Needles that overlap are one match: no part of any of them is let through. Each needle is looked for once behind each
+   * of its own places, and around a match only as far as it can reach: a flood of secrets must not cost more than any other.
+   */
+  #next(bytes: Buffer, from: number, ahead: number[]): { readonly start: number; readonly end: number } | null {
+    let start = Number.POSITIVE_INFINITY;
     let end = -1;
-    for (const needle of this.#needles) {
-      const at = bytes.indexOf(needle, from);
-      if (at !== -1 && (start === -1 || at < start)) {
-        start = at;
-        end = at + needle.length;
+    for (const [i, needle] of this.#needles.entries()) {
+      if (ahead[i]! < from) {
+        const at = bytes.indexOf(needle, from);
+        ahead[i] = at === -1 ? Number.POSITIVE_INFINITY : at;
+      }
+      if (ahead[i]! < start) {
+        start = ahead[i]!;
+        end = start + needle.length;
       }
     }
-    if (start === -1) return null;
+    if (end === -1) return null;
     for (let grew = true; grew; ) {
       grew = false;
       for (const needle of this.#needles) {
-        const at = bytes.lastIndexOf(needle, end - 1);
-        if (at >= start && at + needle.length > end) {
-          end = at + needle.length;
+        const low = Math.max(start, end - needle.length + 1);
+        const at = bytes.subarray(low, end - 1 + needle.length).lastIndexOf(needle);
+        if (at === -1) continue;
+        const reaches = low + at + needle.length;
+        if (reaches > end) {
+          end = reaches;
           grew = true;
         }
       }

@@ -1,6 +1,7 @@
 /** `http:` — a call, and what it answered as the output. */
 import { fillSecrets, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
+import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
 import type { Execution, Executor, Job } from '../port.ts';
 import { type AddressPolicy, AddressRefused } from './address-policy.ts';
@@ -43,7 +44,7 @@ export class HttpExecutor implements Executor {
     const late = AbortSignal.timeout(work.timeoutMs);
     try {
       const answer = await this.#follow(job, work, AbortSignal.any([stopped, late]));
-      return resultOf(answer, work);
+      return resultOf(answer, work, job.work.mask);
     } catch (error) {
       if (stopped.aborted) return failure('cancelled', '');
       if (late.aborted) return failure('failed', `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`);
@@ -111,11 +112,12 @@ function redirected(from: HttpRequest, status: number, location: string, secret:
   return { method: becomesGet ? 'GET' : from.method, url, written, headers, body: becomesGet ? null : from.body };
 }
 
-function resultOf({ status, headers, body, isCut }: HttpAnswer, work: HttpWork): Result {
+function resultOf({ status, headers, body, isCut }: HttpAnswer, work: HttpWork, mask: Mask): Result {
   const isExpected = work.expect === undefined ? status >= 200 && status < 300 : work.expect.includes(status);
   const text = body.toString();
   if (!isExpected) {
-    const shown = text.trim() === '' ? '' : `\n${text.slice(0, SHOWN_CHARS)}${text.length > SHOWN_CHARS ? '…' : ''}`;
+    const safe = mask.text(text);
+    const shown = safe.trim() === '' ? '' : `\n${safe.slice(0, SHOWN_CHARS)}${safe.length > SHOWN_CHARS ? '…' : ''}`;
     const isRetryable = RETRYABLE.has(status) || status >= 500;
     return failure(isRetryable ? 'failed' : 'permanent', `${named(work)} was answered with status ${status}.${shown}`);
   }

@@ -1,0 +1,35 @@
+/**
+ * What a child says an attempt came to. User code lives in the same process and can write to the same pipe, so that nothing
+ * is believed that the child itself would not say: a report that the server can't read would hold up all others (I57).
+ */
+import type { ReportedOutcome } from '@signalbox/protocol/grpc';
+import { MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
+import type { AttemptEnd } from '../child/frames.ts';
+
+const OUTCOMES: ReadonlySet<unknown> = new Set<ReportedOutcome>([
+  'succeeded',
+  'failed',
+  'permanent',
+  'cancelled',
+  'timed_out',
+]);
+
+/** Null for what no child says. */
+export function readAttemptEnd(text: string): AttemptEnd | null {
+  let said: Partial<Record<keyof AttemptEnd, unknown>> | null;
+  try {
+    said = JSON.parse(text) as typeof said;
+  } catch {
+    return null;
+  }
+  const { outcome, output, error, hasPrinted, isLeaving } = said ?? {};
+  if (!OUTCOMES.has(outcome) || typeof output !== 'string' || typeof error !== 'string') return null;
+  if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return null;
+  return {
+    outcome: outcome as ReportedOutcome,
+    output,
+    error,
+    hasPrinted: hasPrinted === true,
+    isLeaving: isLeaving === true,
+  };
+}

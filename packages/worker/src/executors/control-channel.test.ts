@@ -1,0 +1,49 @@
+/** User code that finds the descriptors on which its child speaks to the worker, and says things of its own. */
+import { expect, test } from 'vitest';
+import { type BodyRig, startBody, workOf } from '../test-rig.ts';
+
+const BUNDLE = `
+import { writeSync } from 'node:fs';
+const said = (kind, text) => {
+  const body = Buffer.from(text);
+  const head = Buffer.alloc(5);
+  head.writeUInt32LE(body.length, 0);
+  head[4] = kind;
+  writeSync(4, Buffer.concat([head, body]));
+};
+const waits = () => new Promise(() => setInterval(() => {}, 1000));
+export const functions = {
+  other: () => 'fine',
+  noJson: () => { said(14, 'no JSON'); return waits(); },
+  nothing: () => { said(14, 'null'); return waits(); },
+  oddOutcome: () => { said(14, JSON.stringify({ outcome: 'splendid', output: '', error: '' })); return waits(); },
+  oddTypes: () => { said(14, JSON.stringify({ outcome: 'succeeded', output: { a: 1 }, error: 7 })); return waits(); },
+  huge: () => { said(14, JSON.stringify({ outcome: 'succeeded', output: JSON.stringify('x'.repeat(20 * 1024 * 1024)), error: '' })); return waits(); },
+  notOurs: () => { writeSync(4, Buffer.alloc(5, 255)); return waits(); },
+  readyAgain: () => { said(11, ''); return new Promise((resolve) => setTimeout(() => resolve('mine'), 200)); },
+};
+`;
+
+const order = (rig: BodyRig, name: string, different = {}) =>
+  workOf({ kind: 'function' }, { handler: name, bundle: rig.data.add(BUNDLE), timeoutMs: 5_000, ...different });
+
+test.each(['noJson', 'nothing', 'oddOutcome', 'oddTypes', 'huge', 'notOurs'])(
+  'a child that says what it must not (%s) fails its attempt, and the worker and the others go on (I57)',
+  async (name) => {
+    const rig = await startBody();
+    const report = await rig.run(order(rig, name));
+    expect(report.output).toBe('');
+    expect(['failed', 'permanent']).toContain(report.outcome);
+    expect(await rig.run(order(rig, 'other'))).toMatchObject({ outcome: 'succeeded', output: '"fine"' });
+    expect(rig.gateway.sessions).toHaveLength(1);
+  },
+);
+
+test('a child that says it is idle in the middle of an attempt gets no second one beside it', async () => {
+  const rig = await startBody();
+  const first = order(rig, 'readyAgain');
+  rig.session.say({ assignments: [first] });
+  const second = order(rig, 'other');
+  expect(await rig.run(second)).toMatchObject({ outcome: 'succeeded', output: '"fine"' });
+  expect((await rig.session.reportOf(first.claim)).outcome).not.toBe('timed_out');
+});
