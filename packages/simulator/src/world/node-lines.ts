@@ -51,6 +51,8 @@ export class NodeLines implements PeerNetwork {
   readonly #nodeId: NodeId;
   #onLink: ((caller: PeerCaller, link: PeerLink) => PeerHandlers) | null = null;
   #host: Host | null = null;
+  /** The newest link of each node that calls: what still comes over an older one is not listened to. */
+  readonly #sessions = new Map<NodeId, number>();
 
   constructor(world: World, machine: string, process: Process, nodeId: NodeId) {
     this.#world = world;
@@ -96,7 +98,8 @@ export class NodeLines implements PeerNetwork {
         this.#world.tellWire(
           () => `${this.#machine} gets ${JSON.stringify(frame)} from ${caller.nodeId} session ${caller.session}`,
         );
-        this.#notice(frame as PeerMessage);
+        if ((frame as PeerMessage).kind === 'calls') this.#sessions.set(caller.nodeId, caller.session);
+        if (this.#sessions.get(caller.nodeId) === caller.session) this.#notice(frame as PeerMessage);
         handlers?.onMessage(frame);
       },
       onClose: () => handlers?.onClose(),
