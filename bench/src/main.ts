@@ -8,7 +8,7 @@ import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { rawCommits } from './raw.ts';
-import { chains, noopTasks, wideDag } from './throughput.ts';
+import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, json: { type: 'string' }, quick: { type: 'boolean', default: false } },
@@ -42,6 +42,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
       ...(await wideDag(cluster, 1_000)),
       ...(await wideDag(cluster, 10_000)),
     ]),
+  children: () => withCluster(1, 8, (cluster) => noopChildren(cluster, 20_000 * scale)),
   raw: () => rawCommits(60_000 * scale, 500),
   latency: () =>
     withCluster(1, 10, async (cluster) => [

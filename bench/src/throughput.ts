@@ -1,5 +1,6 @@
 /** No-op tasks from submit to done: single tasks, chains of three, and one wide dag. */
 
+import { createHash } from 'node:crypto';
 import { type Cluster, until } from '@signalbox/e2e';
 import type { DagDefinition } from '@signalbox/sdk';
 import { cpuSince, readCpu } from './cpu.ts';
@@ -27,6 +28,27 @@ export async function noopTasks(cluster: Cluster, runs: number): Promise<Figure[
       },
     },
     { what: 'bulk submit during that', value: (runs / submitMs) * 1_000, unit: 'runs/s', bar: 'final 40,000' },
+  ];
+}
+
+/** The default executor: functions of a bundle, in child processes that are kept warm. One attempt at a time in each. */
+export async function noopChildren(cluster: Cluster, runs: number): Promise<Figure[]> {
+  const code = Buffer.from('export const functions={"bundled/only":()=>{}};');
+  const bundle = createHash('sha256').update(code).digest('hex');
+  const client = cluster.client();
+  await client.putBundle(bundle, code);
+  await client.deployDag({ name: 'bundled', bundle, tasks: [{ name: 'only', function: 'bundled/only' }] });
+  await flow(cluster, 'bundled', 1_000); // warm
+  const { ms, cpu } = await flow(cluster, 'bundled', runs);
+  const perTask = (cpuMs: number) => (cpuMs * 1_000) / runs;
+  return [
+    {
+      what: 'the same in warm child processes (default executor)',
+      value: (runs / ms) * 1_000,
+      unit: 'tasks/s',
+      bar: 'final 15,000',
+      details: { 'server µs/task': perTask(cpu.serversMs), 'worker µs/task': perTask(cpu.workersMs) },
+    },
   ];
 }
 
