@@ -104,6 +104,12 @@ export class Gateway {
     return true;
   }
 
+  /** By a worker of another tenant. One of its own that comes again takes the place of its older stream. */
+  isTaken({ workerId, tenantId }: Pick<WorkerHello, 'workerId' | 'tenantId'>): boolean {
+    const older = this.sessions.get(workerId);
+    return older !== undefined && older.tenantId !== tenantId;
+  }
+
   /** A worker has said hello. What it says from now on goes to the answer. */
   attach(hello: WorkerHello, door: WorkerDoor): WorkerSays {
     const older = this.sessions.get(hello.workerId);

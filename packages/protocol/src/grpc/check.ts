@@ -27,8 +27,9 @@ export function record(value: unknown, path: string): Fields {
   return isRecord(value) ? value : refuse(path, 'is missing');
 }
 
-export function list(value: unknown, path: string): readonly unknown[] {
-  return Array.isArray(value) ? value : refuse(path, 'is not a list');
+export function list(value: unknown, path: string, most = Number.POSITIVE_INFINITY): readonly unknown[] {
+  if (!Array.isArray(value)) return refuse(path, 'is not a list');
+  return value.length <= most ? value : refuse(path, `has more than ${most} items`);
 }
 
 export function text(value: unknown, path: string, longest: number): string {

@@ -42,8 +42,15 @@ const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
   ['REPORT_VERDICT_STALE', 'stale'],
 ]);
 
-function each<T>(value: unknown, path: string, parse: (item: unknown, path: string) => T): T[] {
-  return list(value, path).map((item) => parse(item, path));
+/** What a worker may name in one message (I68): it holds no more than it has slots and reports that wait. */
+const MOST_HELD = 200_000;
+const MOST_SHARDS = 1_024;
+const MOST_QUEUES = 1_000;
+/** Senders cut at `MAX_BATCH_ITEMS`. */
+const MOST_ITEMS = 10_000;
+
+function each<T>(value: unknown, path: string, parse: (item: unknown, path: string) => T, most?: number): T[] {
+  return list(value, path, most).map((item) => parse(item, path));
 }
 
 function optional<T>(value: unknown, path: string, parse: (fields: Fields, path: string) => T): T | null {
@@ -70,21 +77,21 @@ function parseHello(fields: Fields): Hello {
   return {
     workerId: filledText(fields.workerId, 'hello.workerId', SHORT),
     name: text(fields.name, 'hello.name', SHORT),
-    queues: each(fields.queues, 'hello.queues', (queue, path) => filledText(queue, path, SHORT)),
+    queues: each(fields.queues, 'hello.queues', (queue, path) => filledText(queue, path, SHORT), MOST_QUEUES),
     slots: count(fields.slots, 'hello.slots'),
-    holds: each(fields.holds, 'hello.holds', parseClaim),
+    holds: each(fields.holds, 'hello.holds', parseClaim, MOST_HELD),
     draining: fields.draining === true,
   };
 }
 
 function parseHeartbeat(fields: Fields): Heartbeat {
-  return { no: count(fields.no, 'heartbeat.no'), holds: each(fields.holds, 'heartbeat.holds', parseClaim) };
+  return { no: count(fields.no, 'heartbeat.no'), holds: each(fields.holds, 'heartbeat.holds', parseClaim, MOST_HELD) };
 }
 
 function parseHoldings(fields: Fields): Holdings {
   return {
-    epochs: each(fields.epochs, 'holdings.epochs', parseShardEpoch),
-    holds: each(fields.holds, 'holdings.holds', parseClaim),
+    epochs: each(fields.epochs, 'holdings.epochs', parseShardEpoch, MOST_SHARDS),
+    holds: each(fields.holds, 'holdings.holds', parseClaim, MOST_HELD),
   };
 }
 
@@ -138,8 +145,8 @@ export function parseWorkerMessage(input: unknown): WorkerMessage {
   return {
     hello: optional(fields.hello, 'hello', parseHello),
     heartbeat: optional(fields.heartbeat, 'heartbeat', parseHeartbeat),
-    reports: each(fields.reports, 'reports', parseReport),
-    refusals: each(fields.refusals, 'refusals', parseRefusal),
+    reports: each(fields.reports, 'reports', parseReport, MOST_ITEMS),
+    refusals: each(fields.refusals, 'refusals', parseRefusal, MOST_ITEMS),
     holdings: optional(fields.holdings, 'holdings', parseHoldings),
     draining: fields.draining === true,
   };

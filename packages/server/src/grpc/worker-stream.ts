@@ -14,6 +14,7 @@ import {
   type WorkerMessage,
 } from '@signalbox/protocol/grpc';
 import type { Bearers, Role } from '../auth/bearer.ts';
+import { networkOf } from '../auth/network.ts';
 import type { Tell } from '../log.ts';
 import { claimFromWire, epochFromWire, helloFromWire, reportFromWire } from './claims.ts';
 import { WorkerOutbox } from './worker-outbox.ts';
@@ -38,7 +39,7 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
     isGone = true;
   });
   try {
-    const caller = await identify(stream, ports);
+    const caller = await identify(stream, ports, networkOf(stream.getPeer()));
     if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
     if (!MAY_WORK.includes(caller.role)) throw new SignalboxError('FORBIDDEN', { action: 'run tasks' });
     if (!isGone) new WorkerStream(stream, ports, caller.tenantId).begin();
@@ -47,9 +48,9 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
   }
 }
 
-function identify(stream: GatewayStream, { bearers }: WorkerStreamPorts) {
+function identify(stream: GatewayStream, { bearers }: WorkerStreamPorts, from: string | null = null) {
   const [header] = stream.metadata.get('authorization');
-  return bearers.identify(typeof header === 'string' ? header : undefined);
+  return bearers.identify(typeof header === 'string' ? header : undefined, from);
 }
 
 class WorkerStream {
@@ -110,6 +111,11 @@ class WorkerStream {
     }
     if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
     const parsed = helloFromWire(hello, this.#tenantId);
+    // Whoever takes the id of another worker would speak for it (I65).
+    if (gateway.isTaken(parsed)) {
+      const problem = { path: 'hello.workerId', message: 'can not be used: choose another one' };
+      throw new SignalboxError('BAD_REQUEST', { problems: [problem] });
+    }
     const line = {
       write: (parts: GatewayMessageParts, written: () => void) => {
         this.#stream.write(parts, (error?: Error | null) => {

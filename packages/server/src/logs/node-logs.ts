@@ -115,17 +115,20 @@ export async function answerReadLogs(
   { key, address, logs, logger }: AnswerLogs,
 ): Promise<void> {
   try {
-    const text = (name: string): string => String(call.metadata.get(name)[0] ?? '');
-    const proof = Buffer.from(text('signalbox-proof'), 'base64url');
-    const expected = proofOf(key, address(), text('signalbox-node'));
-    if (proof.length !== expected.length || !timingSafeEqual(proof, expected)) {
-      throw new SignalboxError('UNAUTHENTICATED');
-    }
+    if (!isNode(call.metadata, key, address())) throw new SignalboxError('UNAUTHENTICATED');
     const reads = JSON.parse(parseEnvelope(call.request).toString()) as ReadLog[];
     answer(null, encodePages(await readMany(logs, reads.slice(0, MOST_READS))));
   } catch (error) {
     answer(refusalOf(error, logger));
   }
+}
+
+/** Whether a call comes from a node of this cluster, and is meant for the one that is reached at this address. */
+export function isNode(metadata: Metadata, key: ClusterKey, address: string): boolean {
+  const text = (name: string): string => String(metadata.get(name)[0] ?? '');
+  const proof = Buffer.from(text('signalbox-proof'), 'base64url');
+  const expected = proofOf(key, address, text('signalbox-node'));
+  return proof.length === expected.length && timingSafeEqual(proof, expected);
 }
 
 /** One after the other, until there is enough: what is left says that there is more. */

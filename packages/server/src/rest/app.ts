@@ -62,6 +62,8 @@ export interface RestParts {
 
 const BODY_BYTES = 1024 * 1024;
 const DEADLINE_MS = 10_000;
+/** A reader that takes nothing of its answer for so long is not waited for: what it was to get lies in memory (I68, I73). */
+const STUCK_MS = 60_000;
 /** Left over for the way back. */
 const RESERVE_MS = 500;
 const SHORTEST_MS = 100;
@@ -82,6 +84,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES,
     requestTimeout: DEADLINE_MS,
+    connectionTimeout: STUCK_MS,
     keepAliveTimeout: 65_000,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',

@@ -2,6 +2,7 @@
 import { SignalboxError } from '@signalbox/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Bearers, Caller } from '../auth/bearer.ts';
+import { networkOf } from '../auth/network.ts';
 import type { TokenBuckets } from '../auth/rate.ts';
 import { sessionIn } from '../auth/session.ts';
 import { type BindAddress, isLoopback } from '../config.ts';
@@ -73,9 +74,9 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
 function identify(request: FastifyRequest, bearers: Bearers): Promise<Caller | null> {
   const { authorization, cookie } = request.headers;
   const session = authorization === undefined ? sessionIn(cookie) : null;
+  const from = networkOf(request.ip);
   return fromDatabase(
-    async () =>
-      session === null ? bearers.identify(authorization, request.ip) : bearers.identifyToken(session, request.ip),
+    async () => (session === null ? bearers.identify(authorization, from) : bearers.identifyToken(session, from)),
     request.log,
   );
 }

@@ -2,6 +2,7 @@
 import { type LoginLink, newLoginLinkSchema, parseOr, type Role, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashOf } from '../auth/bearer.ts';
+import { networkOf } from '../auth/network.ts';
 import { TokenBuckets } from '../auth/rate.ts';
 import { derivedSecret, LOGIN_CODE_MS, randomSecret, SESSION_MS, sessionCookie } from '../auth/session.ts';
 import type { RestParts } from './app.ts';
@@ -46,14 +47,14 @@ export function loginRoutes(app: FastifyInstance, parts: RestParts): void {
   // Not by HEAD: a program that only looks at links must not use one up.
   app.get('/login', async (request: LoginRequest, reply) => {
     const { code } = request.query;
-    const retryAfterMs = guesses.waitFor(request.ip);
+    const retryAfterMs = guesses.waitFor(networkOf(request.ip));
     if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'wrong links', retryAfterMs });
     const used =
       typeof code === 'string' && CODE.test(code)
         ? await fromDatabase(() => queries.takeLoginCode(hashOf(code)), request.log)
         : null;
     if (used === null) {
-      guesses.take(request.ip);
+      guesses.take(networkOf(request.ip));
       return sendPage(reply.code(401), wayInPage('This link has been used, or is too old.'));
     }
     const token = randomSecret('sbs_');

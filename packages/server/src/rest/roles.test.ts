@@ -132,3 +132,7 @@ test.each(Object.entries(WHO))('%s is for %s (I66)', async (route, group) => {
     if (!may && method !== 'HEAD') expect(answer.json().code).toBe('FORBIDDEN');
   }
 });
+
+test('whoever takes nothing of an answer for a minute is cut off: it lies in memory until then (I68)', () => {
+  expect(app.server.timeout).toBe(60_000);
+});

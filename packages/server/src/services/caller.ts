@@ -14,10 +14,12 @@ export async function callerIn(
   metadata: Metadata,
   { bearers, logger }: CallGuard,
   { may, action }: { readonly may: readonly Role[]; readonly action: string },
+  /** Where it comes from, if wrong credentials from there are to be counted. */
+  from: string | null = null,
 ): Promise<Caller> {
   const [header] = metadata.get('authorization');
   const caller = await fromDatabase(
-    async () => bearers.identify(typeof header === 'string' ? header : undefined),
+    async () => bearers.identify(typeof header === 'string' ? header : undefined, from),
     logger as Parameters<typeof fromDatabase>[1],
   );
   if (caller === null) throw new SignalboxError('UNAUTHENTICATED');

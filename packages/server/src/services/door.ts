@@ -9,11 +9,12 @@ import { type GrpcDoor, listenGrpc } from '../grpc/door.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import type { LogStore } from '../logs/log-store.ts';
-import { answerReadLogs } from '../logs/node-logs.ts';
+import { answerReadLogs, isNode } from '../logs/node-logs.ts';
 import { HmacTokens } from '../ports/tokens.ts';
 import { addApi } from './api/api.ts';
 import { BundleCache } from './bundle-cache.ts';
 import { fetchBundle } from './fetch-bundle.ts';
+import { gateOf } from './gate.ts';
 import { addHealth } from './health.ts';
 import { pushLogs } from './push-logs.ts';
 import { addReflection } from './reflection.ts';
@@ -36,13 +37,15 @@ export interface ServicesOptions {
 export async function openServices(options: ServicesOptions): Promise<GrpcDoor> {
   const { bind, tls, queries, cluster, logs, logger } = options;
   setLogVerbosity(logVerbosity.NONE); // what goes wrong is told by us
+  const guard = { bearers: new Bearers(queries), logger };
+  let address = '';
   const server = new Server({
     ...CHANNEL_OPTIONS,
+    interceptors: [gateOf({ ...guard, isNode: (metadata) => isNode(metadata, cluster, address) })],
     'grpc.enable_channelz': 0,
     'grpc.keepalive_time_ms': 20_000,
     'grpc.keepalive_timeout_ms': 20_000,
   });
-  const guard = { bearers: new Bearers(queries), logger };
   const tokens = new HmacTokens(cluster);
   const bundles = new BundleCache(queries);
   addWorkerData(server, {
@@ -55,7 +58,6 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
     (await app.inject({ url: '/readyz', headers: { host: showAddress(http) } })).statusCode === 200;
   const health = addHealth(server, { isReady, services: () => [api.name] });
   addReflection(server, [api, health], guard);
-  let address = '';
   addNodeLogs(server, (call, answer) => {
     void answerReadLogs(call, answer, { key: cluster, address: () => address, logs, logger });
   });

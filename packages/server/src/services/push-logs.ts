@@ -2,7 +2,7 @@
  * Logs of one worker. A batch is read, its tokens are checked, its lines are written, and only then is it acknowledged and the next
  * one read: a slow disk slows the sender, not this process.
  */
-import type { RunId, ShardNo } from '@signalbox/engine';
+import { type RunId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import { type LogPiece, type LogServerStream, parseLogBatch } from '@signalbox/protocol/grpc';
 import type { Logger } from '../log.ts';
@@ -96,8 +96,8 @@ async function stillMay(stream: LogServerStream, ports: PushLogsPorts): Promise<
 }
 
 /** A number that no attempt comes to: the sender is broken, and its other pieces are not. */
-function canBe({ firstLine, lines }: LogPiece): boolean {
-  return firstLine + lines.length <= LINES_END;
+function canBe({ claim, firstLine, lines }: LogPiece): boolean {
+  return claim.shard < SHARD_COUNT && firstLine + lines.length <= LINES_END;
 }
 
 function isGenuine({ claim, token }: LogPiece, tokens: HmacTokens): boolean {
