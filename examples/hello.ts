@@ -1,5 +1,5 @@
 // Three tasks, one after the other. What a task returns is a typed input of the next: give `shout` the wrong field, and this
-// file does not compile.
+// file does not type-check.
 //
 //   npx signalbox runs trigger hello --params '{"name":"you"}' --wait
 import { dag } from '@signalbox/sdk';

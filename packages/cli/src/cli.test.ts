@@ -204,11 +204,13 @@ test.each([
   [['deploy', '/nowhere.json'], 2, 'is not there', 'Give the path'],
   [['validate'], 2, 'dags is not there', 'signalbox init'],
   [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Give a JavaScript module'],
+  [['worker', '--ca', '/nowhere.pem'], 1, "/nowhere.pem can't be read", 'PEM file'],
   [['runs', 'list', '--data', '/nowhere'], 4, 'No token is known', 'SIGNALBOX_TOKEN'],
   [['runs', 'list', '--url', 'box-1'], 2, 'address is "box-1"', 'http://127.0.0.1:4500'],
   [['runs', 'list', '--url', 'http://127.0.0.1:2'], 3, 'No server answers at 127.0.0.1:2', 'npx signalbox start'],
   [['dags', 'delete', 'hello'], 2, 'Nobody is there to be asked', '--yes'],
   [['completion', 'tcsh'], 2, 'no completion for "tcsh"', 'bash, zsh, fish'],
+  [['runs', 'triger', 'hello'], 2, "unknown command 'triger' of runs: there are trigger, watch", 'runs --help'],
   [['nonsense'], 2, "unknown command 'nonsense'", 'signalbox --help'],
 ])('%j fails with exit code %i, a sentence and what to do', async (args, code, message, remedy) => {
   const { exitCode, stderr, stdout } = await signalbox(...args);
@@ -301,6 +303,23 @@ test.each([[[]], [['--yaml']]])(
     expect(await readFile(written[0], 'utf8')).toBe('mine');
   },
 );
+
+test('init in a clone of Signalbox makes a project of its own: its "npm test" tests the dag, not Signalbox', async () => {
+  const into = await mkdtemp(fileURLToPath(new URL('../../../node_modules/.init-', import.meta.url)));
+  try {
+    const { written } = await json('init', into);
+    expect(written).toEqual(expect.arrayContaining([join(into, 'package.json'), join(into, 'tsconfig.json')]));
+  } finally {
+    await rm(into, { recursive: true });
+  }
+});
+
+test('a server without TLS that is called with https:// is no riddle', async () => {
+  const { exitCode, stderr } = await signalbox('dags', '--url', url.replace('http:', 'https:'));
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('no answer that can be understood');
+  expect(stderr).toContain('http:// for one without');
+});
 
 test('a server that is well is found so by doctor', async () => {
   const { checks } = await json('doctor', '--database', databaseUrl);

@@ -54,9 +54,19 @@ function explainRefusal(error: Error, { code, remedy, status }: Refusal): Explai
       exitCode: EXIT.unreachable,
     };
   }
-  if (causes(error).some((cause) => typeof cause.code === 'string' && /CERT|SIGNATURE|SELF_SIGNED/.test(cause.code))) {
+  if (causes(error).some((cause) => typeof cause.code === 'string' && isCertificateError(cause.code))) {
     const what = "Set NODE_EXTRA_CA_CERTS to the certificate (PEM) of the authority that signed the server's.";
     return { code, message: "The server's certificate is not trusted.", remedy: what, exitCode: EXIT.unreachable };
+  }
+  if (code === 'UNAVAILABLE' && error.cause instanceof Error) {
+    const what =
+      'Check the address: https:// for a server with TLS, http:// for one without, and the port of its API (4500 unless told). If it is right, the server may be starting: try again.';
+    return {
+      code,
+      message: 'Something is there, but it gives no answer that can be understood.',
+      remedy: what,
+      exitCode: EXIT.unreachable,
+    };
   }
   if (code === 'UNAUTHENTICATED') {
     const what =
@@ -68,6 +78,9 @@ function explainRefusal(error: Error, { code, remedy, status }: Refusal): Explai
   const exitCode = isServing ? EXIT.refused : mayServe ? EXIT.unreachable : EXIT.failed;
   return { code, message: error.message, remedy, exitCode };
 }
+
+/** By their codes in Node.js: the other side may be who it says, but nobody that is trusted here has signed for it. */
+export const isCertificateError = (code: string): boolean => /CERT|SIGNATURE|SELF_SIGNED/.test(code);
 
 /** The connection itself failed: nobody listens there. */
 function hasNoAnswer(error: Error): boolean {

@@ -36,7 +36,17 @@ function groupOf(program: Command, name: string): Command {
   if (summary === undefined) throw new Error(`The commands of ${name} belong to no group.`);
   const group = program.command(name).description(summary);
   soften(group);
+  refuseUnknown(group);
   return group;
+}
+
+/** A mistyped word would be taken for an argument of the command that the group stands for alone. */
+function refuseUnknown(group: Command): void {
+  group.hook('preSubcommand', ({ args: [word], commands }) => {
+    if (word === undefined || word.startsWith('-') || commands.some((command) => command.name() === word)) return;
+    const names = commands.map((command) => command.name()).join(', ');
+    group.error(`error: unknown command '${word}' of ${group.name()}: there are ${names}`);
+  });
 }
 
 /** Errors come to `main.ts`, which knows the exit codes. */

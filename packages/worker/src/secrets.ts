@@ -31,7 +31,9 @@ export class Secrets {
     const value = variable ?? (folder === null ? null : readSecretFile(join(folder, name)));
     if (value !== null && value !== '') return value;
     const where =
-      folder === null ? 'or start it with --secrets <folder>' : `or write the file ${name} of its secrets folder`;
+      folder === null
+        ? 'or start it with --secrets <folder> (SIGNALBOX_SECRETS)'
+        : `or write the file ${name} of its secrets folder`;
     throw new PermanentError(
       `This worker ${value === '' ? 'has an empty secret' : 'does not have the secret'} ${name}: set SIGNALBOX_SECRET_${name} for it, ${where}.`,
     );

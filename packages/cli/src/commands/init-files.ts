@@ -54,8 +54,14 @@ export const packageJson = (sdk: string): string =>
       name: 'dags',
       private: true,
       type: 'module',
-      scripts: { test: 'tsx --test *.test.ts' },
-      devDependencies: { '@signalbox/sdk': `file:${sdk}`, '@types/node': '^20.19.0', tsx: '^4.20.0' },
+      // Types first: a wrong wire between tasks is found there, not when they are deployed.
+      scripts: { test: 'tsc && tsx --test *.test.ts' },
+      devDependencies: {
+        '@signalbox/sdk': `file:${sdk}`,
+        '@types/node': '^20.19.0',
+        tsx: '^4.20.0',
+        typescript: '>=5.9.0',
+      },
     },
     null,
     2,

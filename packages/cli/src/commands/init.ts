@@ -16,6 +16,8 @@ export interface InitFlags {
 }
 
 const SDK = fileURLToPath(new URL('../../../sdk', import.meta.url));
+/** A clone of Signalbox, where this is one. Its settings are for its own code: "npm test" there tests Signalbox. */
+const HOUSE = resolve(SDK, '../..');
 
 export async function init(given: string | undefined, flags: InitFlags): Promise<void> {
   const { name, yaml } = flags;
@@ -39,7 +41,10 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
   for (const path of written) print(`${colours.green('wrote')} ${plain(path)}`);
   for (const path of kept) print(`${colours.dim('kept ')} ${plain(path)} ${colours.dim('(it was there)')}`);
   const dag = join(folder, yaml ? `${name}.yaml` : `${name}.ts`);
-  sayWhatNext({ dag, name, folder, isTypeScript: !yaml });
+  sayWhatNext({ dag, name, folder });
+  if (yaml) return;
+  const isOurs = written.includes(join(folder, 'package.json'));
+  print(colours.dim(`\nFor types in your editor, and for its test: ${testWith({ folder, name, isOurs })}`));
 }
 
 function typescriptFiles(name: string, folder: string): Record<string, string> {
@@ -56,6 +61,7 @@ function typescriptFiles(name: string, folder: string): Record<string, string> {
 /** In the folder or above it, up to the root of a repository. */
 function isWithin(folder: string, file: string): boolean {
   for (let at = resolve(folder); ; at = dirname(at)) {
+    if (at === HOUSE) return false;
     if (existsSync(join(at, file))) return true;
     if (existsSync(join(at, '.git')) || dirname(at) === at) return false;
   }
@@ -73,17 +79,14 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
-function sayWhatNext({
-  dag,
-  name,
-  folder,
-  isTypeScript,
-}: {
-  dag: string;
-  name: string;
-  folder: string;
-  isTypeScript: boolean;
-}): void {
+/** In a project of yours "npm test" is yours. */
+function testWith({ folder, name, isOurs }: { folder: string; name: string; isOurs: boolean }): string {
+  const go = resolve(folder) === resolve('.') ? '' : `cd ${folder} && `;
+  if (isOurs) return `${go}npm install && npm test`;
+  return `${go}npm install --save-dev ${relative(resolve(folder), SDK)} tsx && npx tsx --test ${name}.test.ts`;
+}
+
+function sayWhatNext({ dag, name, folder }: { dag: string; name: string; folder: string }): void {
   const steps: [string, string][] = [
     [next(`validate ${folder}`), 'is it well-formed?'],
     [next(`deploy ${dag}`), 'make it known to the server'],
@@ -92,6 +95,4 @@ function sayWhatNext({
   ];
   print('\nNext:');
   for (const [type, does] of steps) print(`  ${colours.cyan(type)}\n      ${does}`);
-  if (isTypeScript)
-    print(colours.dim(`\nFor completion in your editor, and for its test: cd ${folder} && npm install && npm test`));
 }

@@ -30,7 +30,7 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   const token = await findToken(flags);
   const gateways = split(flags.gateway ?? process.env.SIGNALBOX_GATEWAY ?? USUAL_GATEWAY);
   const { startWorker } = await import('@signalbox/worker');
-  const rootCertificates = flags.ca === undefined ? null : await readFile(flags.ca);
+  const rootCertificates = flags.ca === undefined ? null : await readCertificate(flags.ca);
   const running = startWorker({
     gateways,
     token,
@@ -44,12 +44,25 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     ...(rootCertificates === null ? {} : { rootCertificates }),
   });
   endWhenTold(running);
+  const isByHand = !flags.json && process.send === undefined;
+  const unheard = isByHand ? setTimeout(sayWhatToCheck, PATIENCE_MS, gateways) : undefined;
   void running.connected.then(() => {
+    clearTimeout(unheard);
     process.send?.('connected');
     if (!flags.json) print(`worker ${running.id} is connected${known(Object.keys(handlers))}`);
   });
   await running.stopped;
   process.exit();
+}
+
+const PATIENCE_MS = 3_000;
+
+/** The log has the reason of each try; this is for whoever starts it by hand and waits. */
+function sayWhatToCheck(gateways: readonly string[]): void {
+  process.stderr.write(
+    `No server has taken this worker yet; it goes on trying. The reasons are above.
+  Check --gateway (${gateways.join(', ')}): the port of workers, with https:// for a server with TLS; --ca for an authority of your own; and SIGNALBOX_TOKEN.\n`,
+  );
 }
 
 /** Ctrl-C in a terminal also reaches whoever started it, such as npx, which passes it on: within this time they are one. */
@@ -90,6 +103,17 @@ function placesOf({ httpAllow, secrets, cache }: WorkerFlags): Partial<WorkerOpt
     ...(secretsFolder === undefined ? {} : { secretsFolder: resolve(secretsFolder) }),
     ...(cacheFolder === undefined ? {} : { cacheFolder: resolve(cacheFolder) }),
   };
+}
+
+async function readCertificate(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new CliError(
+      `The certificate ${file} can't be read (${(error as NodeJS.ErrnoException).code}).`,
+      'Give the PEM file of the authority that signed the certificates of the servers.',
+    );
+  }
 }
 
 async function loadHandlers(file: string): Promise<Record<string, Handler>> {

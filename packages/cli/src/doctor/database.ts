@@ -1,5 +1,6 @@
 /** The database: reachable, new enough, durable, migrated, with a clock that agrees. */
 import { type DatabaseInspection, inspectDatabase, inspectFolder } from '@signalbox/server/inspection';
+import { isCertificateError } from '../problem.ts';
 import { type Finding, fail, ok, warn } from './check.ts';
 
 const OLDEST_VERSION = 140_000;
@@ -41,6 +42,8 @@ async function inspect(url: string): Promise<Finding[]> {
 function remedyFor(code: string | undefined): string {
   if (code === '28P01' || code === '28000') return 'Correct user and password in DATABASE_URL.';
   if (code === '3D000') return 'Create the database first: createdb signalbox';
+  if (code !== undefined && isCertificateError(code))
+    return 'Name the authority that signed its certificate in DATABASE_URL: …?sslmode=verify-full&sslrootcert=/path/to/ca.pem';
   if (code === 'EACCES') return 'Run this as the account of the server, or as root.';
   return 'Start it, or correct host and port in DATABASE_URL.';
 }

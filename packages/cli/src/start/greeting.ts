@@ -18,7 +18,7 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
   const { url, grpcAddress } = server;
   const extra = [
     ...(isUsual(url) ? [] : [`--url ${url}`]),
-    ...(flags.data === undefined ? [] : [`--data ${flags.data}`]),
+    ...(flags.data === undefined && !process.env.SIGNALBOX_DATA ? [] : [`--data ${plain(config.dataDir)}`]),
   ];
   const line = (words: string, what: string) => `  ${colours.cyan(next(words))}\n      ${what}`;
   const command = (words: string, what: string) => line([words, ...extra].join(' '), what);

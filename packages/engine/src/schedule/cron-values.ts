@@ -45,7 +45,12 @@ export function parseValue(spec: FieldSpec, text: string, at: number): number | 
   const named = spec.names.indexOf(text);
   if (named >= 0) return spec.min + named;
   const shown = text === '' ? 'Nothing' : quote(text);
-  return problem(spec.name, at, `${shown} is not a ${spec.name}.`, `Give ${span(spec)}.`);
+  return problem(
+    spec.name,
+    at,
+    `${shown} is not ${spec.name === 'hour' ? 'an' : 'a'} ${spec.name}.`,
+    `Give ${span(spec)}.`,
+  );
 }
 
 export function parseDigits(text: string): number | undefined {

@@ -1,6 +1,6 @@
 /** Credentials and the way into the page. */
 import { z } from 'zod';
-import { durationSchema, nameSchema } from './common.ts';
+import { nameSchema, validitySchema } from './common.ts';
 
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 /** `operator`: all but tokens and retention. `viewer`: reads. `worker`: runs tasks, and nothing else. */
@@ -11,7 +11,7 @@ export const newTokenSchema = z.strictObject({
   name: nameSchema,
   role: roleSchema,
   /** For how long it is valid; for ever unless told. */
-  expiresIn: durationSchema.optional(),
+  expiresIn: validitySchema.optional(),
 });
 export type NewToken = z.input<typeof newTokenSchema>;
 

@@ -30,18 +30,25 @@ function durationMs(text: string): number | null {
   return match === null ? null : Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
-/** Milliseconds, or text such as `500ms`, `30s`, `5m`, `2h`, `1d`. Comes out as milliseconds. */
-export const durationSchema = z
-  .union([z.number(), z.string().max(20)], 'must be milliseconds or a span such as "30s" or "5m"')
-  .transform((value, context): number => {
-    const ms = typeof value === 'number' ? value : durationMs(value);
-    if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= MAX_TIMEOUT_MS) return ms;
-    context.addIssue({
-      code: 'custom',
-      message: 'must be from 1 ms to 30 days: milliseconds or a span such as "30s" or "5m"',
+const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly example: string }) =>
+  z
+    .union([z.number(), z.string().max(20)], `must be milliseconds or a span such as ${example}`)
+    .transform((value, context): number => {
+      const ms = typeof value === 'number' ? value : durationMs(value);
+      if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= maxMs) return ms;
+      const days = (maxMs / UNIT_MS.d).toLocaleString('en-US');
+      context.addIssue({
+        code: 'custom',
+        message: `must be from 1 ms to ${days} days: milliseconds or a span such as ${example}`,
+      });
+      return z.NEVER;
     });
-    return z.NEVER;
-  });
+
+/** Milliseconds, or text such as `500ms`, `30s`, `5m`, `2h`, `1d`. Comes out as milliseconds. */
+export const durationSchema = spanSchema({ maxMs: MAX_TIMEOUT_MS, example: '"30s" or "5m"' });
+
+/** The same for what outlives any task, such as a token: up to ten years. */
+export const validitySchema = spanSchema({ maxMs: 3_650 * UNIT_MS.d, example: '"12h" or "90d"' });
 
 /**
  * Whether JSON of unknown origin is within a depth and a size (of its text, about). Walks with a stack of its own and

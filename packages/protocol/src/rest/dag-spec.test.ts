@@ -70,6 +70,30 @@ test.each([
     'only secrets',
   ],
   [
+    'a reference in a command line',
+    dag({ name: 'a', run: 'echo ${{ params.a }}' }),
+    'tasks[0].run',
+    'write "$INPUT_<name>"',
+  ],
+  [
+    'a reference in the arguments of a program',
+    dag({ name: 'a', run: ['cat', '${{tasks.b.output}}'] }),
+    'tasks[0].run',
+    'under inputs',
+  ],
+  [
+    'a reference in an address',
+    dag({ name: 'a', http: { url: 'http://a/${{ params.id }}' } }),
+    'tasks[0].http.url',
+    'under inputs',
+  ],
+  [
+    'a reference in a body',
+    dag({ name: 'a', http: { url: 'http://a', body: { id: '${{ params.id }}' } } }),
+    'tasks[0].http.body',
+    'under inputs',
+  ],
+  [
     'a call to no address',
     dag({ name: 'a', http: { url: 'file:///etc/passwd' } }),
     'tasks[0].http.url',

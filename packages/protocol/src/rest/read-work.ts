@@ -66,7 +66,23 @@ export function readWork(
   if (Array.isArray(task.run) && task.run[0] === '') {
     problems.push({ path: `${path}.run[0]`, message: 'must name a program' });
   }
+  for (const { field, text, instead } of fixedTexts(task)) {
+    if (LOOKS_LIKE_REFERENCE.test(text)) problems.push({ path: `${path}.${field}`, message: instead });
+  }
   return workOf(task, kind);
+}
+
+/** Where a reference would be taken for plain text, and sent or run as it stands. */
+const LOOKS_LIKE_REFERENCE = /\$\{\{\s*(?:tasks|params|secrets)\b/;
+const IN_COMMAND =
+  'no reference is put into a command: give it under inputs and write "$INPUT_<name>", or a secret under env';
+const IN_CALL = 'no reference is put in here: give it under inputs, which are the body, or make the call in a function';
+
+function* fixedTexts({ run, http }: Task): Generator<{ field: string; text: string; instead: string }> {
+  if (run !== undefined) yield { field: 'run', text: [run].flat().join('\n'), instead: IN_COMMAND };
+  if (http === undefined) return;
+  yield { field: 'http.url', text: http.url, instead: IN_CALL };
+  if (http.body !== undefined) yield { field: 'http.body', text: JSON.stringify(http.body), instead: IN_CALL };
 }
 
 function workOf(task: Task, kind: Kind): ReadWork {

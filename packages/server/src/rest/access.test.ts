@@ -79,6 +79,14 @@ test('a token with an end is refused after it, at once', async () => {
   expect((await client().createToken({ name: 'short', role: 'viewer' })).token).not.toBe(token);
 });
 
+test('a token may be good for longer than any task may take', async () => {
+  const { expiresAt } = await client().createToken({ name: 'quarter', role: 'operator', expiresIn: '90d' });
+  expect(Math.round((Date.parse(expiresAt ?? '') - Date.now()) / 86_400_000)).toBe(90);
+  await expect(client().createToken({ name: 'ages', role: 'viewer', expiresIn: '5000d' })).rejects.toThrow(
+    '3,650 days',
+  );
+});
+
 test('a token that is made twice with one key is one token, and its secret is nowhere in the database (I11, I67)', async () => {
   const make = (key: string, role = 'worker') =>
     rig.ask('POST', '/v1/tokens', { name: `t-${key}`, role }, { headers: { 'idempotency-key': key } });

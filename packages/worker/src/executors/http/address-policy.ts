@@ -137,6 +137,6 @@ export class AddressPolicy {
 function refused(host: string, addresses: readonly string[]): AddressRefused {
   const which = addresses.includes(host) ? host : `${host} (${addresses.slice(0, 3).join(', ')})`;
   return new AddressRefused(
-    `The worker may not call ${which}: it is no public address. Start the worker with --http-allow ${host} to allow it.`,
+    `The worker may not call ${which}: it is no public address. Start the worker with --http-allow ${host} (SIGNALBOX_HTTP_ALLOW) to allow it.`,
   );
 }
