@@ -33,6 +33,8 @@ type FeedQueries = Pick<Queries, 'readCut' | 'readOldestCut' | 'readCommits' | '
 /** One read of 64 rows; half of it is how late an event is told, on average. */
 const LOOK_MS = 100;
 const BATCHES_KEPT = 4;
+/** Of the few connections that the edge has: who reads the journal from its start must not keep others from the database (I68). */
+const READS_AT_ONCE = 2;
 
 export class EventFeed {
   readonly #queries: FeedQueries;
@@ -42,6 +44,8 @@ export class EventFeed {
   #head: Cut | null = null;
   #isLookPlanned = false;
   #looking: Promise<Cut> | null = null;
+  #reading = 0;
+  readonly #inLine: (() => void)[] = [];
 
   constructor(queries: FeedQueries) {
     this.#queries = queries;
@@ -123,7 +127,21 @@ export class EventFeed {
     return reading;
   }
 
-  async #readBatch({ cut, part }: Position, behind: readonly ShardNo[]): Promise<Batch> {
+  /** One after the other, in the order in which they came. */
+  async #readBatch(after: Position, behind: readonly ShardNo[]): Promise<Batch> {
+    if (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#inLine.push(resolve));
+    else this.#reading += 1;
+    try {
+      return await this.#readNow(after, behind);
+    } finally {
+      // The place goes to the next, or is free.
+      const next = this.#inLine.shift();
+      if (next === undefined) this.#reading -= 1;
+      else next();
+    }
+  }
+
+  async #readNow({ cut, part }: Position, behind: readonly ShardNo[]): Promise<Batch> {
     const commits = await this.#queries.readCommits(cut, behind);
     const ordered = inOrder(cut, commits, part?.lead ?? null);
     const last = ordered.at(-1);

@@ -7,6 +7,7 @@ import {
   type Instant,
   type QueueName,
   type RunId,
+  SHARD_COUNT,
   type ShardNo,
   shardOfRun,
   type TaskNo,
@@ -109,6 +110,10 @@ export function reportFromWire({ claim, token, outcome, output, error, startedAt
   };
 }
 
+/** What is said of shards is kept for each of them: there are no others. */
 export function epochFromWire({ shard, epoch }: WireShardEpoch): ShardEpoch {
+  if (shard >= SHARD_COUNT) {
+    throw new SignalboxError('BAD_REQUEST', { problems: [{ path: 'holdings.epochs.shard', message: 'is not known' }] });
+  }
   return { shard: shard as ShardNo, epoch: epoch as Epoch };
 }

@@ -89,6 +89,7 @@ test.each([
   ['no slots', { hello: hello({ slots: 0 }) }],
   ['a million slots', { hello: hello({ slots: 1_000_000 }) }],
   ['no queues', { hello: hello({ queues: [] }) }],
+  ['a shard that there is not', { hello: hello(), holdings: { epochs: [{ shard: 64, epoch: 1 }], holds: [] } }],
 ])('a worker that begins with %s is refused', async (_, parts) => {
   const { stream, ended } = open();
   stream.write(parts);
