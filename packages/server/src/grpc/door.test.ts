@@ -180,15 +180,19 @@ test.each([
   expect((await ended).code).toBe(status.UNAUTHENTICATED);
 });
 
-test('a token that is revoked ends the streams that it opened (I66)', async () => {
-  const made = await rig.ask('POST', '/v1/tokens', { name: 'short-lived', role: 'worker' });
+test.each([
+  ['by heartbeats', (no: number) => ({ heartbeat: { no, holds: [] } })],
+  ['by anything but heartbeats', () => ({ holdings: { epochs: [], holds: [] } })],
+])('a token that is revoked ends the streams that it opened, kept alive %s (I66)', async (how, sign) => {
+  const name = how.replaceAll(' ', '-');
+  const made = await rig.ask('POST', '/v1/tokens', { name, role: 'worker' });
   const { token } = made.body as unknown as { token: string };
   const { stream, messages, ended } = open(`Bearer ${token}`);
   stream.write({ hello: hello() });
   await eventually(() => messages.some((message) => message.welcome !== null));
-  await rig.ask('POST', '/v1/tokens/short-lived/revoke');
+  await rig.ask('POST', `/v1/tokens/${name}/revoke`);
   let no = 0;
-  const beating = setInterval(() => stream.write({ heartbeat: { no: ++no, holds: [] } }), 100);
+  const beating = setInterval(() => stream.write(sign(++no)), 100);
   const { code } = await ended;
   clearInterval(beating);
   expect(code).toBe(status.UNAUTHENTICATED);

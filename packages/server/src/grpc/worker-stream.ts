@@ -27,6 +27,8 @@ export interface WorkerStreamPorts {
 }
 
 const HELLO_MS = 5_000;
+/** How often it is asked whether the token is still good; what is found is believed for longer. */
+const LOOK_MS = 1_000;
 const MAY_WORK: readonly Role[] = ['admin', 'worker'];
 
 export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPorts): Promise<void> {
@@ -62,6 +64,7 @@ class WorkerStream {
   #outbox: WorkerOutbox | null = null;
   #helloTimer: NodeJS.Timeout | null = null;
   #isOver = false;
+  #lookedAt = performance.now();
 
   constructor(stream: GatewayStream, ports: WorkerStreamPorts, tenantId: TenantId) {
     this.#tenantId = tenantId;
@@ -88,7 +91,8 @@ class WorkerStream {
       const message = parseWorkerMessage(input);
       if (this.#says === null) this.#greet(message);
       if (this.#says !== null) tellHost(this.#says, message);
-      if (message.heartbeat !== null) void this.#lookAgain();
+      // Whatever it is: anything that a worker says keeps its stream.
+      if (performance.now() - this.#lookedAt > LOOK_MS) void this.#lookAgain();
     } catch (error) {
       this.#refuse(error);
     }
@@ -96,10 +100,11 @@ class WorkerStream {
 
   /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
   async #lookAgain(): Promise<void> {
+    this.#lookedAt = performance.now();
     try {
       if ((await identify(this.#stream, this.#ports)) === null) this.#refuse(new SignalboxError('UNAUTHENTICATED'));
     } catch {
-      // Nobody can say; the next heartbeat asks again.
+      // Nobody can say; the next message asks again.
     }
   }
 
