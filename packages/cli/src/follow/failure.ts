@@ -39,7 +39,7 @@ function nextSteps(run: RunView, failed: readonly TaskView[]): (readonly [string
   if (run.outcome === 'cancelled' || first === undefined) return [[`runs show ${run.id}`, 'look at it:']];
   return [
     [`logs ${run.id} ${first.name}`, 'its whole log:       '],
-    [`runs retry ${run.id} --wait`, 'when it is mended:   '],
+    [`runs retry ${run.id} --wait`, 'again, same code:    '],
   ];
 }
 
