@@ -34,7 +34,8 @@ export class WorkerChild {
     const { gateway, token, slots, data, onTrouble } = this.#options;
     const args = ['worker', '--gateway', gateway, '--slots', String(slots), '--data', data, '--json'];
     const child = spawn(process.execPath, [PROGRAM, ...args], {
-      env: { ...process.env, SIGNALBOX_TOKEN: token },
+      // User code may read the environment of its worker's process: what opens the database is not in it.
+      env: { ...process.env, DATABASE_URL: undefined, SIGNALBOX_ADMIN_TOKEN: undefined, SIGNALBOX_TOKEN: token },
       // It ends with its parent, also when that is killed: the channel between them closes.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // A group of its own: Ctrl-C in the terminal is for us, who then end it in order.

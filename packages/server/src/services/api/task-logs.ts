@@ -3,6 +3,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { SignalboxError } from '@signalbox/protocol';
 import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
 import { badRequest } from '../../rest/errors.ts';
+import { STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
 import { type Message, text } from './methods.ts';
 import { callRest, type RestPorts, statusOf } from './rest-call.ts';
@@ -39,7 +40,8 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
       for (const { no, at, stream: source, text } of lines) {
         if (gone.signal.aborted) return;
         const isTaken = stream.write({ no, at: new Date(at).toISOString(), stream: source, text });
-        if (!isTaken) await drained(stream, gone.signal);
+        if (!isTaken && !(await isDrained(stream, gone.signal)))
+          throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
       }
     }
     stream.end();
@@ -80,9 +82,17 @@ function requestOf(message: Message) {
   return { run, task, attempt, from: Number(message.from ?? 0), follow: message.follow === true };
 }
 
-function drained(stream: LineStream, gone: AbortSignal): Promise<void> {
+/** False when the reader has taken nothing for too long: it holds a place that others may want. */
+function isDrained(stream: LineStream, gone: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    stream.once('drain', resolve);
-    gone.addEventListener('abort', () => resolve(), { once: true });
+    const done = (isTaken: boolean) => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', onGone);
+      resolve(isTaken);
+    };
+    const onGone = () => done(true);
+    const timer = setTimeout(() => done(false), STALLED_MS);
+    stream.once('drain', () => done(true));
+    gone.addEventListener('abort', onGone, { once: true });
   });
 }
