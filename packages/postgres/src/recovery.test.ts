@@ -86,7 +86,9 @@ test('a postmaster.pid whose number was given to another program does not keep t
 });
 
 test('a postmaster.pid that names a zombie does not keep the server down', async () => {
-  const { printed } = await otherProgram('sleep 0 & echo $!; exec sleep 1000'); // `sleep` never asks for its child's exit code
+  // `sleep` never asks for its child's exit code, as the shell before it might: the child ends once its parent has become one.
+  const child = `sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done'`;
+  const { printed } = await otherProgram(`${child} & echo $!; exec sleep 1000`);
   const zombie = Number(printed);
   expect(await waitFor(10_000, () => (processState(zombie) === 'zombie' ? true : undefined))).toBe(true);
   await crashedWithPidOf(zombie);
