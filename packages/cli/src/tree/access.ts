@@ -1,9 +1,8 @@
 /** Who may come in. */
+import { ROLES } from '@signalbox/protocol/words';
 import type { CreateTokenFlags } from '../commands/tokens-create.ts';
 import type { ClientFlags } from '../connection.ts';
 import { clientFlags, define, oneOf, span } from '../define.ts';
-
-const ROLES = ['admin', 'operator', 'viewer', 'worker'];
 
 export const accessCommands = [
   define<ClientFlags>({

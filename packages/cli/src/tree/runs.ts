@@ -1,13 +1,10 @@
+import { PRIORITIES, RUN_OUTCOMES, RUN_STATES } from '@signalbox/protocol/words';
 import type { ListFlags } from '../commands/runs-list.ts';
 import type { RetryFlags } from '../commands/runs-retry.ts';
 import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
 import type { ClientFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, json, oneOf, pageFlags, span } from '../define.ts';
-
-const PRIORITIES = ['critical', 'high', 'normal', 'low'];
-const STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'];
-const OUTCOMES = ['succeeded', 'failed', 'cancelled'];
 
 const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
 const timeout = {
@@ -54,8 +51,13 @@ export const runCommands = [
     isDefault: true,
     flags: [
       { flags: '--dag <name>', what: 'only of this dag', completes: 'dag' },
-      { flags: '--state <state>', what: STATES.join(', '), completes: STATES, read: oneOf(STATES) },
-      { flags: '--outcome <outcome>', what: OUTCOMES.join(', '), completes: OUTCOMES, read: oneOf(OUTCOMES) },
+      { flags: '--state <state>', what: RUN_STATES.join(', '), completes: RUN_STATES, read: oneOf(RUN_STATES) },
+      {
+        flags: '--outcome <outcome>',
+        what: RUN_OUTCOMES.join(', '),
+        completes: RUN_OUTCOMES,
+        read: oneOf(RUN_OUTCOMES),
+      },
       ...pageFlags,
       ...clientFlags,
     ],

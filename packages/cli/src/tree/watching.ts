@@ -1,25 +1,9 @@
 /** Logs and events. */
+import { EVENT_KINDS } from '@signalbox/protocol/words';
 import type { EventsFlags } from '../commands/events.ts';
 import type { SendFlags } from '../commands/events-send.ts';
 import type { LogsFlags } from '../commands/logs.ts';
 import { clientFlags, define, json, wholeNumber } from '../define.ts';
-
-const KINDS = [
-  'dag.deployed',
-  'dag.retired',
-  'schedule.set',
-  'schedule.removed',
-  'window.skipped',
-  'run.created',
-  'run.admitted',
-  'run.closing',
-  'run.ended',
-  'run.set_aside',
-  'attempt.claimed',
-  'attempt.returned',
-  'attempt.ended',
-  'task.retried',
-];
 
 export const watchingCommands = [
   define<LogsFlags>({
@@ -56,7 +40,7 @@ export const watchingCommands = [
       {
         flags: '--kind <kind>',
         what: 'only of this kind, such as run.ended; several with commas between',
-        completes: KINDS,
+        completes: EVENT_KINDS,
       },
       { flags: '--after <cursor>', what: 'those after this one: the id that an event shows' },
       { flags: '--limit <count>', what: 'how many at most, without --follow', usual: 50, read: wholeNumber },

@@ -1,8 +1,8 @@
 /** Credentials and the way into the page. */
 import { z } from 'zod';
+import { ROLES } from '../words.ts';
 import { nameSchema, validitySchema } from './common.ts';
 
-export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 /** `operator`: all but tokens and retention. `viewer`: reads. `worker`: runs tasks, and nothing else. */
 export const roleSchema = z.enum(ROLES);
 export type Role = z.infer<typeof roleSchema>;

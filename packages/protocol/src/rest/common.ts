@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type ErrorCode, type ErrorDetails, type Problem, SignalboxError } from '../errors.ts';
 import { MAX_JSON_DEPTH, MAX_PAGE, MAX_PROBLEMS, MAX_TIMEOUT_MS } from '../limits.ts';
+import { PRIORITIES } from '../words.ts';
 
 /** `.` and `..` would fit the pattern, but vanish from a path of a URL. */
 export const nameSchema = z
@@ -13,7 +14,6 @@ export const handlerSchema = z
   .string()
   .regex(/^[A-Za-z0-9_.:/-]{1,200}$/, 'must have 1 to 200 of the characters A–Z a–z 0–9 _ . : / -');
 
-export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export const prioritySchema = z.enum(PRIORITIES);
 export type Priority = z.infer<typeof prioritySchema>;
 

@@ -1,26 +1,10 @@
 /** What became true, as it becomes true: the event stream, and events from outside that make runs. */
 import { z } from 'zod';
 import { MAX_PAGE } from '../limits.ts';
+import { EVENT_KINDS } from '../words.ts';
 import { nameSchema } from './common.ts';
 import { paramsSchema, runIdSchema } from './runs.ts';
 
-export const EVENT_KINDS = [
-  'dag.deployed',
-  'dag.retired',
-  'schedule.set',
-  'schedule.removed',
-  'window.skipped',
-  'run.created',
-  'run.admitted',
-  'run.reopened',
-  'run.closing',
-  'run.ended',
-  'run.set_aside',
-  'attempt.claimed',
-  'attempt.returned',
-  'attempt.ended',
-  'task.retried',
-] as const;
 export const eventKindSchema = z.enum(EVENT_KINDS);
 export type EventKind = z.infer<typeof eventKindSchema>;
 

@@ -1,6 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
+import { RUN_OUTCOMES, RUN_STATES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
@@ -35,10 +36,7 @@ export type Submitted = z.infer<typeof submittedSchema>;
 export const submittedBatchSchema = z.object({ ids: z.array(runIdSchema) });
 export type SubmittedBatch = z.infer<typeof submittedBatchSchema>;
 
-export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'] as const;
-/** `queued`: created, but its dag has as many active runs as it may. `set_aside`: a fault of ours; a person must look. */
 export const runStateSchema = z.enum(RUN_STATES);
-export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 export const runOutcomeSchema = z.enum(RUN_OUTCOMES);
 
 export const TASK_STATES = [

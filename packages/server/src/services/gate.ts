@@ -13,6 +13,7 @@ import { SignalboxError } from '@signalbox/protocol';
 import { HEALTH_SERVICE } from '@signalbox/protocol/grpc';
 import { networkOf } from '../auth/network.ts';
 import type { Logger } from '../log.ts';
+import { EVERY_ROLE } from '../rest/operations/operation.ts';
 import { type CallGuard, callerIn } from './caller.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -23,7 +24,7 @@ const READ_MS = 5_000;
 const HEALTH = `/${HEALTH_SERVICE}/`;
 const NODE_LOGS = '/signalbox.node.v1.NodeLogs/';
 const WORKER_DATA = '/signalbox.data.v1.WorkerData/';
-const ANYBODY = { may: ['admin', 'operator', 'viewer', 'worker'], action: 'call services' } as const;
+const ANYBODY = { may: EVERY_ROLE, action: 'call services' } as const;
 
 export interface GateParts extends CallGuard {
   /** Whether another node of this cluster asks; they have no token. */

@@ -5,6 +5,7 @@
 import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import { loadService, type OfferedService, REFLECTION_SERVICES } from '@signalbox/protocol/grpc';
+import { EVERY_ROLE } from '../rest/operations/operation.ts';
 import { type CallGuard, callerIn } from './caller.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -15,7 +16,7 @@ interface Asked {
   readonly fileContainingSymbol?: string;
 }
 
-const ANYBODY = { may: ['admin', 'operator', 'viewer', 'worker'], action: 'ask what is offered' } as const;
+const ANYBODY = { may: EVERY_ROLE, action: 'ask what is offered' } as const;
 
 export function addReflection(server: Server, offered: readonly OfferedService[], guard: CallGuard): void {
   const own = REFLECTION_SERVICES.map((name) => loadService(`reflection-${name.split('.')[2]}.proto`, name));

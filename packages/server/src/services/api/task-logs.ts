@@ -3,6 +3,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { SignalboxError } from '@signalbox/protocol';
 import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
 import { badRequest } from '../../rest/errors.ts';
+import { READERS } from '../../rest/operations/operation.ts';
 import { STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
 import { type Message, text } from './methods.ts';
@@ -14,7 +15,7 @@ export interface TaskLogsPorts extends RestPorts, CallGuard {
 
 type LineStream = ServerWritableStream<Message, object>;
 
-const READERS = { may: ['admin', 'operator', 'viewer'], action: 'read logs' } as const;
+const MAY_READ = { may: READERS, action: 'read logs' } as const;
 const PAGE_LINES = 1_000;
 const MOST_STREAMS = 1_000;
 const RECHECK_MS = 5_000;
@@ -29,7 +30,7 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
   streamsOpen += 1;
   const recheck = setInterval(() => void endWithCredential(stream, gone, ports), RECHECK_MS);
   try {
-    const { tenantId } = await callerIn(stream.metadata, ports, READERS);
+    const { tenantId } = await callerIn(stream.metadata, ports, MAY_READ);
     if (streamsOpen > MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
     const { run, task, attempt, from, follow } = requestOf(stream.request);
     const path = `/v1/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log`;
@@ -56,7 +57,7 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
 /** A stream ends with the credential that opened it (I66); a database that is away ends none. */
 async function endWithCredential(stream: LineStream, gone: AbortController, ports: TaskLogsPorts): Promise<void> {
   try {
-    await callerIn(stream.metadata, ports, READERS);
+    await callerIn(stream.metadata, ports, MAY_READ);
   } catch (error) {
     if (!(error instanceof SignalboxError) || error.retryable || gone.signal.aborted) return;
     stream.emit('error', statusOf(error, ports.logger));

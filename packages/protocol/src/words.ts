@@ -1,0 +1,27 @@
+/** The fixed lists of words of the API, apart from their schemas: who only shows or completes them need not load a parser. */
+
+export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
+
+/** `queued`: created, but its dag has as many active runs as it may. `set_aside`: a fault of ours; a person must look. */
+export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'] as const;
+export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
+
+export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
+
+export const EVENT_KINDS = [
+  'dag.deployed',
+  'dag.retired',
+  'schedule.set',
+  'schedule.removed',
+  'window.skipped',
+  'run.created',
+  'run.admitted',
+  'run.reopened',
+  'run.closing',
+  'run.ended',
+  'run.set_aside',
+  'attempt.claimed',
+  'attempt.returned',
+  'attempt.ended',
+  'task.retried',
+] as const;
