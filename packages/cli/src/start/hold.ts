@@ -3,8 +3,9 @@
  * however it ended. The time at which the process began is part of its name: numbers of processes are given out again.
  */
 
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../problem.ts';
 
@@ -14,13 +15,26 @@ interface Holder {
   readonly since: string;
 }
 
+/** Who came as the how-manieth. Nobody: the last one has let go, or its file says nothing that can be read. */
+interface Claim {
+  readonly no: number;
+  readonly holder: Holder | null;
+}
+
 export interface Hold {
   release(): Promise<void>;
 }
 
-const ROUNDS_LIMIT = 5;
+const ROUNDS_LIMIT = 20;
+const CLAIM = /^start\.(?:(\d{1,15})\.)?pid$/;
 
-/** @example const hold = await holdFolder('/var/lib/signalbox'); … await hold.release(); */
+/**
+ * Claims are numbered. Who comes next makes the file of the next number, which only one can; then looks again, since a
+ * slow one may have counted from a number that others have left behind. The file of the highest number is never
+ * removed, not even by who lets go: so the numbers never go back, and the highest one is the holder or nobody.
+ *
+ * @example const hold = await holdFolder('/var/lib/signalbox'); … await hold.release();
+ */
 export async function holdFolder(folder: string): Promise<Hold> {
   await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
@@ -28,21 +42,19 @@ export async function holdFolder(folder: string): Promise<Hold> {
       'Name one that you may write to: --data <folder>',
     );
   });
-  const file = join(folder, 'start.pid');
   const mine: Holder = { pid: process.pid, began: beginOf(process.pid), since: new Date().toISOString() };
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, JSON.stringify(mine)).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(
-      `The data folder ${folder} can't be written to (${error.code}).`,
-      'Name another one: --data <folder>',
-    );
-  });
+  const draft = await writeDraft(folder, mine);
   try {
     for (let round = 0; round < ROUNDS_LIMIT; round++) {
-      if (await takes(draft, file)) return { release: () => release(file) };
-      const holder = await readHolder(file);
-      if (holder !== null && isAlive(holder)) throw isHeld(folder, holder);
-      await removeEnded(file, folder);
+      const last = await readLastClaim(folder);
+      if (last.holder !== null && isAlive(last.holder)) throw isHeld(folder, last.holder);
+      const no = last.no + 1;
+      if (!(await takes(draft, claimFile(folder, no)))) continue;
+      if ((await readLastClaim(folder)).no === no) {
+        await removeClaimsBefore(folder, no);
+        return { release: () => release(folder, no) };
+      }
+      await rm(claimFile(folder, no), { force: true });
     }
   } finally {
     await rm(draft, { force: true });
@@ -52,8 +64,22 @@ export async function holdFolder(folder: string): Promise<Hold> {
 
 /** Who holds the folder, for whoever wants to know. */
 export async function findHolder(folder: string): Promise<Holder | null> {
-  const holder = await readHolder(join(folder, 'start.pid'));
+  const { holder } = await readLastClaim(folder);
   return holder !== null && isAlive(holder) ? holder : null;
+}
+
+const claimFile = (folder: string, no: number) => join(folder, no === 0 ? 'start.pid' : `start.${no}.pid`);
+
+/** Two starts may write at the same time, even in one process. */
+async function writeDraft(folder: string, text: object): Promise<string> {
+  const draft = join(folder, `start.${randomBytes(8).toString('hex')}.draft`);
+  await writeFile(draft, JSON.stringify(text)).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(
+      `The data folder ${folder} can't be written to (${error.code}).`,
+      'Name another one: --data <folder>',
+    );
+  });
+  return draft;
 }
 
 /** A link appears whole or not at all, and never over another. */
@@ -67,27 +93,29 @@ async function takes(draft: string, file: string): Promise<boolean> {
   );
 }
 
-/** Another start may have done the same and taken the folder since we looked: what we moved away is looked at again, and put back. */
-async function removeEnded(file: string, folder: string): Promise<void> {
-  const aside = `${file}.${process.pid}.ended`;
-  const isMoved = await rename(file, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!isMoved) return;
-  try {
-    const holder = await readHolder(aside);
-    if (holder === null || !isAlive(holder)) return;
-    await link(aside, file).catch(() => undefined);
-    throw isHeld(folder, holder);
-  } finally {
-    await rm(aside, { force: true });
-  }
+async function readLastClaim(folder: string): Promise<Claim> {
+  const numbers = await listClaims(folder);
+  if (numbers.length === 0) return { no: 0, holder: null };
+  const no = Math.max(...numbers);
+  return { no, holder: await readHolder(claimFile(folder, no)) };
 }
 
-async function release(file: string): Promise<void> {
-  const holder = await readHolder(file);
-  if (holder?.pid === process.pid) await rm(file, { force: true });
+/** A claim without a number is of a version that did not count yet. */
+async function listClaims(folder: string): Promise<number[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.flatMap((name) => {
+    const found = CLAIM.exec(name);
+    return found === null ? [] : [Number(found[1] ?? 0)];
+  });
+}
+
+async function removeClaimsBefore(folder: string, no: number): Promise<void> {
+  const older = (await listClaims(folder)).filter((other) => other < no);
+  await Promise.all(older.map((other) => rm(claimFile(folder, other), { force: true })));
+}
+
+async function release(folder: string, no: number): Promise<void> {
+  await rename(await writeDraft(folder, { released: new Date().toISOString() }), claimFile(folder, no));
 }
 
 async function readHolder(file: string): Promise<Holder | null> {
