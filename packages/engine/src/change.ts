@@ -118,6 +118,8 @@ export interface RunCreated {
   /** False while the dag has as many active runs as it may (I7). */
   readonly admitted: boolean;
   readonly params: string | null;
+  /** What conditions need of the params, as JSON; kept in memory and in the journal, as those are not. */
+  readonly facts: string | null;
   readonly actor: Actor;
   readonly at: Instant;
 }
@@ -188,6 +190,8 @@ export interface AttemptEnded {
   /** How many of the task's attempts, this one included, were lost with their worker. */
   readonly lostCount: number;
   readonly output: string | null;
+  /** What decisions need of the output, as JSON; kept in memory and in the journal, as that is not. */
+  readonly facts: string | null;
   readonly error: string | null;
 }
 
@@ -202,7 +206,8 @@ export interface TaskCleared {
   /** Its newest attempt, which has ended. */
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
-  readonly from: 'failed' | 'retrying';
+  /** `cancelled`: its run was closed by a failure while it ran, and is open again. */
+  readonly from: 'failed' | 'retrying' | 'cancelled';
   /** Attempts up to this one count against no budget any more (I39). */
   readonly freshBudget: boolean;
   readonly actor: Actor;

@@ -14,6 +14,10 @@ export interface SendAssignment {
   readonly version: Version;
   /** The run has params, or the task has upstream tasks: the host fetches what they left. */
   readonly hasParams: boolean;
+  /** Numbers of its upstream tasks that have succeeded: it may see their outputs, and no others (I36). */
+  readonly succeededUpstream: readonly number[];
+  /** Numbers of those of its upstream tasks that failed, or never ran because of a failure. */
+  readonly failedUpstream: readonly number[];
 }
 
 export interface KillAttempt {

@@ -1,4 +1,5 @@
 /** The page `docs/reference/states.md`, made from the tables that the engine goes by. */
+import { pageTable } from './page-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, BUDGET_OF } from './task/outcome.ts';
 import { TASK_MOVES, TASK_STATE_NAMES } from './task/task-table.ts';
@@ -11,9 +12,10 @@ const TASK_MEANING: Record<StateName, string> = {
   running: 'an attempt has been claimed for a worker',
   retrying: 'its last attempt failed; the next one starts when the backoff is over',
   succeeded: 'an attempt succeeded',
-  failed: 'an attempt failed for good, or the budget of attempts is used up',
-  upstream_failed: 'a task that it needs failed: it will never run',
-  cancelled: 'its run was cancelled before it ended',
+  failed: 'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer',
+  upstream_failed: 'tasks that it needs failed: it will never run',
+  cancelled: 'its run was cancelled, or closed by a failure, before it ended',
+  skipped: 'its trigger rule, its condition, a branch or a short circuit says that it does not run',
 };
 
 const PHASE_MEANING: Record<RunPhase, string> = {
@@ -23,8 +25,8 @@ const PHASE_MEANING: Record<RunPhase, string> = {
 };
 
 const RUN_OUTCOME_MEANING: Record<RunOutcome, string> = {
-  succeeded: 'every task succeeded',
-  failed: 'no task can run any more, and at least one did not succeed',
+  succeeded: 'no task can run any more, and every leaf (a task that no other needs) succeeded or was skipped',
+  failed: 'a leaf failed or could not run because of a failure; under `fail_fast` and `skip_failed`: any task failed',
   cancelled: 'someone cancelled it before it was completed',
 };
 
@@ -44,24 +46,24 @@ export function statesPage(): string {
     '# States',
     'Made from the tables in `packages/engine`. A test compares; `npx vitest run packages/engine/src/states-page.test.ts -u` writes it anew.',
     '## Tasks',
-    table(
+    pageTable(
       ['state', 'meaning', 'may become'],
       TASK_STATE_NAMES.map((name, code) => [`\`${name}\``, TASK_MEANING[name], movesFrom(code)]),
     ),
     'A claim that is refused, or never arrives, goes from `running` back to `ready` and does not count as an attempt.',
-    'From `failed` back to `ready`, and from `upstream_failed` to `blocked`, leads only a retry by hand. It begins with fresh budgets; older attempts stay.',
+    'Back to `blocked` leads only a retry by hand: of the task itself, or of one that it waits for. It begins with fresh budgets; older attempts stay. What its upstream makes of it follows at once.',
     '## Attempts',
-    table(
+    pageTable(
       ['outcome', 'meaning', 'counts against'],
       ATTEMPT_OUTCOMES.map((outcome) => [`\`${outcome}\``, ATTEMPT_MEANING[outcome], budgetOf(outcome)]),
     ),
     '## Runs',
-    'A run goes through its phases in this order. Back to `open` goes only one that failed, when somebody has one of its tasks retried.',
-    table(
+    'A run goes through its phases in this order. Back to `open` goes only one that was not cancelled, when somebody has one of its tasks retried.',
+    pageTable(
       ['phase', 'meaning'],
       RUN_PHASES.map((phase) => [`\`${phase}\``, PHASE_MEANING[phase]]),
     ),
-    table(
+    pageTable(
       ['outcome', 'meaning'],
       RUN_OUTCOMES.map((outcome) => [`\`${outcome}\``, RUN_OUTCOME_MEANING[outcome]]),
     ),
@@ -80,12 +82,4 @@ function movesFrom(code: number): string {
 function budgetOf(outcome: AttemptOutcome): string {
   const budget = BUDGET_OF[outcome];
   return budget === null ? 'none: the task ends with it' : BUDGET_MEANING[budget];
-}
-
-/** With columns of one width, as the formatter wants them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((cells) => cells[i]!.length)));
-  const rule = widths.map((width) => '-'.repeat(width));
-  const lines = [head, rule, ...rows].map((cells) => cells.map((cell, i) => cell.padEnd(widths[i]!)));
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -79,6 +79,8 @@ export interface StoredTask {
   readonly lostCount: number;
   /** Attempts up to this number count against no budget. */
   readonly budgetBase: number;
+  /** What decisions need of its output; null unless it has succeeded, and others look at it. */
+  readonly facts: string | null;
 }
 
 export interface StoredRun {
@@ -94,6 +96,8 @@ export interface StoredRun {
   readonly strikes: number;
   readonly setAside: boolean;
   readonly hasParams: boolean;
+  /** What decisions need of its params. */
+  readonly facts: string | null;
   readonly createdAt: Instant;
   /** Those with a row, in order of their number. */
   readonly tasks: readonly StoredTask[];

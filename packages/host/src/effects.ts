@@ -120,7 +120,7 @@ export class Effects {
     const { claim, shard, epoch, version, runUid, hasParams } = effect;
     const task = version.task(claim.taskNo);
     const upstream: { taskName: string; output: string }[] = [];
-    for (const no of task.needs) {
+    for (const no of effect.succeededUpstream) {
       const output = inputs({ runId: claim.runId, taskNo: no as TaskNo });
       if (typeof output === 'string') upstream.push({ taskName: version.task(no as TaskNo).name, output });
     }
@@ -146,9 +146,10 @@ export class Effects {
   }
 }
 
-function payloadKeys({ claim, version, hasParams }: SendAssignment): PayloadKey[] {
-  const { runId, taskNo } = claim;
-  const keys: PayloadKey[] = version.task(taskNo).needs.map((no) => ({ runId, taskNo: no as TaskNo }));
+/** Not of a task that may still succeed: that it has no output yet would be remembered. */
+function payloadKeys({ claim, hasParams, succeededUpstream }: SendAssignment): PayloadKey[] {
+  const { runId } = claim;
+  const keys: PayloadKey[] = succeededUpstream.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });
   return keys;
 }

@@ -80,6 +80,7 @@ const created = (runId: RunId): Change => ({
   firesAt: null,
   admitted: true,
   params: null,
+  facts: null,
   at: now(),
 });
 const attempt = (runId: RunId) => ({
@@ -108,6 +109,7 @@ const ended = (runId: RunId): Change[] => [
     retryAt: null,
     lostCount: 0,
     output: null,
+    facts: null,
     error: null,
   },
   { kind: 'RunEnded', runId, outcome: 'succeeded', at: now() },

@@ -62,6 +62,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     firesAt: fc.option(instant),
     admitted: flag,
     params: noText,
+    facts: fc.option(text),
     actor: text,
     at: instant,
   },
@@ -102,6 +103,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     retryAt: fc.option(instant),
     lostCount: uint,
     output: noText,
+    facts: fc.option(text),
     error: noText,
   },
   TaskCleared: {
@@ -109,7 +111,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     taskNo: uint,
     attemptNo: uint,
     fence: id,
-    from: fc.constantFrom('failed', 'retrying'),
+    from: fc.constantFrom('failed', 'retrying', 'cancelled'),
     freshBudget: flag,
     actor: text,
     at: instant,
@@ -142,7 +144,7 @@ test('texts of params, outputs and errors stay out of it; that there was one is 
 });
 
 test('an unknown format, an unknown kind and a cut row are refused', () => {
-  expect(() => decodeChanges(JOURNAL_FORMAT + 1, Buffer.alloc(0))).toThrow('format 3');
+  expect(() => decodeChanges(JOURNAL_FORMAT + 1, Buffer.alloc(0))).toThrow('format 4');
   expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([99]))).toThrow('unknown kind 99');
   expect(() => decodeChanges(JOURNAL_FORMAT, Buffer.from([5]))).toThrow('ends in the middle');
 });

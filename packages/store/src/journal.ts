@@ -27,8 +27,8 @@ import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipRe
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
- * they are removed; runs begin by events. */
-export const JOURNAL_FORMAT = 2;
+ * they are removed; runs begin by events. 3: facts of params and outputs. */
+export const JOURNAL_FORMAT = 3;
 const OLDEST_FORMAT = 1;
 
 type Kind = Change['kind'];
@@ -175,8 +175,9 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.flag(presence(c.params));
       to.text(c.actor);
       to.instant(c.at);
+      to.nullable(c.facts, (facts) => to.text(facts));
     },
-    read: (from) => ({
+    read: (from, format) => ({
       runId: from.run(),
       uid: from.uuid() as RunUid,
       tenantId: from.uint() as TenantId,
@@ -189,6 +190,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       params: trace(from.flag()),
       actor: from.text() as Actor,
       at: from.instant(),
+      facts: format < 3 ? null : from.nullable(() => from.text()),
     }),
   },
   RunAdmitted: {
@@ -274,7 +276,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.instant(c.endedAt);
       to.nullable(c.retryAt, (at) => to.instant(at));
       to.uint(c.lostCount);
-      to.uint((presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0));
+      to.uint((presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0) + (presence(c.facts) ? 4 : 0));
+      if (c.facts !== null) to.text(c.facts);
     },
     read(from) {
       const end = {
@@ -292,7 +295,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         lostCount: from.uint(),
       };
       const texts = from.uint();
-      return { ...end, output: trace(texts % 2 === 1), error: trace(texts >= 2) };
+      const facts = (texts & 4) === 0 ? null : from.text();
+      return { ...end, output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0) };
     },
   },
   TaskCleared: {

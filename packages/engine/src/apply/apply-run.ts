@@ -9,8 +9,8 @@ import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { ADMITTED, CLOSING, ENDED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import type { State } from '../state.ts';
-import { cancelUnbegun, moveTask } from '../task/settle.ts';
-import { READY, RUNNING } from '../task/task-table.ts';
+import { cancelUnbegun, hasOwnState, moveTask, settleAnew, settleStart } from '../task/move.ts';
+import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunReopened | RunStruck;
 
@@ -56,7 +56,8 @@ function createRun(state: State, change: RunCreated): void {
     state.agenda.dags.add(dag);
   }
   if (taskCount === 0) state.agenda.runs.add(run);
-  for (let i = 0; i < graph.roots.length; i++) moveTask(state, base + graph.roots[i]!, READY);
+  if (change.facts !== null) runs.factsOf(run).setParams(change.facts);
+  settleStart(state, run);
   const shard = state.shards.get(shardOfRun(change.runId));
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
 }
@@ -77,7 +78,7 @@ function closeRun(state: State, run: number, change: RunClosing): void {
   const { runs } = state;
   assert(runs.phase[run] === OPEN, 'an open run closes');
   // Cancelled first, while the run still counts as open: its ready tasks leave their lanes.
-  if (change.outcome === 'cancelled') cancelUnbegun(state, run);
+  if (runs.unfinished[run]! > 0) cancelUnbegun(state, run);
   runs.phase[run] = CLOSING;
   runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
   state.agenda.runs.add(run);
@@ -124,6 +125,21 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     state.agenda.dags.add(dag);
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
+  reviveCancelled(state, run);
+}
+
+/** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
+function reviveCancelled(state: State, run: number): void {
+  const { runs, tasks } = state;
+  const base = runs.base[run]!;
+  const waiting: number[] = [];
+  for (let no = 0; no < runs.versionOf(run).taskCount; no++) {
+    const slot = base + no;
+    if (tasks.state[slot] !== CANCELLED) continue;
+    if (!hasOwnState(state, slot)) waiting.push(no);
+    else if (tasks.endedFence[slot] !== tasks.fence[slot]) moveTask(state, slot, READY);
+  }
+  if (waiting.length > 0) settleAnew(state, run, waiting);
 }
 
 const CANCELLED_OUTCOME = 1 + RUN_OUTCOMES.indexOf('cancelled');

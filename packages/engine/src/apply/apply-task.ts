@@ -6,8 +6,8 @@ import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
 import { CLAIMED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
+import { moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { moveTask, settleDownstream, unfailDownstream } from '../task/settle.ts';
 import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED } from '../task/task-table.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
@@ -32,6 +32,7 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   tasks.fence[slot] = change.fence;
   tasks.attemptNo[slot] = change.attemptNo;
   tasks.claimedAt[slot] = change.at;
+  tasks.cleared[slot] = 0;
   tasks.confirmed[slot] = UNCONFIRMED;
   runs.flags[run]! |= CLAIMED;
   const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
@@ -57,6 +58,8 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   tasks.lostCount[slot] = change.lostCount;
   tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
+  tasks.retryAt[slot] = change.retryAt ?? 0;
+  if (change.facts !== null) state.runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
     moveTask(state, slot, FINAL_STATE[change.taskState]);
@@ -67,7 +70,6 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   const backoffMs = change.retryAt - change.endedAt;
   if (backoffMs <= 0) return moveTask(state, slot, READY);
   moveTask(state, slot, RETRYING);
-  tasks.retryAt[slot] = change.retryAt;
   setTaskTimer(state, 'retry', backoffMs, change);
 }
 
@@ -81,14 +83,17 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
     tasks.budgetBase[slot] = change.attemptNo;
     tasks.lostCount[slot] = 0;
   }
-  if (from === READY) return;
-  moveTask(state, slot, READY);
-  if (from === FAILED) unfailDownstream(state, slot);
+  tasks.cleared[slot] = 1;
+  settleAnew(state, run, [change.taskNo]);
 }
 
-/** One whose backoff was none is ready at once where it was decided, and waits for a tick where it was loaded. */
+/**
+ * One whose backoff was none is ready at once where it was decided, and waits for a tick where it was loaded. One that waited
+ * when its run was closed by a failure is cancelled.
+ */
 function isClearable(code: number, { from }: TaskCleared): boolean {
-  return from === 'failed' ? code === FAILED : code === RETRYING || code === READY;
+  if (from !== 'retrying') return code === (from === 'failed' ? FAILED : CANCELLED);
+  return code === RETRYING || code === READY || code === CANCELLED;
 }
 
 const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;

@@ -55,7 +55,7 @@ describe('a dag of 10,000 tasks', () => {
 });
 
 test('the graph counts each edge once, in both directions', () => {
-  const graph = new Graph([{ needs: [] }, { needs: [0] }, { needs: [0] }, { needs: [1, 2, 0] }]);
+  const graph = new Graph({ tasks: [{ needs: [] }, { needs: [0] }, { needs: [0] }, { needs: [1, 2, 0] }] });
   expect([...graph.roots]).toEqual([0]);
   expect([...graph.upstreamCount]).toEqual([0, 1, 1, 3]);
   const below = (no: number) => [...graph.downstream.slice(graph.downstreamStart[no], graph.downstreamStart[no + 1])];

@@ -1,5 +1,7 @@
 /** What a dag is, as the engine sees it: tasks by number, edges by number, nothing of user code but a handler's name. */
 import type { QueueName } from '../ids.ts';
+import type { TriggerRule } from '../task/trigger.ts';
+import type { Expression } from './expression.ts';
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -23,12 +25,40 @@ export interface TaskSpec {
   /** What a worker is told beside the handler's name. The engine never looks inside. */
   readonly work?: object;
   readonly queue: QueueName;
-  /** Numbers of the tasks that must succeed first. */
+  /** Numbers of the tasks upstream: by default all of them must succeed first. */
   readonly needs: readonly number[];
+  /** What must have become of them; `all_success` unless told. */
+  readonly rule?: TriggerRule;
+  /** Looked at once the rule lets the task run; where it does not hold, the task is skipped. */
+  readonly when?: Condition;
+  /** Its output names those of its direct downstream tasks that go on. */
+  readonly branch?: true;
+  /** An output that is empty or false skips those that need it: the next ones, or everything behind it. */
+  readonly shortCircuit?: 'next' | 'all';
+  /** The rule `all_done_setup_success` asks for the success of these. */
+  readonly setup?: true;
+  /** What of its output is looked at by conditions of other tasks. */
+  readonly facts?: readonly Path[];
   readonly retry: RetryPolicy;
   /** How long one attempt may run; null for no limit. */
   readonly timeoutMs: number | null;
 }
+
+/** A way into a value: names of fields, numbers of items. */
+export type Path = readonly (string | number)[];
+
+export interface Condition {
+  /** As it was written: for people. */
+  readonly text: string;
+  readonly expression: Expression;
+}
+
+/**
+ * What a failure means for the rest of its run. `continue`: what does not depend on it is finished. `fail_fast`: the run
+ * closes. `skip_failed`: what depends on it goes on without it.
+ */
+export const FAILURE_POLICIES = ['continue', 'fail_fast', 'skip_failed'] as const;
+export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 
 export interface ScheduleSpec {
   readonly cron: string;
@@ -52,6 +82,10 @@ export interface DagSpec {
   readonly bundle?: string;
   /** Events of this name make runs. */
   readonly on?: { readonly event: string };
+  /** `continue` unless told. */
+  readonly onFailure?: FailurePolicy;
+  /** What of the params is looked at by conditions. */
+  readonly paramFacts?: readonly Path[];
 }
 
 export const MAX_TASKS = 10_000;

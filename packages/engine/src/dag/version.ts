@@ -23,7 +23,7 @@ export class Version {
     this.no = no;
     this.hash = hash;
     this.spec = spec;
-    this.graph = new Graph(spec.tasks);
+    this.graph = new Graph(spec);
     this.taskCount = spec.tasks.length;
   }
 

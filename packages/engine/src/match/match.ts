@@ -3,12 +3,15 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { PRIORITIES } from '../dag/spec.ts';
+import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
 import type { ReadyQueue } from './ready-queue.ts';
@@ -98,6 +101,26 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     runUid: runs.uidOf(run),
     version: runs.versionOf(run),
     hasParams: runs.has(run, HAS_PARAMS),
+    ...upstreamOf(state, run, claim.taskNo),
   });
   watchLease(state, worker);
+}
+
+const NONE: readonly number[] = [];
+
+function upstreamOf(
+  { runs, tasks }: State,
+  run: number,
+  taskNo: number,
+): Pick<SendAssignment, 'succeededUpstream' | 'failedUpstream'> {
+  const { graph } = runs.versionOf(run);
+  const needs = graph.needs[taskNo]!;
+  // Nothing runs there whose upstream has not succeeded.
+  if (graph.isPlain) return { succeededUpstream: needs, failedUpstream: NONE };
+  const base = runs.base[run]!;
+  const isIn = (no: number, ...codes: readonly number[]) => codes.includes(tasks.state[base + no]!);
+  return {
+    succeededUpstream: needs.filter((no) => isIn(no, SUCCEEDED)),
+    failedUpstream: needs.filter((no) => isIn(no, FAILED, UPSTREAM_FAILED)),
+  };
 }

@@ -1,12 +1,10 @@
-import { setTaskTimer } from '../apply/apply-task.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
-import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
-import { RUNNING } from '../task/task-table.ts';
 import { finishRun } from './finish.ts';
 import type { RunOutcome } from './phase.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { CLOSING, ENDED, OPEN, SET_ASIDE } from './run-table.ts';
+import { stopRunning } from './stop-running.ts';
 
 /** Cancel wins: from its commit on nothing of the run begins, and no report makes it succeed (I42). */
 export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
@@ -15,8 +13,8 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   const run = runs.find(command.runId);
   if (run < 0 || runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   if (runs.versionOf(run).dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
-  // All its tasks may have ended in this step or the last: a completion that came first wins (I42).
-  if (runs.unfinished[run] === 0) finishRun(recorder, run);
+  // All its tasks, or one that it must not outlive, may have ended in this step or the last: what came first wins (I42).
+  finishRun(recorder, run);
   if (runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   if (runs.phase[run] === CLOSING) return closingAnswer(RUN_OUTCOMES[runs.outcome[run]! - 1]!);
   if (runs.phase[run] === OPEN) {
@@ -30,18 +28,6 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
     stopRunning(recorder, run);
   }
   return closingAnswer('cancelled');
-}
-
-function stopRunning(recorder: Recorder, run: number): void {
-  const { state } = recorder;
-  const base = state.runs.base[run]!;
-  const { taskCount } = state.runs.versionOf(run);
-  for (let slot = base; slot < base + taskCount; slot++) {
-    if (state.tasks.state[slot] !== RUNNING) continue;
-    const claim = killAttempt(recorder, slot, 'cancelled');
-    // The worker has its grace; one that does not answer is ended by the server (I42).
-    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, claim);
-  }
 }
 
 function closingAnswer(outcome: RunOutcome): Answer {

@@ -6,6 +6,7 @@ import type { Dag } from '../dag/dag-table.ts';
 import { type Actor, type Instant, makeRunUid, nextRunId, type RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
+import { readParamFacts } from '../task/facts.ts';
 
 type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor'>;
 
@@ -27,6 +28,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     firesAt: run.firesAt,
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
+    facts: readParamFacts(dag.current.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
   });

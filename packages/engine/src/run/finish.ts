@@ -5,6 +5,7 @@ import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/set-schedule.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { ADMITTED, CLOSING, OPEN } from './run-table.ts';
+import { stopRunning } from './stop-running.ts';
 
 const SYSTEM = 'system' as Actor;
 
@@ -37,15 +38,17 @@ function noteSilentWorkers(recorder: Recorder): void {
   }
 }
 
-/** Open with no task left: closing, its outcome fixed. Closing with no attempt left: ended (I33). */
+/** Open with no task left, or one failed that it must not outlive: closing, its outcome fixed. Closing with no attempt left: ended (I33). */
 export function finishRun(recorder: Recorder, run: number): void {
   const { runs, now } = recorder.state;
   if (runs.version[run] === undefined) return;
   const runId = runs.id[run] as RunId;
   recorder.state.touching = runId;
-  if (runs.phase[run] === OPEN && runs.unfinished[run] === 0) {
-    const outcome = runs.failed[run] === 0 ? 'succeeded' : 'failed';
+  const [isOver, hasFailed] = [runs.unfinished[run] === 0, runs.failed[run]! > 0];
+  if (runs.phase[run] === OPEN && (isOver || (hasFailed && runs.versionOf(run).graph.isFailFast))) {
+    const outcome = hasFailed ? 'failed' : 'succeeded';
     recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
+    if (!isOver) stopRunning(recorder, run);
   }
   if (runs.phase[run] === CLOSING && runs.unfinished[run] === 0 && runs.running[run] === 0) {
     recorder.record({ kind: 'RunEnded', runId, outcome: RUN_OUTCOMES[runs.outcome[run]! - 1]!, at: now });

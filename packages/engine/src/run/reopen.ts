@@ -3,7 +3,7 @@ import { assert } from '../assert.ts';
 import { Version } from '../dag/version.ts';
 import type { Actor, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import type { StoredRun } from '../stored.ts';
+import type { StoredRun, StoredVersion } from '../stored.ts';
 import { restoreRun } from './restore-run.ts';
 
 /**
@@ -15,15 +15,17 @@ export function bringBack(recorder: Recorder, stored: StoredRun): number {
   const dag = state.dags.get(stored.dagId);
   assert(dag !== undefined && stored.phase === 'ended', 'a run that has ended is fetched with its dag');
   dag.touchedIn = state.batchNo;
-  const found = recorder.seenVersions.find(
-    ({ dagId, versionNo }) => dagId === stored.dagId && versionNo === stored.versionNo,
-  );
+  const found = seenVersion(recorder, stored);
   const version =
     dag.versions.get(stored.versionNo) ??
     (found === undefined ? undefined : new Version(dag, found.versionNo, found.hash, found.spec));
   const run = restoreRun(state, stored, version);
   state.lingering.push({ slot: run, batchNo: state.batchNo });
   return run;
+}
+
+export function seenVersion(recorder: Recorder, run: StoredRun): StoredVersion | undefined {
+  return recorder.seenVersions.find(({ dagId, versionNo }) => dagId === run.dagId && versionNo === run.versionNo);
 }
 
 /** Counts as active like any other run, and waits like a new one when the dag has as many as it may (I7). */

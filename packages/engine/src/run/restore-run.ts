@@ -11,6 +11,7 @@ import { enqueue } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
 import { deriveTasks } from '../task/derive.ts';
+import { failsRun } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
@@ -40,8 +41,12 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     dag.liveRuns += 1;
   }
   const derived = deriveTasks(version.graph, stored.tasks, stored);
-  tasks.state.set(derived.state, base);
-  tasks.unmet.set(derived.unmet, base);
+  tasks.state.set(derived.columns.state, base);
+  tasks.unmet.set(derived.columns.unmet, base);
+  tasks.upFailed.set(derived.columns.upFailed, base);
+  tasks.upUpstreamFailed.set(derived.columns.upUpstreamFailed, base);
+  tasks.upSkipped.set(derived.columns.upSkipped, base);
+  runs.facts[run] = derived.facts;
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
   if (runs.phase[run] === OPEN && !stored.admitted) {
@@ -49,7 +54,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     state.agenda.dags.add(dag);
   }
   // A node that died between two steps may have left a run with nothing to do but end.
-  if (isLive && (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING)) state.agenda.runs.add(run);
+  const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
+  if (isLive && (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING || isFailing)) state.agenda.runs.add(run);
   state.touching = null;
   return run;
 }
@@ -61,6 +67,8 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.attemptNo[slot] = row.attemptNo;
   tasks.lostCount[slot] = row.lostCount;
   tasks.budgetBase[slot] = row.budgetBase;
+  tasks.cleared[slot] = row.state === 'cleared' ? 1 : 0;
+  tasks.retryAt[slot] = row.retryAt ?? 0;
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
@@ -68,7 +76,6 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
   if (row.state === 'retrying') {
-    tasks.retryAt[slot] = row.retryAt ?? 0;
     // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
     setTaskTimer(
       state,
@@ -100,7 +107,7 @@ function countTasks(state: State, run: number): void {
   for (let slot = base; slot < base + taskCount; slot++) {
     const code = tasks.state[slot]!;
     if (code < SUCCEEDED) unfinished += 1;
-    else if (code !== SUCCEEDED) failed += 1;
+    else if (failsRun(state, run, slot, code)) failed += 1;
     if (code === READY) enqueue(state, slot);
   }
   runs.unfinished[run] = unfinished;

@@ -5,6 +5,7 @@
 
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
+import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
 import { readUid, writeUid } from './uid-column.ts';
 
@@ -36,11 +37,13 @@ export class RunTable {
   base = new Int32Array(0);
   /** Tasks without a final outcome. */
   unfinished = new Int32Array(0);
-  /** Tasks that ended otherwise than succeeded or skipped. */
+  /** Tasks with which the run fails: see `Graph.decidesRun`. */
   failed = new Int32Array(0);
   /** Running attempts. */
   running = new Int32Array(0);
   readonly version: (Version | undefined)[] = [];
+  /** Of runs that conditions look at, once there are any. */
+  readonly facts: (RunFacts | undefined)[] = [];
 
   get count(): number {
     return this.used - this.free.length;
@@ -62,6 +65,7 @@ export class RunTable {
     this.running[slot] = 0;
     this.unfinished[slot] = version.taskCount;
     this.version[slot] = version;
+    this.facts[slot] = undefined;
     this.index.add(id, slot);
     return slot;
   }
@@ -70,7 +74,13 @@ export class RunTable {
     this.index.remove(this.id[slot] as RunId);
     this.id[slot] = 0;
     this.version[slot] = undefined;
+    this.facts[slot] = undefined;
     this.free.push(slot);
+  }
+
+  /** Made when the first fact of a run is known. */
+  factsOf(slot: number): RunFacts {
+    return (this.facts[slot] ??= new RunFacts());
   }
 
   versionOf(slot: number): Version {

@@ -58,7 +58,7 @@ describe('any dag with any outcomes', () => {
     fc.assert(
       fc.property(dags, ({ needs, endings, picks }) => {
         const box = scenario({ dag: dag(needs.map((ups, no) => task(`t${no}`, ups))) });
-        const [runId, graph] = [box.lastRun(), new Graph(needs.map((ups) => ({ needs: ups })))];
+        const [runId, graph] = [box.lastRun(), new Graph({ tasks: needs.map((ups) => ({ needs: ups })) })];
         const ended = new Map<number, Ending>();
         const states = () => needs.map((_, no) => box.task(`t${no}`, runId).state as string);
         const stored = () => box.node.store.runsStored().find((run) => run.runId === runId)!;
@@ -108,7 +108,7 @@ function play(needs: readonly (readonly number[])[], endings: readonly Ending[],
     box.report(attempt, endings[attempt.claim.taskNo]!);
   }
   const [run] = box.node.store.runsStored();
-  const graph = new Graph(needs.map((ups) => ({ needs: ups })));
+  const graph = new Graph({ tasks: needs.map((ups) => ({ needs: ups })) });
   return { outcome: run!.outcome, states: deriveTaskStates(graph, run!.tasks, run!) };
 }
 

@@ -4,25 +4,19 @@
  * loads a run, for readers and pages when they show one (D4).
  */
 import type { Graph } from '../dag/graph.ts';
-import type { RunOutcome, RunPhase } from '../run/phase.ts';
-import type { StoredTask } from '../stored.ts';
+import type { StoredRun, StoredTask } from '../stored.ts';
+import { RunFacts } from './facts.ts';
 import type { TaskState } from './outcome.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  FAILED,
-  READY,
-  RETRYING,
-  RUNNING,
-  SUCCEEDED,
-  TASK_STATE_NAMES,
-  UPSTREAM_FAILED,
-} from './task-table.ts';
+import { type Columns, type Field, faultOf, resetCounts, settle, settleRoots } from './settle.ts';
+import { BLOCKED, CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, TASK_STATE_NAMES } from './task-table.ts';
 
 export interface DerivedTasks {
-  readonly state: Uint8Array;
-  readonly unmet: Int32Array;
+  readonly columns: Columns;
+  readonly facts: RunFacts | undefined;
 }
+
+export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts'>;
+export type DerivableRun = Pick<StoredRun, 'phase' | 'facts'>;
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -32,56 +26,72 @@ const STATE_OF_ROW = {
   failed: FAILED,
   cancelled: CANCELLED,
   /** As if it had never run: its upstream says what it is. */
-  cleared: null,
-} as const satisfies Record<StoredTask['state'], number | null>;
+  cleared: BLOCKED,
+} as const satisfies Record<StoredTask['state'], number>;
 
-export function deriveTasks(
-  graph: Graph,
-  rows: readonly Pick<StoredTask, 'taskNo' | 'state'>[],
-  run: { readonly phase: RunPhase; readonly outcome: RunOutcome | null },
-): DerivedTasks {
-  const state = new Uint8Array(graph.taskCount);
-  const unmet = graph.upstreamCount.slice();
-  for (const no of graph.roots) state[no] = READY;
-  for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state] ?? state[row.taskNo]!;
-  for (const row of rows) {
-    if (row.state === 'succeeded') countDown(graph, row.taskNo, state, unmet);
-    // Behind a cancelled task everything is cancelled too, by the end of its run below.
-    else if (row.state === 'failed') failDownstream(graph, row.taskNo, state);
-  }
-  if (run.outcome === 'cancelled') {
+export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
+  const field = fieldOf(graph, readFacts(rows, run));
+  const { state } = field.columns;
+  for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state];
+  settleRoots(field);
+  for (const row of rows) if (row.state === 'succeeded' || row.state === 'failed') settle(field, row.taskNo);
+  // Closed with tasks left: they were cancelled with it, by hand or by its policy.
+  if (run.phase !== 'open') {
     for (let no = 0; no < state.length; no++) {
       if (state[no] === BLOCKED || state[no] === READY || state[no] === RETRYING) state[no] = CANCELLED;
     }
   }
-  return { state, unmet };
+  return { columns: field.columns, facts: field.facts };
 }
 
 /** The states by name, for readers. */
-export function deriveTaskStates(
+export function deriveTaskStates(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): TaskState[] {
+  return Array.from(deriveTasks(graph, rows, run).columns.state, (code) => TASK_STATE_NAMES[code]!);
+}
+
+/** Why tasks failed that never had an attempt, by their number. */
+export function deriveFaults(
   graph: Graph,
-  rows: readonly Pick<StoredTask, 'taskNo' | 'state'>[],
-  run: { readonly phase: RunPhase; readonly outcome: RunOutcome | null },
-): TaskState[] {
-  return Array.from(deriveTasks(graph, rows, run).state, (code) => TASK_STATE_NAMES[code]!);
+  rows: readonly DerivableTask[],
+  run: DerivableRun,
+): ReadonlyMap<number, string> {
+  const faults = new Map<number, string>();
+  if (graph.isPlain) return faults;
+  const derived = deriveTasks(graph, rows, run);
+  const claimed = new Set<number>(rows.filter(({ state }) => state !== 'cleared').map(({ taskNo }) => taskNo));
+  for (let no = 0; no < graph.taskCount; no++) {
+    const fault = claimed.has(no) ? null : faultOf({ graph, base: 0, ...derived }, no);
+    if (fault !== null) faults.set(no, fault);
+  }
+  return faults;
 }
 
-function countDown(graph: Graph, from: number, state: Uint8Array, unmet: Int32Array): void {
-  for (let i = graph.downstreamStart[from]!; i < graph.downstreamStart[from + 1]!; i++) {
-    const no = graph.downstream[i]!;
-    unmet[no]! -= 1;
-    if (unmet[no] === 0 && state[no] === BLOCKED) state[no] = READY;
-  }
+function fieldOf(graph: Graph, facts: RunFacts | undefined): Field {
+  const { taskCount } = graph;
+  const columns: Columns = {
+    state: new Uint8Array(taskCount),
+    unmet: new Int32Array(taskCount),
+    upFailed: new Uint16Array(taskCount),
+    upUpstreamFailed: new Uint16Array(taskCount),
+    upSkipped: new Uint16Array(taskCount),
+  };
+  for (let no = 0; no < taskCount; no++) resetCounts(columns, no, graph.upstreamCount[no]!);
+  const move = (no: number, to: number) => {
+    columns.state[no] = to;
+  };
+  return { graph, columns, base: 0, facts, move };
 }
 
-function failDownstream(graph: Graph, from: number, state: Uint8Array): void {
-  const stack = [from];
-  for (let task = stack.pop(); task !== undefined; task = stack.pop()) {
-    for (let i = graph.downstreamStart[task]!; i < graph.downstreamStart[task + 1]!; i++) {
-      const no = graph.downstream[i]!;
-      if (state[no] !== BLOCKED) continue;
-      state[no] = UPSTREAM_FAILED;
-      stack.push(no);
-    }
+function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {
+  let facts: RunFacts | undefined;
+  if (run.facts !== null) {
+    facts = new RunFacts();
+    facts.setParams(run.facts);
   }
+  for (const { taskNo, facts: text } of rows) {
+    if (text === null) continue;
+    facts ??= new RunFacts();
+    facts.setTask(taskNo, text);
+  }
+  return facts;
 }

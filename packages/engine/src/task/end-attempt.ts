@@ -1,10 +1,12 @@
 /** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
 import { chanceOf } from '../chance.ts';
 import type { RetryPolicy } from '../dag/spec.ts';
+import type { Version } from '../dag/version.ts';
 import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
 import { backoffMs } from './backoff.ts';
+import { hasFacts, type ReadFacts, readTaskFacts } from './facts.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
 
 interface Ending {
@@ -21,11 +23,15 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const isOpen = runs.phase[run] === OPEN;
   const taskNo = (slot - runs.base[run]!) as TaskNo;
   const attemptNo = tasks.attemptNo[slot] as AttemptNo;
+  const version = runs.versionOf(run);
+  const read = isOpen && ending.outcome === 'succeeded' ? readFacts(version, taskNo, ending.output ?? null) : NO_FACTS;
   // Once the run's outcome is fixed no report makes the task succeed (I42).
-  const outcome = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
+  const reported = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
+  // A branch that chose what is not there will do so again.
+  const outcome = read.ok ? reported : 'permanent';
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
   const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount;
-  const { retry } = runs.versionOf(run).task(taskNo);
+  const { retry } = version.task(taskNo);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
   const mayRetry = isOpen && outcome !== 'succeeded';
@@ -45,8 +51,18 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     retryAt: delayMs === null ? null : ((state.now + delayMs) as Instant),
     lostCount,
     output: outcome === 'succeeded' ? (ending.output ?? null) : null,
-    error: ending.error,
+    facts: read.ok ? read.text : null,
+    error: read.ok ? ending.error : read.error,
   });
+}
+
+const NO_FACTS: ReadFacts = { ok: true, text: null };
+
+function readFacts(version: Version, taskNo: TaskNo, output: string | null): ReadFacts {
+  const task = version.task(taskNo);
+  if (!hasFacts(task)) return NO_FACTS;
+  const nameOf = (no: number) => version.task(no as TaskNo).name;
+  return readTaskFacts(task, { numbers: version.graph.below(taskNo), nameOf }, output);
 }
 
 /** Null when the task is not tried again. Each ended attempt counts once, against the budget of its class (I39). */

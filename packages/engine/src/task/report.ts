@@ -7,8 +7,10 @@ import {
   type ReportAttempt,
   refuse,
 } from '../command.ts';
+import type { TaskSpec } from '../dag/spec.ts';
 import type { RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
+import { seenVersion } from '../run/reopen.ts';
 import { ENDED, SET_ASIDE } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from './end-attempt.ts';
@@ -30,7 +32,8 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
   const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING ? 1 : 0);
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
-  return endedNo === claim.attemptNo && isRepeat(ended, command.outcome) ? RECORDED : stale(claim);
+  const task = recorder.state.runs.versionOf(tasks.run[slot]!).task(claim.taskNo);
+  return endedNo === claim.attemptNo && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
 }
 
 /** The worker never began: back to ready under a new token, at no cost (I26). */
@@ -68,9 +71,11 @@ export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'
 
 /**
  * The attempt is over. Was it this report that ended it? A cancelled run records every report as cancelled; one that the
- * server ended itself (lost, timed out) has another outcome than what the worker says.
+ * server ended itself (lost, timed out) has another outcome than what the worker says; so has a branch that chose what is
+ * not there.
  */
-function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome): boolean {
+function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome, task: TaskSpec | undefined): boolean {
+  if (ended === 'permanent' && reported === 'succeeded') return task?.branch === true;
   return ended !== null && (ended === reported || ended === 'cancelled');
 }
 
@@ -79,7 +84,8 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
-  return isRepeat(row.outcome, outcome) ? RECORDED : stale(claim);
+  const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
+  return isRepeat(row.outcome, outcome, known?.spec.tasks[claim.taskNo]) ? RECORDED : stale(claim);
 }
 
 function stale(claim: ClaimRef): Answer {

@@ -9,7 +9,8 @@ import { finishRun } from '../run/finish.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { bringBack, reopenRun } from '../run/reopen.ts';
 import { CLOSING, OPEN, SET_ASIDE } from '../run/run-table.ts';
-import { FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
+import { hasOwnState } from './move.ts';
+import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
 
 export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const { state } = recorder;
@@ -26,9 +27,13 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   if (from !== FAILED && from !== RETRYING) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
+  if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
   // Its outcome was fixed in an earlier commit, its end is not stored yet: first things first.
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
-  if (runs.phase[run] !== OPEN) reopenRun(recorder, run, command.actor);
+  if (runs.phase[run] !== OPEN) {
+    reopenRun(recorder, run, command.actor);
+    clearStopped(recorder, run, command.actor);
+  }
   clearTask(recorder, slot, command.actor);
   return DONE;
 }
@@ -45,19 +50,29 @@ function findRun(recorder: Recorder, { runId, tenantId }: RetryTask): number | A
   return bringBack(recorder, stored);
 }
 
-/** A failed task begins with fresh budgets; one that only waits keeps what is left of its own (I39). */
+/** The failure that closed the run has stopped others in their course: they go on as well. */
+function clearStopped(recorder: Recorder, run: number, actor: Actor): void {
+  const { tasks, runs } = recorder.state;
+  const base = runs.base[run]!;
+  for (let slot = base; slot < base + runs.versionOf(run).taskCount; slot++) {
+    if (tasks.state[slot] === CANCELLED) clearTask(recorder, slot, actor);
+  }
+}
+
+/** A task that ended begins with fresh budgets; one that only waits keeps what is left of its own (I39). */
 function clearTask(recorder: Recorder, slot: number, actor: Actor): void {
   const { tasks, runs, now } = recorder.state;
   const run = tasks.run[slot]!;
   const hasFailed = tasks.state[slot] === FAILED;
+  const isWaiting = !hasFailed && tasks.retryAt[slot] !== 0;
   recorder.record({
     kind: 'TaskCleared',
     runId: runs.id[run] as RunId,
     taskNo: (slot - runs.base[run]!) as TaskNo,
     attemptNo: tasks.attemptNo[slot] as AttemptNo,
     fence: tasks.fence[slot] as Fence,
-    from: hasFailed ? 'failed' : 'retrying',
-    freshBudget: hasFailed,
+    from: hasFailed ? 'failed' : isWaiting ? 'retrying' : 'cancelled',
+    freshBudget: !isWaiting,
     actor,
     at: now,
   });

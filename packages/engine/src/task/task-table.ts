@@ -1,13 +1,13 @@
 /**
  * The tasks of live runs, as columns. A run's tasks lie side by side, so that task t of a run is slot `base + t`.
  *
- *   blocked ── upstream succeeded ──▶ ready ── claim ──▶ running ──▶ succeeded | failed
+ *   blocked ──── its rule says so ───▶ ready ── claim ──▶ running ──▶ succeeded | failed
  *      │                              ▲  ▲                │ │ │
  *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
  *      ▼                              └──── retrying ◀──────┘
- *   upstream_failed | cancelled
+ *   upstream_failed | skipped | cancelled, or failed: its condition has no answer
  *
- * Back from failed to ready, and from upstream_failed to blocked, goes only what somebody clears by hand.
+ * Back to blocked goes only what somebody clears by hand, and what was decided because of it.
  */
 import { grown } from '../run/run-table.ts';
 
@@ -19,17 +19,19 @@ export const SUCCEEDED = 4;
 export const FAILED = 5;
 export const UPSTREAM_FAILED = 6;
 export const CANCELLED = 7;
+export const SKIPPED = 8;
 
 /** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
 export const TASK_MOVES: readonly (readonly number[])[] = [
-  [READY, UPSTREAM_FAILED, CANCELLED],
-  [RUNNING, CANCELLED],
+  [READY, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
+  [BLOCKED, RUNNING, CANCELLED], // back to blocked only by a recorded action of a person (I32), as all below
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [READY, RUNNING, CANCELLED], // straight to running in a replay, which has no timers
+  [BLOCKED, READY, RUNNING, CANCELLED], // straight to running in a replay, which has no timers
   [],
-  [READY], // back only by a recorded action of a person (I32), as is the next
   [BLOCKED],
-  [],
+  [BLOCKED],
+  [BLOCKED, READY], // ready: a claim that came back after its run was closed, and the run is open again
+  [BLOCKED],
 ];
 
 export const TASK_STATE_NAMES = [
@@ -41,6 +43,7 @@ export const TASK_STATE_NAMES = [
   'failed',
   'upstream_failed',
   'cancelled',
+  'skipped',
 ] as const;
 
 export const NONE = -1;
@@ -53,13 +56,18 @@ export class TaskTable {
 
   run = new Int32Array(0);
   state = new Uint8Array(0);
-  /** Upstream tasks that have not succeeded yet. */
+  /** Upstream tasks that have not ended yet, and how many of the others ended so; what is left has succeeded. */
   unmet = new Int32Array(0);
+  upFailed = new Uint16Array(0);
+  upUpstreamFailed = new Uint16Array(0);
+  upSkipped = new Uint16Array(0);
   /** Attempts begun so far, the running one included. */
   attemptNo = new Int32Array(0);
   lostCount = new Int32Array(0);
   /** Attempts up to this number count against no budget: somebody cleared the task after it. */
   budgetBase = new Int32Array(0);
+  /** 1 when somebody wants another attempt that has not been claimed yet: its upstream says what it is. */
+  cleared = new Uint8Array(0);
   fence = new Int32Array(0);
   /** The worker that runs it; its other attempts follow by `next`. */
   worker = new Int32Array(0);
@@ -72,7 +80,7 @@ export class TaskTable {
   /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
   endedFence = new Int32Array(0);
   claimedAt = new Float64Array(0);
-  /** When a retry may start, by the wall clock: for people; the timer decides. */
+  /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
   retryAt = new Float64Array(0);
 
   allocate(length: number, run: number): number {
@@ -82,6 +90,10 @@ export class TaskTable {
     for (let slot = base; slot < base + length; slot++) {
       this.run[slot] = run;
       this.state[slot] = BLOCKED;
+      this.upFailed[slot] = 0;
+      this.upUpstreamFailed[slot] = 0;
+      this.upSkipped[slot] = 0;
+      this.cleared[slot] = 0;
       this.attemptNo[slot] = 0;
       this.lostCount[slot] = 0;
       this.budgetBase[slot] = 0;
@@ -113,6 +125,10 @@ export class TaskTable {
       this.run = grown(this.run, this.capacity);
       this.state = grown(this.state, this.capacity);
       this.unmet = grown(this.unmet, this.capacity);
+      this.upFailed = grown(this.upFailed, this.capacity);
+      this.upUpstreamFailed = grown(this.upUpstreamFailed, this.capacity);
+      this.upSkipped = grown(this.upSkipped, this.capacity);
+      this.cleared = grown(this.cleared, this.capacity);
       this.attemptNo = grown(this.attemptNo, this.capacity);
       this.lostCount = grown(this.lostCount, this.capacity);
       this.budgetBase = grown(this.budgetBase, this.capacity);

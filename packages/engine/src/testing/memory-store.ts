@@ -164,7 +164,7 @@ export class MemoryStore {
 
   private writeRun(change: Extract<Change, { kind: `Run${string}` }>): void {
     if (change.kind === 'RunCreated') {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at } = change;
       if (this.uids.has(uid)) throw new Error(`The uid ${uid} is stored twice.`);
       this.uids.set(uid, runId);
       const row = {
@@ -177,6 +177,7 @@ export class MemoryStore {
         admitted,
         createdAt: at,
         hasParams: params !== null,
+        facts,
       };
       const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, taskRows: new Map() } as const;
       this.runs.set(runId, { ...row, ...fresh });
@@ -203,7 +204,7 @@ export class MemoryStore {
     if (change.kind === 'AttemptClaimed') {
       const { attemptNo, workerId, at: claimedAt } = change;
       const counts = { lostCount: known?.lostCount ?? 0, budgetBase: known?.budgetBase ?? 0 };
-      const fresh = { retryAt: null, endedAt: null, outcome: null, ...counts };
+      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, ...counts };
       taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...fresh });
     } else if (change.kind === 'TaskCleared') {
       if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);
@@ -214,8 +215,8 @@ export class MemoryStore {
     } else if (change.kind === 'ClaimReturned') {
       taskRows.set(taskNo, { ...known, state: 'returned' });
     } else {
-      const { taskState: state, outcome, lostCount, retryAt, endedAt } = change;
-      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt });
+      const { taskState: state, outcome, lostCount, retryAt, endedAt, facts } = change;
+      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt, facts });
     }
   }
 }

@@ -17,7 +17,12 @@ export function task(name: string, needs: readonly number[] = [], options: TaskO
     needs,
     retry: { ...NO_RETRY, ...options.retry },
     timeoutMs: options.timeoutMs ?? null,
+    ...pick(options, 'rule', 'when', 'branch', 'shortCircuit', 'setup', 'facts'),
   };
+}
+
+function pick<T extends object, K extends keyof T>(from: T, ...keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]]))) as Pick<T, K>;
 }
 
 export function dag(tasks: readonly TaskSpec[], options: Partial<Omit<DagSpec, 'tasks'>> = {}): DagSpec {

@@ -222,8 +222,9 @@ class World {
 
   #states(): ReadonlyMap<string, TaskState> {
     const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
-    const { phase, outcome } = this.#box.run();
-    const states = deriveTaskStates(new Graph(this.#spec.tasks), stored?.tasks ?? [], { phase, outcome });
+    const graph = new Graph(this.#spec as ConstructorParameters<typeof Graph>[0]);
+    const { phase } = this.#box.run();
+    const states = deriveTaskStates(graph, stored?.tasks ?? [], { phase, facts: stored?.facts ?? null });
     return new Map(this.#spec.tasks.map(({ name }, no) => [name, states[no] ?? 'blocked']));
   }
 }

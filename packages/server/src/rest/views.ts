@@ -1,5 +1,5 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { deriveTaskStates, Graph, type Instant, type TaskNo } from '@signalbox/engine';
+import { deriveFaults, deriveTaskStates, Graph, type Instant, type TaskNo } from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
@@ -35,7 +35,9 @@ export function runSummary(run: RunView): RunSummary {
 
 /** Params and outputs are JSON text. */
 export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): RunAnswer {
-  const states = deriveTaskStates(new Graph(run.spec.tasks), run.tasks, run);
+  const graph = new Graph(run.spec);
+  const states = deriveTaskStates(graph, run.tasks, run);
+  const faults = deriveFaults(graph, run.tasks, run);
   const rows = new Map(run.tasks.map((task) => [task.taskNo as number, task]));
   const earlier = new Map<number, AttemptView[]>();
   for (const attempt of run.supersededAttempts) {
@@ -48,7 +50,8 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     const output = outputs.get(no as TaskNo);
     const state = states[no]!;
     const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map(attemptAnswer);
-    if (row === undefined) return { ...UNCLAIMED, name, state, output: null, attempts };
+    const error = faults.get(no) ?? null;
+    if (row === undefined) return { ...UNCLAIMED, name, state, error, output: null, attempts };
     return {
       name,
       state,
@@ -58,7 +61,7 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       startedAt: iso(row.startedAt),
       endedAt: iso(row.endedAt),
       retryAt: state === 'retrying' ? iso(row.retryAt) : null,
-      error: row.error,
+      error: error ?? row.error,
       output: output === undefined ? null : JSON.parse(output),
       attempts,
     };
@@ -73,7 +76,6 @@ const UNCLAIMED = {
   startedAt: null,
   endedAt: null,
   retryAt: null,
-  error: null,
 } as const;
 
 function attemptAnswer(row: AttemptView): AttemptAnswer {

@@ -78,12 +78,12 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return tables.schedules.set(change.dagId, { ...schedule, decidedUntil: change.untilAt });
     }
     case 'RunCreated': {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at } = change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
       const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at };
       const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, claimed: false } as const;
-      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null });
+      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts });
       tables.runUids.set(uid, runId);
       tables.liveOf(shardOfRun(runId)).set(runId, runId);
       if (params !== null) tables.payloads.set(payloadName({ runId, taskNo: null }), params);
@@ -104,18 +104,29 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
       setRun(tables, change, { claimed: true });
       const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-      const open = { retryAt: null, endedAt: null, outcome: null, ...counts };
+      const open = { retryAt: null, endedAt: null, outcome: null, facts: null, ...counts };
       return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
     }
     case 'ClaimReturned':
       return setTask(tables, change.runId, { ...runningTask(tables, change), state: 'returned' });
     case 'AttemptEnded': {
-      const { runId, taskNo, attemptNo, taskState: state, outcome, retryAt, endedAt, lostCount, output } = change;
+      const {
+        runId,
+        taskNo,
+        attemptNo,
+        taskState: state,
+        outcome,
+        retryAt,
+        endedAt,
+        lostCount,
+        output,
+        facts,
+      } = change;
       const attempt = `${runId}/${taskNo}/${attemptNo}`;
       require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
       tables.attempts.set(attempt, change);
       const task = runningTask(tables, change);
-      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount });
+      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
       return;
     }

@@ -87,6 +87,7 @@ export function created(dag: DagDeployed, runId: RunId, fields: Partial<RunCreat
     firesAt: null,
     admitted: true,
     params: null,
+    facts: null,
     actor: ACTOR,
     at: dag.at,
     ...fields,
@@ -115,7 +116,7 @@ export function succeeded(claim: AttemptClaimed, output: string | null = null): 
     taskState: 'succeeded',
     claimedAt: at,
   } as const;
-  const end = { startedAt: at, endedAt: at, retryAt: null, lostCount: 0, output, error: null };
+  const end = { startedAt: at, endedAt: at, retryAt: null, lostCount: 0, output, facts: null, error: null };
   return { kind: 'AttemptEnded', ...attempt, ...end };
 }
 

@@ -239,6 +239,7 @@ export class Generator {
       startedAt: this.#random() < 0.7 ? ((claimedAt + 1) as Instant) : null,
       lostCount: lostCount + (outcome === 'lost' ? 1 : 0),
       output: done && this.#random() < 0.5 ? `{"of":${runId},"at":${endedAt}}` : null,
+      facts: done && this.#random() < 0.3 ? `{"values":[{"v":"'\\"{${endedAt},}"}]}` : null,
       error: done ? null : `failed at ${endedAt}: 'x'`,
     });
   }

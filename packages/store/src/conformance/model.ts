@@ -119,7 +119,7 @@ export class Model {
     this.dags.set(dagId, { ...dag, ...fields });
   }
 
-  #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, at }: RunCreated): void {
+  #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at }: RunCreated): void {
     const ids = { runId, uid, tenantId, dagId, versionNo };
     const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, tasks: [], claimed: false } as const;
     this.runs.set(runId, {
@@ -127,6 +127,7 @@ export class Model {
       priority,
       admitted,
       hasParams: params !== null,
+      facts,
       createdAt: at,
       ...fresh,
       tasks: [],
@@ -146,7 +147,7 @@ export class Model {
         run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
         const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
         const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, ...counts });
+        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, ...counts });
         run.claimed = true;
         return;
       }
@@ -154,8 +155,8 @@ export class Model {
         this.task(change.runId, change.taskNo).state = 'returned';
         return;
       case 'AttemptEnded': {
-        const { runId, taskNo, taskState: state, outcome, retryAt, endedAt, lostCount, output } = change;
-        Object.assign(this.task(runId, taskNo), { state, outcome, retryAt, endedAt, lostCount });
+        const { runId, taskNo, taskState: state, outcome, retryAt, endedAt, lostCount, output, facts } = change;
+        Object.assign(this.task(runId, taskNo), { state, outcome, retryAt, endedAt, lostCount, facts });
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
         return;
       }

@@ -78,11 +78,13 @@ export interface TaskView extends AttemptView {
   readonly returnReason: ReturnReason | null;
   readonly returnedAt: Instant | null;
   readonly hasOutput: boolean;
+  readonly facts: string | null;
 }
 
 export interface RunDetails extends RunView {
   readonly hash: string;
   readonly spec: DagSpec;
+  readonly facts: string | null;
   /** Those with a row: the others are derived from the spec by the engine's `deriveTasks`. */
   readonly tasks: readonly TaskView[];
   /** The attempts before the newest one of each task. */
@@ -98,7 +100,7 @@ const RUN_VIEW_COUNT = 21;
 const selectRun = leafStatement(
   'view_run',
   (leaf) => `
-  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text
+  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts
     from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
@@ -112,7 +114,7 @@ const ATTEMPT_COUNT = 10;
 const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null
+  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts
     from ${readable('task', leaf)} a
     left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
@@ -195,6 +197,7 @@ export async function getRun(
       ...parseRunView(row),
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
       spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
+      facts: row[RUN_VIEW_COUNT + 2] ?? null,
       tasks: tasks.rows.map(parseTask),
       supersededAttempts: attempts.rows.map(parseAttempt),
     };
@@ -310,7 +313,7 @@ function parseAttempt(row: Row): AttemptView {
 }
 
 function parseTask(row: Row): TaskView {
-  const [state, lostCount, returnReason, returnedAt, hasOutput] = row.slice(ATTEMPT_COUNT);
+  const [state, lostCount, returnReason, returnedAt, hasOutput, facts] = row.slice(ATTEMPT_COUNT);
   return {
     ...parseAttempt(row),
     state: taskStates.word(Number(state)),
@@ -318,5 +321,6 @@ function parseTask(row: Row): TaskView {
     returnReason: returnReason === null || returnReason === undefined ? null : returnReasons.word(Number(returnReason)),
     returnedAt: instant(returnedAt),
     hasOutput: hasOutput === 't',
+    facts: facts ?? null,
   };
 }

@@ -28,7 +28,8 @@ import { keyColumns } from './run.ts';
 const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integer + 128 * r.set_aside::integer + 256 * r.has_params::integer`;
 export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
     array_agg(r.dag_id)::text, array_agg(r.version_no)::text, array_agg(r.priority)::text, array_agg(${FLAGS})::text,
-    array_agg(r.strikes)::text, array_agg(r.created_at)::text`;
+    array_agg(r.strikes)::text, array_agg(r.created_at)::text,
+    json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -45,7 +46,8 @@ const selectTasks = leafStatement(
   select array_agg(t.run_id)::text, array_agg(t.task_no)::text, array_agg(t.state)::text, array_agg(t.attempt_no)::text,
       array_agg(t.fence)::text, array_agg(t.worker_id)::text, array_agg(t.claimed_at)::text,
       array_agg(coalesce(t.retry_at, -1))::text, array_agg(coalesce(t.ended_at, -1))::text,
-      array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text
+      array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text,
+      json_object_agg(t.run_id || '/' || t.task_no, t.facts) filter (where t.facts is not null)::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
     join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
@@ -68,6 +70,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
   const [claimedAts, retryAts, endedAts, outcomes, lostCounts, budgetBases] = [6, 7, 8, 9, 10, 11].map((c) =>
     parseIntegers(row[c]),
   );
+  const facts = parseFacts(row[12]);
   for (let i = 0; i < workers.length; i++) {
     const runId = at(runIds, i) as RunId;
     const outcome = at(outcomes, i);
@@ -83,6 +86,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
       outcome: outcome < 0 ? null : attemptOutcomes.word(outcome),
       lostCount: at(lostCounts, i),
       budgetBase: at(budgetBases, i),
+      facts: facts?.[`${runId}/${at(taskNos, i)}`] ?? null,
     };
     const tasks = into.get(runId);
     if (tasks === undefined) into.set(runId, [task]);
@@ -102,6 +106,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
   const [tenantIds, dagIds, versionNos, priorityCodes, flags, strikes, createdAts] = [2, 3, 4, 5, 6, 7, 8].map((c) =>
     parseIntegers(row[c]),
   );
+  const facts = parseFacts(row[9]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -118,10 +123,16 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
       strikes: at(strikes, i),
       setAside: (mark & 128) !== 0,
       hasParams: (mark & 256) !== 0,
+      facts: facts?.[id] ?? null,
       createdAt: at(createdAts, i) as Instant,
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
     };
   });
+}
+
+/** Few runs and tasks have any: those that do come as one object, the others cost nothing. */
+function parseFacts(text: string | null | undefined): Readonly<Record<string, string>> | null {
+  return text === null || text === undefined ? null : (JSON.parse(text) as Record<string, string>);
 }
 
 function at(column: readonly number[] | undefined, i: number): number {

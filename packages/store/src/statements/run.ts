@@ -29,6 +29,7 @@ const CREATED_COLUMNS = [
   'has_params boolean',
   'actor text',
   'created_at bigint',
+  'facts text',
 ] as const;
 const CREATED_NAMES = CREATED_COLUMNS.map((column) => column.split(' ')[0]).join(', ');
 
@@ -171,6 +172,7 @@ function createdColumns(runs: readonly Created[]): string[] {
     plainArray(created.map((run) => run.params !== null)),
     textArray(created.map((run) => run.actor)),
     plainArray(created.map((run) => run.at)),
+    textArray(created.map((run) => run.facts)),
   ];
 }
 

@@ -26,6 +26,7 @@ const END_COLUMNS = [
   'retry_at bigint',
   'outcome smallint',
   'error text',
+  'facts text',
 ] as const;
 const RETURN_COLUMNS = ['return_reason smallint', 'returned_at bigint'] as const;
 
@@ -53,7 +54,7 @@ export function insertRunningTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
 const insertWholeTasks = leafStatement(
   'insert_whole_tasks',
   (leaf) => `
-  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count, started_at, ended_at, retry_at, outcome, error, return_reason,
+  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count, started_at, ended_at, retry_at, outcome, error, facts, return_reason,
     returned_at)
   ${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}`,
 );
@@ -77,7 +78,7 @@ const endTasks = leafStatement(
   (leaf) => `
   with hit as (
     update task_${leaf} t set state = u.state, lost_count = u.lost_count, started_at = u.started_at, ended_at = u.ended_at,
-        retry_at = u.retry_at, outcome = u.outcome, error = u.error
+        retry_at = u.retry_at, outcome = u.outcome, error = u.error, facts = u.facts
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',
@@ -89,7 +90,7 @@ const endTasks = leafStatement(
       )}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence
     returning 1)
-  select expect_rows('end_tasks', count(*), $12::integer) from hit`,
+  select expect_rows('end_tasks', count(*), $13::integer) from hit`,
 );
 
 export function endRunningTasks(leaf: Leaf, tasks: readonly Ended[]): Call {
@@ -114,12 +115,12 @@ const changeTasks = leafStatement(
         attempt_no = coalesce(u.attempt_no, t.attempt_no), fence = coalesce(u.fence, t.fence),
         worker_id = coalesce(u.worker_id, t.worker_id), claimed_at = coalesce(u.claimed_at, t.claimed_at),
         state = u.state, lost_count = coalesce(u.lost_count, t.lost_count), started_at = u.started_at,
-        ended_at = u.ended_at, retry_at = u.retry_at, outcome = u.outcome, error = u.error,
+        ended_at = u.ended_at, retry_at = u.retry_at, outcome = u.outcome, error = u.error, facts = u.facts,
         return_reason = u.return_reason, returned_at = u.returned_at
       from (${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
     returning 1)
-  select expect_rows('change_tasks', count(*), $17::integer) from hit`,
+  select expect_rows('change_tasks', count(*), $18::integer) from hit`,
 );
 
 export function changeKnownTasks(leaf: Leaf, tasks: readonly TaskFold[]): Call {
@@ -157,6 +158,7 @@ function endColumns(tasks: readonly TaskFold[]): string[] {
     nullableArray(ends.map((end) => end?.retryAt ?? null)),
     nullableArray(ends.map((end) => (end === null ? null : attemptOutcomes.code(end.outcome)))),
     textArray(ends.map((end) => end?.error ?? null)),
+    textArray(ends.map((end) => end?.facts ?? null)),
   ];
 }
 

@@ -1,0 +1,149 @@
+/**
+ * What decisions need of params and outputs, taken out when those pass through: neither is kept in memory. Facts are small,
+ * are stored with the run and the task that they come from, and are loaded with them; so a load decides as live (I19).
+ */
+import type { Path, TaskSpec } from '../dag/spec.ts';
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** A value, or of one that is too large to be kept what kind it is of and how long. */
+export type Fact = { readonly v: Json } | { readonly of: 'text' | 'list' | 'object'; readonly length: number };
+
+export const NOTHING: Fact = { v: null };
+
+export const MAX_FACT_BYTES = 1_024;
+export const MAX_FACTS_BYTES = 16 * 1_024;
+
+/** Of one task: an entry for each of its paths, and what its output means for those behind it. */
+export interface TaskFacts {
+  readonly values?: readonly Fact[];
+  /** Numbers of the tasks that a branch chose. */
+  readonly chosen?: readonly number[];
+  /** A short circuit that does not let pass. */
+  readonly stops?: true;
+}
+
+export class RunFacts {
+  params: readonly Fact[] = [];
+  private readonly tasks = new Map<number, TaskFacts & { readonly choice: ReadonlySet<number> | null }>();
+
+  setTask(no: number, text: string): void {
+    const facts = JSON.parse(text) as TaskFacts;
+    this.tasks.set(no, { ...facts, choice: facts.chosen === undefined ? null : new Set(facts.chosen) });
+  }
+
+  setParams(text: string): void {
+    this.params = JSON.parse(text) as readonly Fact[];
+  }
+
+  ofTask(no: number, fact: number): Fact {
+    return this.tasks.get(no)?.values?.[fact] ?? NOTHING;
+  }
+
+  ofParams(fact: number): Fact {
+    return this.params[fact] ?? NOTHING;
+  }
+
+  /** Whether a task that succeeded lets this one behind it go on. */
+  letsPass(no: number, below: number): boolean {
+    const facts = this.tasks.get(no);
+    if (facts === undefined) return true;
+    return facts.stops !== true && (facts.choice === null || facts.choice.has(below));
+  }
+
+  stops(no: number): boolean {
+    return this.tasks.get(no)?.stops === true;
+  }
+}
+
+/** Nothing, false, zero and whatever is empty do not count as true. */
+export function isTruthy(fact: Fact): boolean {
+  if ('of' in fact) return true;
+  const { v } = fact;
+  if (typeof v !== 'object' || v === null) return Boolean(v);
+  return (Array.isArray(v) ? v.length : Object.keys(v).length) > 0;
+}
+
+export function hasFacts({ facts, branch, shortCircuit }: TaskSpec): boolean {
+  return facts !== undefined || branch === true || shortCircuit !== undefined;
+}
+
+export type ReadFacts =
+  | { readonly ok: true; readonly text: string | null }
+  | { readonly ok: false; readonly error: string };
+
+/** What a task's output says; or why a branch can't go by it. `below` are the numbers of its direct downstream tasks. */
+export function readTaskFacts(
+  task: TaskSpec,
+  below: { readonly numbers: Iterable<number>; readonly nameOf: (no: number) => string },
+  output: string | null,
+): ReadFacts {
+  const value = parse(output);
+  const values = task.facts === undefined ? {} : { values: readPaths(value, task.facts) };
+  const stops = task.shortCircuit !== undefined && !isTruthy({ v: value }) ? { stops: true as const } : {};
+  if (task.branch !== true) return { ok: true, text: JSON.stringify({ ...values, ...stops }) };
+  const chosen = readChoice(value, below);
+  if (typeof chosen === 'string') return { ok: false, error: chosen };
+  return { ok: true, text: JSON.stringify({ ...values, ...stops, chosen }) };
+}
+
+export function readParamFacts(paths: readonly Path[] | undefined, params: string | null): string | null {
+  return paths === undefined ? null : JSON.stringify(readPaths(parse(params), paths));
+}
+
+function readPaths(root: Json, paths: readonly Path[]): Fact[] {
+  let left = MAX_FACTS_BYTES;
+  return paths.map((path) => {
+    const fact = measure(follow(root, path), Math.min(left, MAX_FACT_BYTES));
+    left -= JSON.stringify(fact).length;
+    return fact;
+  });
+}
+
+function follow(root: Json, path: Path): Json {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) !== (typeof step === 'number')) return null;
+    if (!Object.hasOwn(value, step)) return null;
+    value = (value as Readonly<Record<string | number, Json>>)[step] ?? null;
+  }
+  return value;
+}
+
+function measure(value: Json, mostBytes: number): Fact {
+  if (typeof value === 'string') return value.length <= mostBytes ? { v: value } : { of: 'text', length: value.length };
+  if (typeof value !== 'object' || value === null) return { v: value };
+  const length = Array.isArray(value) ? value.length : Object.keys(value).length;
+  // Longer than its parts could be written in: not worth writing it to see.
+  if (length <= mostBytes && JSON.stringify(value).length <= mostBytes) return { v: value };
+  return { of: Array.isArray(value) ? 'list' : 'object', length };
+}
+
+/** Numbers, or what is wrong with it. */
+function readChoice(
+  value: Json,
+  { numbers, nameOf }: { readonly numbers: Iterable<number>; readonly nameOf: (no: number) => string },
+): number[] | string {
+  const names = value === null ? [] : Array.isArray(value) ? value : [value];
+  const byName = new Map([...numbers].map((no) => [nameOf(no), no]));
+  const chosen = new Set<number>();
+  for (const name of names) {
+    const no = typeof name === 'string' ? byName.get(name) : undefined;
+    if (no === undefined) {
+      const known = [...byName.keys()];
+      const listed = known.slice(0, 10).join(', ') + (known.length > 10 ? ` and ${known.length - 10} more` : '');
+      return `The branch chose ${JSON.stringify(name).slice(0, 100)}. It may choose among the tasks that need it: ${listed}.`;
+    }
+    chosen.add(no);
+  }
+  return [...chosen].sort((a, b) => a - b);
+}
+
+function parse(text: string | null): Json {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+/** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
+import { assert } from '../assert.ts';
+import { enqueue, leaveLane } from '../match/enqueue.ts';
+import type { State } from '../state.ts';
+import { decideAnew, type Field, settle, settleRoots } from './settle.ts';
+import {
+  BLOCKED,
+  CANCELLED,
+  FAILED,
+  READY,
+  RETRYING,
+  SUCCEEDED,
+  TASK_MOVES,
+  TASK_STATE_NAMES,
+  UPSTREAM_FAILED,
+} from './task-table.ts';
+
+/** Moves a task, and the counts that go with it. The one place that writes `state`. */
+export function moveTask(state: State, slot: number, to: number): void {
+  const { tasks, runs } = state;
+  const from = tasks.state[slot]!;
+  assert(TASK_MOVES[from]!.includes(to), `a task moves from ${TASK_STATE_NAMES[from]} to ${TASK_STATE_NAMES[to]}`);
+  tasks.state[slot] = to;
+  if (from === READY) leaveLane(state, slot);
+  if (to === READY) enqueue(state, slot);
+  if (to < SUCCEEDED) {
+    if (from >= SUCCEEDED) uncount(state, slot, from);
+    return;
+  }
+  const run = tasks.run[slot]!;
+  runs.unfinished[run]! -= 1;
+  if (failsRun(state, run, slot, to)) {
+    runs.failed[run]! += 1;
+    if (runs.versionOf(run).graph.isFailFast) state.agenda.runs.add(run);
+  }
+  if (runs.unfinished[run] === 0) state.agenda.runs.add(run);
+}
+
+function uncount(state: State, slot: number, from: number): void {
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  runs.unfinished[run]! += 1;
+  if (failsRun(state, run, slot, from)) runs.failed[run]! -= 1;
+}
+
+export function failsRun({ runs }: State, run: number, slot: number, code: number): boolean {
+  if (code !== FAILED && code !== UPSTREAM_FAILED) return false;
+  return runs.versionOf(run).graph.decidesRun(slot - runs.base[run]!);
+}
+
+/** The run has just been created: what waits for nothing is decided. */
+export function settleStart(state: State, run: number): void {
+  const { graph } = state.runs.versionOf(run);
+  const base = state.runs.base[run]!;
+  if (!graph.isPlain) return settleRoots(fieldOf(state, run));
+  for (let i = 0; i < graph.roots.length; i++) moveTask(state, base + graph.roots[i]!, READY);
+}
+
+/** The task ended: those behind it become ready, or will never run. */
+export function settleDownstream(state: State, slot: number): void {
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const base = runs.base[run]!;
+  const { graph } = runs.versionOf(run);
+  const no = slot - base;
+  if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED) return settle(fieldOf(state, run), no);
+  // By far the most common case, without the detour.
+  for (let i = graph.downstreamStart[no]!; i < graph.downstreamStart[no + 1]!; i++) {
+    const below = base + graph.downstream[i]!;
+    tasks.unmet[below]! -= 1;
+    if (tasks.unmet[below] === 0 && tasks.state[below] === BLOCKED) moveTask(state, below, READY);
+  }
+}
+
+/** These tasks of an open run are to run again, or for the first time: what their upstream makes of them, and all behind. */
+export function settleAnew(state: State, run: number, tasks: readonly number[]): void {
+  decideAnew(fieldOf(state, run), tasks, (slot) => hasOwnState(state, slot));
+}
+
+/** Its row says what it is. Others are what their upstream makes of them (D4). */
+export function hasOwnState({ tasks }: State, slot: number): boolean {
+  return tasks.fence[slot]! > 0 && tasks.cleared[slot] === 0;
+}
+
+function fieldOf(state: State, run: number): Field {
+  const { tasks, runs } = state;
+  return {
+    graph: runs.versionOf(run).graph,
+    columns: tasks,
+    base: runs.base[run]!,
+    facts: runs.facts[run],
+    move: (slot, to) => moveTask(state, slot, to),
+  };
+}
+
+/** The run is closed: what has not begun never will (I42). */
+export function cancelUnbegun(state: State, run: number): void {
+  const { tasks, runs } = state;
+  const base = runs.base[run]!;
+  const end = base + runs.versionOf(run).taskCount;
+  for (let slot = base; slot < end; slot++) {
+    const at = tasks.state[slot]!;
+    if (at === BLOCKED || at === READY || at === RETRYING) moveTask(state, slot, CANCELLED);
+  }
+}
