@@ -18,6 +18,8 @@ export interface SendAssignment {
   readonly succeededUpstream: readonly number[];
   /** Numbers of those of its upstream tasks that failed, or never ran because of a failure. */
   readonly failedUpstream: readonly number[];
+  /** And of those that were skipped, or have not ended. */
+  readonly missingUpstream: readonly number[];
 }
 
 export interface KillAttempt {

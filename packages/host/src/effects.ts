@@ -124,6 +124,7 @@ export class Effects {
       const output = inputs({ runId: claim.runId, taskNo: no as TaskNo });
       if (typeof output === 'string') upstream.push({ taskName: version.task(no as TaskNo).name, output });
     }
+    const nameOf = (no: number) => version.task(no as TaskNo).name;
     return {
       shard,
       epoch,
@@ -142,6 +143,8 @@ export class Effects {
       effectKey: `${runUid}/${task.name}`,
       params: hasParams ? (inputs({ runId: claim.runId, taskNo: null }) ?? null) : null,
       upstream,
+      failedUpstream: effect.failedUpstream.map(nameOf),
+      missingUpstream: effect.missingUpstream.map(nameOf),
     };
   }
 }

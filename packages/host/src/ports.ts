@@ -113,6 +113,10 @@ export interface Assignment {
   readonly effectKey: string;
   readonly params: string | null;
   readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
+  /** Names of tasks that it needs and that failed, or did not run because of a failure. */
+  readonly failedUpstream: readonly string[];
+  /** Names of tasks that it needs and that were skipped, or have not ended. */
+  readonly missingUpstream: readonly string[];
 }
 
 export interface Kill {

@@ -3,6 +3,10 @@
 export const MAX_TASKS = 10_000;
 /** Between all tasks of a dag. 10,000 tasks that fan out and in again have 20,000. */
 export const MAX_EDGES = 100_000;
+/** Places in one task's output, or in the params, that conditions look at. */
+export const MAX_FACTS = 100;
+/** Short circuits that skip everything behind them. */
+export const MAX_CLOSERS = 100;
 /** JSON text of a run's params. */
 export const MAX_PARAMS_BYTES = 256 * 1024;
 /** JSON text of what an attempt returns. */

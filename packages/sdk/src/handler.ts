@@ -26,6 +26,8 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly inputs: Inputs;
   /** What the tasks that this one needs have returned, by their names. */
   readonly upstream: Readonly<Record<string, unknown>>;
+  /** Names of the tasks that this one needs and that failed, or did not run because of a failure: it runs all the same. */
+  readonly failedUpstream: readonly string[];
   /** The same over all attempts of the task: give it to outside systems, so that they do a thing once. */
   readonly effectKey: string;
   /** Larger than that of any earlier attempt of the task: an outside system that remembers it can refuse a late one. */

@@ -174,8 +174,14 @@ export class AttemptContext implements HandlerContext {
     return this.#upstream;
   }
 
+  get failedUpstream(): readonly string[] {
+    return this.#assignment.failedUpstream;
+  }
+
   get inputs(): Readonly<Record<string, unknown>> {
-    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, this);
+    const { params, upstream, failedUpstream } = this;
+    const absent = [...failedUpstream, ...this.#assignment.missingUpstream];
+    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, { params, upstream, absent });
     return this.#inputs;
   }
 

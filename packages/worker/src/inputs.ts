@@ -5,6 +5,8 @@ import { PermanentError } from '@signalbox/sdk';
 export interface InputRoots {
   readonly params: unknown;
   readonly upstream: Readonly<Record<string, unknown>>;
+  /** Names of tasks that it needs and that did not succeed: what comes from them is null. */
+  readonly absent: readonly string[];
 }
 
 /** Throws a `PermanentError` for a path that leads nowhere: another attempt would find the same. */
@@ -18,8 +20,9 @@ export function resolveInputs(
   return inputs;
 }
 
-function resolve(name: string, source: InputSource, { params, upstream }: InputRoots): unknown {
+function resolve(name: string, source: InputSource, { params, upstream, absent }: InputRoots): unknown {
   if (source.from === 'value') return source.value;
+  if (source.from === 'task' && absent.includes(source.task)) return null;
   const root = source.from === 'params' ? params : upstream[source.task];
   const found = follow(root, source.path);
   if (found !== undefined) return found;

@@ -170,6 +170,8 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     effectKey: `effect-${runId}`,
     params: '',
     upstream: [],
+    failedUpstream: [],
+    missingUpstream: [],
     ...different,
   };
 }

@@ -112,15 +112,16 @@ function upstreamOf(
   { runs, tasks }: State,
   run: number,
   taskNo: number,
-): Pick<SendAssignment, 'succeededUpstream' | 'failedUpstream'> {
+): Pick<SendAssignment, 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'> {
   const { graph } = runs.versionOf(run);
   const needs = graph.needs[taskNo]!;
   // Nothing runs there whose upstream has not succeeded.
-  if (graph.isPlain) return { succeededUpstream: needs, failedUpstream: NONE };
+  if (graph.isPlain) return { succeededUpstream: needs, failedUpstream: NONE, missingUpstream: NONE };
   const base = runs.base[run]!;
   const isIn = (no: number, ...codes: readonly number[]) => codes.includes(tasks.state[base + no]!);
   return {
     succeededUpstream: needs.filter((no) => isIn(no, SUCCEEDED)),
     failedUpstream: needs.filter((no) => isIn(no, FAILED, UPSTREAM_FAILED)),
+    missingUpstream: needs.filter((no) => !isIn(no, SUCCEEDED, FAILED, UPSTREAM_FAILED)),
   };
 }

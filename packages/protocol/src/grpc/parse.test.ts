@@ -24,6 +24,8 @@ const assignment: Assignment = {
   effectKey: 'k',
   params: '{"ä":"€𝄞"}',
   upstream: [{ taskName: 'u', output: '1' }],
+  failedUpstream: ['v'],
+  missingUpstream: ['w', 'x'],
 };
 
 const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false };

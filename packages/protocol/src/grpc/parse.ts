@@ -174,6 +174,8 @@ function parseUpstream(value: unknown): UpstreamOutput {
   };
 }
 
+const parseName = (name: unknown, path: string): string => filledText(name, path, SHORT);
+
 function parseAssignment(value: unknown): Assignment {
   const fields = record(value, 'assignments');
   return {
@@ -193,6 +195,8 @@ function parseAssignment(value: unknown): Assignment {
     effectKey: text(fields.effectKey, 'assignments.effectKey', SHORT),
     params: text(fields.params, 'assignments.params', LONG),
     upstream: each(fields.upstream, 'assignments.upstream', parseUpstream),
+    failedUpstream: each(fields.failedUpstream, 'assignments.failedUpstream', parseName),
+    missingUpstream: each(fields.missingUpstream, 'assignments.missingUpstream', parseName),
   };
 }
 

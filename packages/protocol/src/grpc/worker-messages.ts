@@ -104,6 +104,10 @@ export interface Assignment {
   /** JSON text; empty when there are none. */
   readonly params: string;
   readonly upstream: readonly UpstreamOutput[];
+  /** Names of tasks that it needs and that failed, or did not run because of a failure. */
+  readonly failedUpstream: readonly string[];
+  /** Names of tasks that it needs and that were skipped, or have not ended. */
+  readonly missingUpstream: readonly string[];
 }
 
 export const KILL_REASONS = ['cancelled', 'timed_out', 'lost'] as const;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
 import { durationSchema, nameSchema, prioritySchema } from './common.ts';
+import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { workFields } from './work.ts';
 
 const waitMs = z
@@ -22,6 +23,26 @@ export const retriesSchema = z
   })
   .refine((retries) => retries.minMs <= retries.maxMs, { path: ['minMs'], message: 'must not be above maxMs' });
 
+export const TRIGGER_RULES = [
+  'all_success',
+  'all_failed',
+  'all_done',
+  'all_done_min_one_success',
+  'all_done_setup_success',
+  'one_success',
+  'one_failed',
+  'one_done',
+  'none_failed',
+  'none_failed_min_one_success',
+  'none_skipped',
+  'all_skipped',
+  'always',
+] as const;
+export type TriggerRule = (typeof TRIGGER_RULES)[number];
+
+export const FAILURE_POLICIES = ['continue', 'fail_fast', 'skip_failed'] as const;
+export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
+
 export const taskDefinitionSchema = z.strictObject({
   name: nameSchema,
   ...workFields,
@@ -29,6 +50,16 @@ export const taskDefinitionSchema = z.strictObject({
   needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
   retries: retriesSchema.prefault({}),
   timeout: durationSchema.nullable().default(null),
+  /** What must have become of the tasks that it needs; `all_success` unless told. */
+  rule: z.enum(TRIGGER_RULES).optional(),
+  /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */
+  when: z.string().min(1).max(MAX_EXPRESSION_CHARS).optional(),
+  /** Its output names those of the tasks needing it that go on; the others are skipped. */
+  branch: z.boolean().optional(),
+  /** An empty output skips the tasks needing it, or with `all` everything behind it. */
+  shortCircuit: z.union([z.boolean(), z.literal('all')], 'must be true, false or all').optional(),
+  /** One of the tasks that the rule `all_done_setup_success` asks for. */
+  setup: z.boolean().optional(),
 });
 
 export const scheduleSchema = z.strictObject({
@@ -62,6 +93,8 @@ export const dagDefinitionSchema = z.strictObject({
   maxActiveRuns: limit,
   maxActiveTasks: limit,
   schedule: scheduleSchema.nullable().default(null),
+  /** What a failed task means for the rest of its run; `continue` unless told. */
+  onFailure: z.enum(FAILURE_POLICIES).optional(),
 });
 
 /** What a user may write: everything with a default may be left out. */

@@ -66,7 +66,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'tasks[].queue': { description: 'Workers take tasks of the queues that they were started with.', examples: ['gpu'] },
   'tasks[].needs': {
-    description: 'Tasks that must succeed first. Those that its inputs come from need not be named.',
+    description:
+      'Tasks that come first, and by default must succeed. Those that its inputs come from, or its condition looks at, need not be named.',
     examples: [['extract']],
   },
   'tasks[].retries': {
@@ -87,6 +88,29 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].timeout': {
     description: 'For one attempt: milliseconds or a span; none unless told.',
     examples: ['30s', '5m'],
+  },
+  'tasks[].rule': {
+    description: 'What must have become of the tasks that it needs; all_success unless told.',
+    examples: ['all_done', 'one_failed'],
+  },
+  'tasks[].when': {
+    description:
+      'A condition over params and outputs of tasks; where it does not hold the task is skipped. It needs the tasks that it looks at.',
+    examples: ["${{ params.mode == 'full' && length(tasks.find.output.files) > 0 }}"],
+  },
+  'tasks[].branch': {
+    description:
+      'Its output is the name, or a list of names, of the tasks needing it that go on; the others are skipped.',
+  },
+  'tasks[].shortCircuit': {
+    description:
+      'An output that is empty or false skips the tasks that need it; with all, everything behind it whatever its rule.',
+    examples: [true, 'all'],
+  },
+  'tasks[].setup': { description: 'One of the tasks that the rule all_done_setup_success asks for.' },
+  onFailure: {
+    description:
+      'When a task has failed: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (go on without it). continue unless told.',
   },
   priority: { description: 'Of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Runs at a time; further ones wait.' },

@@ -6,9 +6,16 @@ import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import { type Priority, problemsOf } from './common.ts';
-import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
+import {
+  dagDefinitionSchema,
+  type FailurePolicy,
+  type ParsedDagDefinition,
+  type TriggerRule,
+} from './dag-definition.ts';
 import { findCycle } from './find-cycle.ts';
+import { type ConditionShape, checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
+import type { Path } from './references.ts';
 import type { WorkShape } from './work.ts';
 
 export interface RetryPolicyShape {
@@ -27,8 +34,14 @@ export interface TaskSpecShape {
   /** Absent for a plain handler without inputs. */
   readonly work?: WorkShape;
   readonly queue: string;
-  /** Ascending numbers of the tasks that must succeed first. */
+  /** Ascending numbers of the tasks upstream. */
   readonly needs: readonly number[];
+  readonly rule?: TriggerRule;
+  readonly when?: ConditionShape;
+  readonly branch?: true;
+  readonly shortCircuit?: 'next' | 'all';
+  readonly setup?: true;
+  readonly facts?: readonly Path[];
   readonly retry: RetryPolicyShape;
   readonly timeoutMs: number | null;
 }
@@ -50,6 +63,8 @@ export interface DagSpecShape {
   readonly description?: string;
   readonly bundle?: string;
   readonly on?: { readonly event: string };
+  readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
+  readonly paramFacts?: readonly Path[];
 }
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -67,6 +82,7 @@ function resolveNeeds(
   task: ParsedDagDefinition['tasks'][number],
   taskNo: number,
   numbers: ReadonlyMap<string, number>,
+  looksAt: ReadonlySet<number> | undefined,
   problems: Problem[],
 ): number[] {
   const needs = new Set<number>();
@@ -85,6 +101,7 @@ function resolveNeeds(
     else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
     else needs.add(no); // An input says enough: it need not be named under needs as well.
   }
+  for (const no of looksAt ?? []) needs.add(no); // So does a condition.
   return [...needs].sort((a, b) => a - b);
 }
 
@@ -114,10 +131,12 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag);
 
   const numbers = numberTasks(tasks, problems);
-  const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, problems));
+  const conditions = readConditions(tasks, numbers, problems);
+  const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
   const works = tasks.map((task, no) =>
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined }, problems),
   );
+  checkGraph(tasks, needs, problems);
   refuseIf(problems, dag);
 
   const cycle = findCycle(needs);
@@ -134,6 +153,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
       needs: needs[no] ?? [],
       retry: task.retries,
       timeoutMs: task.timeout,
+      ...graphFields(task, no, conditions),
     })),
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
@@ -142,6 +162,10 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.on === undefined ? {} : { on: definition.on }),
+    ...(definition.onFailure === undefined || definition.onFailure === 'continue'
+      ? {}
+      : { onFailure: definition.onFailure }),
+    ...(conditions.paramFacts.length === 0 ? {} : { paramFacts: conditions.paramFacts }),
   };
   return { name: dag, spec };
 }

@@ -37,16 +37,13 @@ export function readReference(text: string): ReadReference | null {
 function readInner(inner: string): ReadReference {
   const root = /^(tasks|params|secrets)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
   if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is no reference: write ${FORMS}` };
-  const steps: (string | number)[] = [];
-  for (let rest = inner.slice(root.length); rest !== ''; ) {
-    const match = STEP.exec(rest);
-    if (match === null)
-      return {
-        ok: false,
-        message: `"${rest.slice(0, 100)}" is no step of a reference: write .name, [0] or ["a name"]`,
-      };
-    steps.push(match[1] ?? match[3] ?? Number(match[2]));
-    rest = rest.slice(match[0].length);
+  const { steps, length } = readSteps(inner.slice(root.length));
+  const rest = inner.slice(root.length + length);
+  if (rest !== '') {
+    return {
+      ok: false,
+      message: `"${rest.slice(0, 100)}" is no step of a reference: write .name, [0] or ["a name"]`,
+    };
   }
   if (root === 'params') return { ok: true, reference: { from: 'params', path: steps } };
   const [name, output, ...path] = steps;
@@ -61,6 +58,17 @@ function readInner(inner: string): ReadReference {
     };
   }
   return { ok: true, reference: { from: 'task', task: name, path } };
+}
+
+/** The steps that a text begins with, and how much of it they are. */
+export function readSteps(text: string): { readonly steps: (string | number)[]; readonly length: number } {
+  const steps: (string | number)[] = [];
+  let length = 0;
+  for (let match = STEP.exec(text); match !== null; match = STEP.exec(text.slice(length))) {
+    steps.push(match[1] ?? match[3] ?? Number(match[2]));
+    length += match[0].length;
+  }
+  return { steps, length };
 }
 
 /** How a path is written, for messages and for definitions made by programs. */

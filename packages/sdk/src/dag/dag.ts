@@ -109,9 +109,10 @@ class Tasks {
       return made;
     };
     const process = (name: string, options: ProcessOptions): Task => this.#add(name, {}, options, placeOfCall(process));
-    const http = (name: string, { needs, inputs, queue, retries, ...call }: HttpOptions): Task => {
+    const http = (name: string, options: HttpOptions): Task => {
       const place = placeOfCall(http);
-      const common = { needs, inputs, queue, retries } as AnyOptions;
+      const { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup, ...call } = options;
+      const common = { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup } as AnyOptions;
       return this.#add(name, { http: plain(call, 'http', place) as TaskDefinition['http'] }, common, place);
     };
     return { task, process, http, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;

@@ -1,5 +1,5 @@
 /** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
-import type { DagDefinition } from '@signalbox/protocol';
+import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
 import type { Jsonified } from './jsonified.ts';
 import type { Ref, RefOf } from './ref.ts';
@@ -20,8 +20,22 @@ export interface Task<Output = unknown> {
 }
 
 interface Common {
-  /** Tasks that must succeed first. Those that its inputs come from need not be named. */
+  /** Tasks that come first, and by default must succeed. Those that its inputs come from need not be named. */
   readonly needs?: readonly Pick<Task, 'name'>[];
+  /** What must have become of them; `all_success` unless told. */
+  readonly rule?: TriggerRule;
+  /**
+   * A condition over params and outputs; where it does not hold, the task is skipped. It needs the tasks that it looks at.
+   *
+   * @example when: "params.mode == 'full' && length(tasks.find.output.files) > 0"
+   */
+  readonly when?: string;
+  /** Its output is the name, or a list of names, of the tasks needing it that go on; the others are skipped. */
+  readonly branch?: boolean;
+  /** An output that is empty or false skips the tasks needing it; with `'all'`, everything behind it whatever its rule. */
+  readonly shortCircuit?: boolean | 'all';
+  /** One of the tasks that the rule `all_done_setup_success` asks for. */
+  readonly setup?: boolean;
   /** Workers take tasks of the queues that they were started with. */
   readonly queue?: string;
   /** For one attempt. */

@@ -3,7 +3,7 @@ import { follow, type InputSource, MAX_OUTPUT_BYTES, type TaskSpecShape } from '
 import { AttemptStopped, type Handler, type HandlerContext, isPermanent, PermanentError } from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
-export type AttemptEnd = 'succeeded' | 'failed' | 'permanent' | 'timed_out';
+export type AttemptEnd = 'succeeded' | 'failed' | 'permanent' | 'timed_out' | 'cancelled';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -27,6 +27,9 @@ export interface Surroundings {
   readonly fence: number;
   readonly params: unknown;
   readonly upstream: Readonly<Record<string, unknown>>;
+  readonly failedUpstream: readonly string[];
+  /** Names of tasks that it needs and that were skipped, or have not ended. */
+  readonly missingUpstream: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
   /** Given by the test itself; otherwise they come from where the definition says. */
   readonly inputs?: Readonly<Record<string, unknown>>;
@@ -88,8 +91,9 @@ function contextOf(around: Surroundings): HandlerContext {
     task: task.name,
     attempt,
     params,
-    inputs: around.inputs ?? inputsOf(task, params, upstream),
+    inputs: around.inputs ?? inputsOf(around),
     upstream,
+    failedUpstream: around.failedUpstream,
     effectKey: `${run}/${task.name}`,
     fence,
     token: `test-${run}-${task.name}-${fence}`,
@@ -99,23 +103,15 @@ function contextOf(around: Surroundings): HandlerContext {
   };
 }
 
-function inputsOf(
-  { work }: TaskSpecShape,
-  params: unknown,
-  upstream: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(work?.inputs ?? {}).map(([name, source]) => [name, valueOf(name, source, params, upstream)]),
-  );
+function inputsOf(around: Surroundings): Record<string, unknown> {
+  const sources = Object.entries(around.task.work?.inputs ?? {});
+  return Object.fromEntries(sources.map(([name, source]) => [name, valueOf(name, source, around)]));
 }
 
-function valueOf(
-  name: string,
-  source: InputSource,
-  params: unknown,
-  upstream: Readonly<Record<string, unknown>>,
-): unknown {
+function valueOf(name: string, source: InputSource, around: Surroundings): unknown {
   if (source.from === 'value') return source.value;
+  const { params, upstream, failedUpstream, missingUpstream } = around;
+  if (source.from === 'task' && [...failedUpstream, ...missingUpstream].includes(source.task)) return null;
   const found = follow(source.from === 'params' ? params : upstream[source.task], source.path);
   if (found !== undefined) return found;
   const where =

@@ -10,6 +10,8 @@ export interface RunTaskOptions<Params = unknown> {
   readonly params?: Params;
   /** What the tasks that it needs have returned, by their names. */
   readonly upstream?: Readonly<Record<string, unknown>>;
+  /** Names of tasks that it needs and that failed. */
+  readonly failedUpstream?: readonly string[];
   readonly secrets?: Readonly<Record<string, string>>;
   readonly attempt?: number;
   readonly signal?: AbortSignal;
@@ -32,7 +34,7 @@ export async function runTask<Params = unknown>(
   }
   const run = functionsOf(dag)[task.handler];
   if (run === undefined) throw new Error(`Task ${name} has no function that could be called here.`);
-  const { params = null, upstream = {}, secrets = {}, inputs, attempt = 1 } = options;
+  const { params = null, upstream = {}, failedUpstream = [], secrets = {}, inputs, attempt = 1 } = options;
   const { outcome, output, error } = await settle(run, {
     dag: dagName,
     run: '00000000-0000-7000-8000-000000000000',
@@ -41,6 +43,8 @@ export async function runTask<Params = unknown>(
     fence: attempt,
     params,
     upstream,
+    failedUpstream,
+    missingUpstream: [],
     secrets,
     ...(inputs === undefined ? {} : { inputs }),
     signal: options.signal ?? new AbortController().signal,

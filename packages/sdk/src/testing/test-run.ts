@@ -2,12 +2,12 @@
  * A run of a dag within a test: no server, no worker, no waiting. The engine that decides is the production one; around it
  * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
  */
-import { deriveTaskStates, Graph, type Instant, nextDue, type TaskState } from '@signalbox/engine';
+import { deriveTaskStates, Graph, type Instant, nextDue, type SendAssignment, type TaskState } from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
 import { zoneData } from '@signalbox/host/zones';
 import { type DagSpecShape, toDagSpec } from '@signalbox/protocol';
 import type { Dag } from '../dag/dag.ts';
-import { AttemptStopped } from '../handler.ts';
+import { AttemptStopped, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 import { handlersOf } from './handlers.ts';
@@ -121,19 +121,20 @@ class World {
     for (const sent of worker.assigned.slice(this.#startedCount)) {
       this.#startedCount += 1;
       const { claim, runUid, version } = sent;
-      this.#start({ claim, worker, task: version.task(claim.taskNo).name }, runUid);
+      this.#start({ claim, worker, task: version.task(claim.taskNo).name }, runUid, sent);
     }
   }
 
-  #start(attempt: Attempt, run: string): void {
+  #start(attempt: Attempt, run: string, sent: SendAssignment): void {
     const task = this.#spec.tasks[attempt.claim.taskNo];
     const handler = this.#handlers.get(attempt.task);
     if (task === undefined || handler === undefined) throw new Error(`There is no task ${attempt.task}.`);
     const controller = new AbortController();
     const startedAt = this.#box.node.mono;
     const log: LogLine[] = [];
+    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
     const upstream = Object.fromEntries(
-      task.needs.map((no) => [this.#spec.tasks[no]?.name, this.#outputs.get(this.#spec.tasks[no]?.name ?? '')]),
+      sent.succeededUpstream.map((no) => [nameOf(no), this.#outputs.get(nameOf(no))]),
     );
     const running: Running = {
       attempt,
@@ -150,6 +151,8 @@ class World {
         fence: attempt.claim.fence,
         params: this.#options.params === undefined ? null : JSON.parse(JSON.stringify(this.#options.params)),
         upstream,
+        failedUpstream: sent.failedUpstream.map(nameOf),
+        missingUpstream: sent.missingUpstream.map(nameOf),
         secrets: this.#options.secrets ?? {},
         signal: controller.signal,
         log,
@@ -196,17 +199,37 @@ class World {
     const settled = isLate || running.settled === null ? timedOut() : running.settled;
     if (isLate) controller.abort(new AttemptStopped('timed_out', 'The attempt ran longer than it may.'));
     this.#running = this.#running.filter((other) => other !== running);
-    const { outcome, output, error } = settled;
+    const { output } = settled;
+    this.#box.report(attempt, settled.outcome, {
+      output: settled.outcome === 'succeeded' ? JSON.stringify(output) : null,
+      error: settled.error instanceof Error ? settled.error.message : null,
+    });
+    const { outcome, error } = this.#recorded(attempt, settled);
     if (outcome === 'succeeded') this.#outputs.set(attempt.task, output);
     const elapsed = this.#box.node.mono - startedAt;
     const endedAt = new Date(this.#box.node.wall);
     const number = attempt.claim.attemptNo;
     const began = new Date(endedAt.getTime() - elapsed);
     this.#ended.push({ task: attempt.task, number, outcome, error, log, startedAt: began, endedAt });
-    this.#box.report(attempt, outcome, {
-      output: outcome === 'succeeded' ? JSON.stringify(output) : null,
-      error: error instanceof Error ? error.message : null,
-    });
+    this.#stopKilled();
+  }
+
+  /** What the engine made of it: a branch may have chosen what is not there, the run may be closed by now. */
+  #recorded({ claim }: Attempt, settled: Settled): Pick<Settled, 'outcome' | 'error'> {
+    const ended = this.#box
+      .changes('AttemptEnded')
+      .findLast(({ taskNo, fence }) => taskNo === claim.taskNo && fence === claim.fence);
+    if (ended === undefined || ended.outcome === 'lost' || ended.outcome === settled.outcome) return settled;
+    const error = ended.error === null ? settled.error : new PermanentError(ended.error);
+    return { outcome: ended.outcome, error };
+  }
+
+  /** A failure may have closed the run: what runs is told so, as by a worker. */
+  #stopKilled(): void {
+    for (const { claim, reason } of this.#box.worker().killed.splice(0)) {
+      const running = this.#running.find(({ attempt }) => attempt.claim.taskNo === claim.taskNo);
+      if (reason === 'cancelled') running?.controller.abort(new AttemptStopped('cancelled', 'The run was closed.'));
+    }
   }
 
   /** To the next instant at which anything can happen. */

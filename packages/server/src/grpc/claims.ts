@@ -70,6 +70,8 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     effectKey: assignment.effectKey,
     params: assignment.params ?? '',
     upstream: assignment.upstream,
+    failedUpstream: assignment.failedUpstream,
+    missingUpstream: assignment.missingUpstream,
   };
 }
 

@@ -30,6 +30,8 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   effectKey: 'k',
   params,
   upstream: [],
+  failedUpstream: [],
+  missingUpstream: [],
 });
 
 function makeOutbox() {

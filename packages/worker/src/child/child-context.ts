@@ -42,6 +42,9 @@ export class ChildContext implements HandlerContext {
   get token(): string {
     return this.#order.token;
   }
+  get failedUpstream(): readonly string[] {
+    return this.#order.failedUpstream;
+  }
   get inputs(): Readonly<Record<string, unknown>> {
     return this.#order.inputs;
   }

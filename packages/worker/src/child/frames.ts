@@ -47,6 +47,7 @@ export interface RunOrder {
   /** JSON texts; empty for none. */
   readonly params: string;
   readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
+  readonly failedUpstream: readonly string[];
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly secrets: readonly (readonly [string, string])[];
 }

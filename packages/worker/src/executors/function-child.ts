@@ -216,6 +216,7 @@ function orderOf({ assignment, work, context }: Job): RunOrder {
     token: context.token,
     params: assignment.params,
     upstream: assignment.upstream,
+    failedUpstream: assignment.failedUpstream,
     inputs: context.inputs,
     secrets: [...work.secrets],
   };

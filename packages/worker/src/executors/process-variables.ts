@@ -17,6 +17,8 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     SIGNALBOX_EFFECT_KEY: assignment.effectKey,
     SIGNALBOX_OUTPUT: folder.output,
   };
+  const { failedUpstream } = assignment;
+  if (failedUpstream.length > 0) variables.SIGNALBOX_FAILED_UPSTREAM = JSON.stringify(failedUpstream);
   for (const [name, value] of Object.entries(context.inputs)) {
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
     const text = String(value);
