@@ -257,6 +257,37 @@ function setPaused(
   }
 }
 
+/** After each step: the tasks of the working set, one by one. */
+function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: number) => void): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const tasks = turns.current()?.tasks;
+    decide(...parts);
+    if (tasks === undefined) return;
+    for (let slot = 0; slot < tasks.run.length; slot++) if (tasks.run[slot]! >= 0) alter(tasks, slot);
+  };
+}
+
+const BLOCKED = 0;
+
+/** The end of a task is counted down twice for those that still wait for others. */
+function countsDownTwice(host: Host): void {
+  const unmet = new Map<number, number>();
+  altersTasks(host, (tasks, slot) => {
+    const [last, now] = [unmet.get(slot) ?? 0, tasks.unmet[slot]!];
+    if (tasks.state[slot] === BLOCKED && now > 1 && now < last) tasks.unmet[slot]! -= 1;
+    unmet.set(slot, tasks.unmet[slot]!);
+  });
+}
+
+/** That a task upstream was skipped is not remembered: it counts as if it had succeeded. */
+function forgetsSkipped(host: Host): void {
+  altersTasks(host, (tasks, slot) => {
+    if (tasks.state[slot] === BLOCKED) tasks.upSkipped[slot] = 0;
+  });
+}
+
 const CASES: readonly Case[] = [
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
@@ -287,6 +318,8 @@ const CASES: readonly Case[] = [
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
+  { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
+  { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
   {
     what: 'one kind of change in the journal',
     within: 20,

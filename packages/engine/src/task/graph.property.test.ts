@@ -4,9 +4,9 @@ import type { Expression } from '../dag/expression.ts';
 import { Graph } from '../dag/graph.ts';
 import { type DagSpec, FAILURE_POLICIES, type TaskSpec } from '../dag/spec.ts';
 import { type Attempt, type Scenario, scenario } from '../scenario.ts';
+import { type NaiveEnd, naiveStates } from '../testing/naive-states.ts';
 import { dag, task } from '../testing/specs.ts';
 import { deriveTaskStates } from './derive.ts';
-import { type NaiveEnd, naiveStates } from './naive.testing.ts';
 import { TRIGGER_RULES } from './trigger.ts';
 
 /** What a task's attempt comes to: a failure, or an output by which conditions, branches and short circuits go. */

@@ -245,7 +245,7 @@ class World {
 
   #states(): ReadonlyMap<string, TaskState> {
     const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
-    const graph = new Graph(this.#spec as ConstructorParameters<typeof Graph>[0]);
+    const graph = new Graph(this.#spec);
     const { phase } = this.#box.run();
     const states = deriveTaskStates(graph, stored?.tasks ?? [], { phase, facts: stored?.facts ?? null });
     return new Map(this.#spec.tasks.map(({ name }, no) => [name, states[no] ?? 'blocked']));

@@ -47,11 +47,18 @@ export function ownership(scene: Scene): Checker {
   /** What is so right now. */
   function truthOf(command: Command): string {
     if (command.kind === 'SetSchedulePaused') return `paused ${ledger.schedules.get(command.dagId)?.paused}`;
-    if (command.kind === 'RetryTask') return `it is ${stateOf(command)}`;
+    if (command.kind === 'RetryTask') return retryTruth(command);
     if (command.kind === 'RetireDag') return `retired ${ledger.dags.get(command.dagId)?.isRetired}`;
     if (command.kind !== 'DeployDag') return '';
     const dag = [...ledger.dags.values()].find(({ name }) => name === command.name);
     return `version ${dag?.versionNo}`;
+  }
+
+  function retryTruth(command: RetryTask): string {
+    const row = ledger.runs.get(command.runId)?.tasks.get(command.taskNo);
+    const state = stateOf(command);
+    const isFaulty = state === 'failed' && (row === undefined || row.state === 'cleared');
+    return isFaulty ? 'its condition has no answer' : `it is ${state}`;
   }
 
   /** Whether a backoff is over is known to its owner alone: both read as ready. */

@@ -24,7 +24,7 @@ export function hands(scene: Scene): Checker {
   }
 
   /** A terminal state changes only by a recorded action, which somebody asked for. */
-  function checkCleared(change: TaskCleared): void {
+  function checkCleared(change: TaskCleared, { changes }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = ledger.task(change);
     const what = `task ${change.runId}/${change.taskNo}`;
@@ -33,7 +33,14 @@ export function hands(scene: Scene): Checker {
     if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
       scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
     }
-    if (change.freshBudget !== (change.from === 'failed')) scene.fail('I39', `${what} got another budget than it may`);
+    if (change.freshBudget !== (change.from !== 'retrying'))
+      scene.fail('I39', `${what} got another budget than it may`);
+    // With the failed task that closed the run goes what it had stopped.
+    const isReopened = changes.some(
+      ({ kind, ...other }) => kind === 'RunReopened' && 'runId' in other && other.runId === change.runId,
+    );
+    if (isReopened && change.from !== 'failed' && run.spec.onFailure === 'fail_fast') return;
+    if (change.from === 'cancelled') scene.fail('I32', `${what} was cancelled, and cleared`);
     const seen = retriesOf(change);
     seen.done += 1;
     if (seen.done + seen.refused > seen.asked) {
@@ -41,10 +48,10 @@ export function hands(scene: Scene): Checker {
     }
   }
 
-  /** Only one that failed, and only for a task of its own. */
+  /** Only one that nobody cancelled, and only for a task of its own that failed. */
   function checkReopened(change: RunReopened, { changes }: JournaledCommit): void {
     const run = ledger.run(change.runId);
-    if (run.phase !== 'ended' || run.outcome !== 'failed' || run.isSetAside) {
+    if (run.phase !== 'ended' || run.outcome === 'cancelled' || run.isSetAside) {
       scene.fail('I33', `run ${change.runId} was opened again, it is ${run.phase} as ${run.outcome}`);
     }
     const isForTask = changes.some(
@@ -82,7 +89,7 @@ export function hands(scene: Scene): Checker {
   return {
     invariants: ['I6', 'I12', 'I15', 'I32', 'I33', 'I39'],
     onChange(change, commit) {
-      if (change.kind === 'TaskCleared') checkCleared(change);
+      if (change.kind === 'TaskCleared') checkCleared(change, commit);
       else if (change.kind === 'RunReopened') checkReopened(change, commit);
       else if (change.kind === 'DagRetired' || change.kind === 'DagRevived') checkRetired(change);
       else if (change.kind === 'RunCreated') checkCreated(change);

@@ -15,9 +15,11 @@ import type {
   ScheduleSet,
   ShardNo,
   TaskNo,
+  TaskState,
   WorkerId,
 } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
+import { type NaiveEnd, naiveStates } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 
 export interface TaskBook {
@@ -52,6 +54,8 @@ export interface RunBook {
   /** When it was opened, the last time. */
   openedAt: number;
   readonly tasks: Map<TaskNo, TaskBook>;
+  /** What the tasks are; null when that is to be found out anew. */
+  states: readonly string[] | null;
 }
 
 export interface DagBook {
@@ -103,6 +107,8 @@ export class Ledger {
 
   /** One change of a commit; what is impossible is for the checkers to say, before this is called. */
   apply(change: Change): void {
+    const run = 'runId' in change && change.runId !== null ? this.runs.get(change.runId) : undefined;
+    if (run !== undefined) run.states = null;
     switch (change.kind) {
       case 'DagDeployed': {
         const { dagId, name, spec, versionNo } = change;
@@ -225,19 +231,9 @@ export class Ledger {
   }
 
   /** What a task is, rows or not. */
-  stateOf(
-    run: RunBook,
-    taskNo: number,
-  ): Exclude<TaskBook['state'], 'returned' | 'cleared'> | 'ready' | 'blocked' | 'upstream_failed' {
-    const row = run.tasks.get(taskNo as TaskNo);
-    if (row !== undefined && row.state !== 'returned' && row.state !== 'cleared') {
-      return row.state === 'retrying' && run.outcome === 'cancelled' ? 'cancelled' : row.state;
-    }
-    const needs = run.spec.tasks[taskNo]?.needs ?? [];
-    const above = needs.map((no) => this.stateOf(run, no));
-    if (above.some((state) => state === 'failed' || state === 'upstream_failed')) return 'upstream_failed';
-    if (run.outcome === 'cancelled') return 'cancelled';
-    return above.every((state) => state === 'succeeded') ? 'ready' : 'blocked';
+  stateOf(run: RunBook, taskNo: number): TaskState {
+    run.states ??= statesOf(run);
+    return run.states[taskNo] as TaskState;
   }
 
   #create(change: RunCreated): void {
@@ -255,9 +251,27 @@ export class Ledger {
       closedAt: 0,
       openedAt: this.at,
       tasks: new Map(),
+      states: null,
     };
     this.runs.set(change.runId, run);
     this.byUid.set(change.uid, run);
     this.live.add(run);
   }
+}
+
+/** Everything is looked at anew, by the plainest means. */
+function statesOf(run: RunBook): string[] {
+  const ended = new Map<number, NaiveEnd>();
+  for (const { taskNo, state, output } of run.tasks.values()) {
+    if (state === 'cleared') continue;
+    const isOver = state === 'succeeded' || state === 'failed';
+    ended.set(taskNo, { state: isOver ? state : 'open', output: output === null ? null : JSON.parse(output) });
+  }
+  const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);
+  return naiveStates(run.spec, ended, params).map((state, no) => {
+    const row = run.tasks.get(no as TaskNo);
+    const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
+    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying';
+    return isLeft && run.phase !== 'open' ? 'cancelled' : now;
+  });
 }

@@ -1,5 +1,5 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
-import type { ReportedOutcome } from '@signalbox/engine';
+import { bitsOf, type ReportedOutcome } from '@signalbox/engine';
 import type { Assignment } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 
@@ -46,7 +46,19 @@ export function outcomeOf(end: Behaviour['end']): ReportedOutcome {
   return end === 'returns' ? 'succeeded' : end === 'throws for good' ? 'permanent' : 'failed';
 }
 
-/** What a task leaves behind names the attempt that made it. */
-export function outputOf({ claim, run }: Assignment): string {
-  return `${run} task ${claim.taskNo} attempt ${claim.attemptNo} fence ${claim.fence}`;
+/** What a task leaves behind names the attempt that made it; some choose a way, and some let nothing pass. */
+export function outputOf({ claim, run, work }: Assignment): string {
+  const draw = bitsOf(24, claim.runId, claim.taskNo, claim.attemptNo);
+  const role = work === '' ? {} : (JSON.parse(work) as SimulatedWork);
+  if (role.chooses !== undefined) return JSON.stringify(role.chooses.filter((_, i) => (draw >> (i + 2)) % 2 === 0));
+  if (role.stops === true && draw % 4 === 0) return 'false';
+  const by = `${run} task ${claim.taskNo} attempt ${claim.attemptNo} fence ${claim.fence}`;
+  return JSON.stringify({ by, n: draw % 3 });
+}
+
+/** What the definition says of a task beside its handler. */
+export interface SimulatedWork {
+  /** Names of the tasks that a branch chooses among. */
+  readonly chooses?: readonly string[];
+  readonly stops?: boolean;
 }

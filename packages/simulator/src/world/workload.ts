@@ -2,6 +2,7 @@
 import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
 import { PRIORITIES } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
+import { planGraph } from './graph.ts';
 
 export interface PlannedDag {
   readonly name: string;
@@ -24,8 +25,9 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
 
 function planSpec(chance: Chance): DagSpec {
   const taskCount = chance.int(1, 6);
+  const tasks = Array.from({ length: taskCount }, (_, no) => planTask(chance, no));
   return {
-    tasks: Array.from({ length: taskCount }, (_, no) => planTask(chance, no)),
+    ...(chance.happens(0.5) ? planGraph(chance, tasks) : { tasks }),
     priority: planPriority(chance),
     maxActiveRuns: chance.happens(0.4) ? chance.int(1, 3) : null,
     maxActiveTasks: chance.happens(0.4) ? chance.int(1, 3) : null,

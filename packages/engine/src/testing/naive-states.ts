@@ -5,16 +5,17 @@
 import type { Expression } from '../dag/expression.ts';
 import type { DagSpec } from '../dag/spec.ts';
 
+/** What a task has come to that has run; `open` for one that runs, or waits to run again. */
 export interface NaiveEnd {
-  readonly state: 'succeeded' | 'failed';
+  readonly state: 'succeeded' | 'failed' | 'open';
   readonly output: unknown;
 }
 
-/** The states of all tasks, given how those that ran have ended, under a policy that closes nothing early. */
+/** The states of all tasks, given what those that ran have come to, before its policy closes the run. */
 export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>, params: unknown = null): string[] {
   const { tasks } = spec;
   const states = tasks.map((_, no) => ended.get(no)?.state ?? 'blocked') as string[];
-  const isOver = (state: string) => state !== 'blocked' && state !== 'ready';
+  const isOver = (state: string) => state !== 'blocked' && state !== 'ready' && state !== 'open';
   const isEmpty = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
   const stops = (no: number) =>
