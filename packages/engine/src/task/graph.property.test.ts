@@ -133,7 +133,7 @@ describe('any dag with any rules, conditions, branches, short circuits and polic
         expect(outcome).toBe(hasFailed ? 'failed' : 'succeeded');
         if (spec.onFailure !== 'fail_fast') expect(statesOf(box, spec)).toEqual(final);
       }),
-      { numRuns: 400 },
+      { numRuns: 500 },
     );
   });
 
@@ -148,7 +148,7 @@ describe('any dag with any rules, conditions, branches, short circuits and polic
         });
         expect(a).toEqual(b);
       }),
-      { numRuns: 200 },
+      { numRuns: 250 },
     );
   });
 
@@ -171,7 +171,7 @@ describe('any dag with any rules, conditions, branches, short circuits and polic
         for (let next = box.tryClaim(); next !== null; next = box.tryClaim()) box.report(next, 'permanent');
         expect(box.run().phase).toBe('ended');
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 });

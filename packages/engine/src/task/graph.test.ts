@@ -3,7 +3,7 @@ import { Graph } from '../dag/graph.ts';
 import type { Condition, DagSpec } from '../dag/spec.ts';
 import { accepted, reportOf, type Scenario, scenario } from '../scenario.ts';
 import { dag, task } from '../testing/specs.ts';
-import { deriveFaults } from './derive.ts';
+import { deriveFaults, deriveTaskStates } from './derive.ts';
 import { MAX_FACT_BYTES } from './facts.ts';
 
 const states = (box: Scenario, ...names: string[]) => names.map((name) => box.task(name).state);
@@ -199,8 +199,27 @@ describe('when a task has failed', () => {
     expect(box.worker().killed).toMatchObject([{ claim: b.claim, reason: 'cancelled' }]);
     expect(box.tryClaim()).toBeNull();
     expect(box.cancel()).toMatchObject({ code: 'RUN_ENDED', detail: 'failed' });
+    expect(box.retry('a')).toMatchObject({ code: 'TASK_NOT_RETRYABLE', detail: 'its run is closing' });
     box.report(b, 'succeeded');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('what was stopped by `fail_fast` decides nothing any more, live or loaded (I19)', () => {
+    const gate = task('gate', [], { shortCircuit: 'all' });
+    const looked = task('looked', [], { facts: [['n']] });
+    const behind = [task('b', [1, 2]), task('c', [0, 2], { rule: 'always', when: over(0) })];
+    const box = scenario({ dag: dag([looked, gate, task('a'), ...behind], { onFailure: 'fail_fast' }) });
+    const [first, second, failing] = [box.claim('looked'), box.claim('gate'), box.claim('a')];
+    box.report(failing, 'permanent');
+    box.hold();
+    for (const attempt of [first, second]) box.report(attempt, 'cancelled');
+    expect(states(box, 'looked', 'gate', 'b', 'c')).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled']);
+    box.settle();
+    const { tasks, ...run } = stored(box);
+    expect(deriveTaskStates(new Graph(box.changes('DagDeployed')[0]!.spec), tasks, run).slice(3)).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
   });
 
   test('`fail_fast` waits for the last try of a task', () => {

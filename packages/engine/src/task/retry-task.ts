@@ -30,6 +30,8 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
   // Its outcome was fixed in an earlier commit, its end is not stored yet: first things first.
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
+  // Closed by a failure, and what it has stopped still runs: what becomes of that is not known yet.
+  if (runs.phase[run] === CLOSING) return refuse('TASK_NOT_RETRYABLE', 'its run is closing');
   if (runs.phase[run] !== OPEN) {
     reopenRun(recorder, run, command.actor);
     clearStopped(recorder, run, command.actor);

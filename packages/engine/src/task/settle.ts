@@ -125,12 +125,17 @@ function verdictOn(field: Field, no: number): number {
   }
   const gates = graph.gates[no] ?? [];
   for (const gate of gates) if (isShut(field, gate)) return SKIPPED;
-  for (const gate of gates) if (columns.state[base + gate]! < SUCCEEDED) return BLOCKED;
+  for (const gate of gates) if (!hasEnded(columns.state[base + gate]!)) return BLOCKED;
   const verdict = decideTrigger(TRIGGER_RULES[graph.rule[no]!]!, upstreamOf(field, no));
   if (verdict === WAIT) return BLOCKED;
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
   const condition = graph.conditions[no];
   return condition == null ? READY : look(field, condition);
+}
+
+/** A cancelled task has not: it was stopped when its run was closed, and decides nothing any more. */
+function hasEnded(code: number): boolean {
+  return code >= SUCCEEDED && code !== CANCELLED;
 }
 
 function isShut({ columns, base, facts }: Field, gate: number): boolean {
@@ -147,7 +152,7 @@ function upstreamOf(field: Field, no: number): Upstream {
   const setups = { total: 0, open: 0, succeeded: 0, skipped: 0 };
   for (const up of graph.setupNeeds[no] ?? []) {
     setups.total += 1;
-    const as = columns.state[base + up]! < SUCCEEDED ? BLOCKED : countsAs(field, up, no);
+    const as = hasEnded(columns.state[base + up]!) ? countsAs(field, up, no) : BLOCKED;
     if (as === BLOCKED) setups.open += 1;
     else if (as === SUCCEEDED) setups.succeeded += 1;
     else if (as === SKIPPED) setups.skipped += 1;
@@ -159,7 +164,7 @@ type Look = Pick<Field, 'columns' | 'base' | 'facts'>;
 
 /** What a condition looks at must have ended, however early the rule was decided: else the order would tell (I31). */
 function look(field: Look, condition: NonNullable<Graph['conditions'][number]>): number {
-  for (const up of condition.tasks) if (field.columns.state[field.base + up]! < SUCCEEDED) return BLOCKED;
+  for (const up of condition.tasks) if (!hasEnded(field.columns.state[field.base + up]!)) return BLOCKED;
   const found = evaluateIn(field, condition);
   if (!found.ok) return FAILED;
   return isTruthy(found.fact) ? READY : SKIPPED;

@@ -55,10 +55,12 @@ export function ownership(scene: Scene): Checker {
   }
 
   function retryTruth(command: RetryTask): string {
-    const row = ledger.runs.get(command.runId)?.tasks.get(command.taskNo);
+    const run = ledger.runs.get(command.runId);
+    const row = run?.tasks.get(command.taskNo);
     const state = stateOf(command);
-    const isFaulty = state === 'failed' && (row === undefined || row.state === 'cleared');
-    return isFaulty ? 'its condition has no answer' : `it is ${state}`;
+    if (state !== 'failed') return `it is ${state}`;
+    if (row === undefined || row.state === 'cleared') return 'its condition has no answer';
+    return run?.phase === 'closing' ? 'its run is closing' : `it is ${state}`;
   }
 
   /** Whether a backoff is over is known to its owner alone: both read as ready. */

@@ -11,6 +11,7 @@ import type {
   Instant,
   RunId,
   ShardNo,
+  TaskCleared,
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
@@ -186,9 +187,10 @@ export class Generator {
     this.#emit({ kind: 'RunEnded', runId, outcome, at: this.#tick() });
   }
 
-  /** Has a task tried again that failed, or waits; one of a run that has ended opens it. */
+  /** Has a task tried again that failed, waits, or was stopped; one of a run that has ended opens it. */
   #clear(): void {
-    const isClearable = ({ state }: { readonly state: string }) => state === 'failed' || state === 'retrying';
+    const isClearable = ({ state }: { readonly state: string }) =>
+      state === 'failed' || state === 'retrying' || state === 'cancelled';
     const runs = [...this.model.runs.values()].filter(
       (run) => run.phase !== 'closing' && !run.setAside && run.outcome !== 'cancelled' && run.tasks.some(isClearable),
     );
@@ -199,8 +201,8 @@ export class Generator {
     if (run.phase === 'ended') {
       this.#emit({ kind: 'RunReopened', runId, admitted: this.#random() < 0.6, actor: ACTOR, at: this.#tick() });
     }
-    const from = state === 'failed' ? 'failed' : 'retrying';
-    const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from === 'failed' } as const;
+    const from = state as TaskCleared['from'];
+    const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying' } as const;
     this.#emit({ kind: 'TaskCleared', ...cleared, actor: ACTOR, at: this.#tick() });
   }
 
