@@ -91,6 +91,7 @@ const COLOUR_OF: Readonly<Record<string, (text: string) => string>> = {
   warn: colours.yellow,
   cancelled: colours.yellow,
   retrying: colours.yellow,
+  skipped: colours.dim,
   paused: colours.yellow,
   running: colours.cyan,
   open: colours.cyan,

@@ -22,7 +22,9 @@ async function tryExample(name: string, params: unknown = null): Promise<TestRun
 test('the folder has these dags, and all compile', async () => {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
-  expect(dags.map(({ name }) => name).sort()).toEqual(['broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml']);
+  const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml'];
+  const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
+  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies]);
 });
 
 test('their types are right', async () => {
@@ -61,6 +63,28 @@ test('files counts files', async () => {
   const files = await tryExample('files');
   expect(files.outcome).toBe('succeeded');
   expect((files.task('count').output as { count: number }).count).toBeGreaterThan(3);
+});
+
+test.each([
+  [20, { review: 'skipped', ship: 'succeeded', thank: 'skipped' }, ['on its way']],
+  [500, { review: 'succeeded', ship: 'skipped', thank: 'succeeded' }, ['somebody looked at it']],
+])('branch goes its way with %d', async (amount, states, told) => {
+  const branch = await tryExample('branch', { amount });
+  expect(branch.outcome).toBe('succeeded');
+  expect(Object.fromEntries(branch.tasks.map(({ name, state }) => [name, state]))).toMatchObject(states);
+  expect(branch.task('tell').output).toEqual(told);
+});
+
+test.each([
+  ['continue', { staff: 'succeeded', report: 'upstream_failed', complain: 'succeeded' }],
+  ['fail_fast', { staff: 'cancelled', report: 'upstream_failed', complain: 'cancelled' }],
+  ['skip_failed', { staff: 'succeeded', report: 'succeeded', complain: 'succeeded' }],
+])('one failure under %s', async (policy, states) => {
+  const run = await tryExample(`one-failure-${policy}`);
+  expect(run.outcome).toBe('failed');
+  expect(Object.fromEntries(run.tasks.map(({ name, state }) => [name, state]))).toMatchObject(states);
+  if (policy !== 'skip_failed') return;
+  expect(run.task('report').output).toEqual({ sales: 12, stock: null, staff: 7, missing: ['stock'] });
 });
 
 test('heartbeat is cheap', async () => {

@@ -14,9 +14,10 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
   if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it takes no new runs`));
   if (dag.description !== null) print(plainLines(dag.description));
   print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
+  if (dag.onFailure !== 'continue') print(`on failure: ${dag.onFailure}`);
   const rows = dag.tasks
     .slice(0, TASKS_SHOWN)
-    .map((task) => [task.name, doesOf(task), short(task.needs.join(', '), 60), task.queue, limitsOf(task)]);
+    .map((task) => [task.name, doesOf(task), needsOf(task), task.queue, limitsOf(task)]);
   print(table(['task', 'does', 'needs', 'queue', 'limits'], rows));
   if (dag.tasks.length > TASKS_SHOWN)
     print(colours.dim(`… and ${dag.tasks.length - TASKS_SHOWN} more; --json shows all of them`));
@@ -27,6 +28,18 @@ type TaskSpec = DagDetails['tasks'][number];
 
 function doesOf({ kind, handler }: TaskSpec): string {
   return kind === 'handler' ? `handler ${short(handler ?? '')}` : kind;
+}
+
+/** What must come before it, and how that decides. */
+function needsOf({ needs, rule, when, branch, shortCircuit }: TaskSpec): string {
+  const parts = [
+    short(needs.join(', '), 60),
+    ...(rule === 'all_success' ? [] : [`(${rule})`]),
+    ...(when === null ? [] : [`when ${short(when, 60)}`]),
+    ...(branch ? ['→ branch'] : []),
+    ...(shortCircuit === null ? [] : [`→ short circuit${shortCircuit === 'all' ? ' of all' : ''}`]),
+  ];
+  return parts.join(' ').trim();
 }
 
 function limitsOf({ retries, timeoutMs }: TaskSpec): string {

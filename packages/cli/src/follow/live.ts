@@ -31,6 +31,7 @@ const SIGNS: Readonly<Partial<Record<TaskView['state'], string>>> = {
   retrying: '↻',
   cancelled: '■',
   upstream_failed: '✖',
+  skipped: '⊘',
 };
 
 export class LiveView {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
-import { scheduleSchema } from './dag-definition.ts';
+import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
 export const deployedSchema = z.object({
@@ -49,6 +49,13 @@ export const taskSpecViewSchema = z.object({
   handler: z.string().nullable(),
   queue: z.string(),
   needs: z.array(z.string()),
+  /** What must have become of them. */
+  rule: z.enum(TRIGGER_RULES),
+  /** Its condition, as it was written. */
+  when: z.string().nullable(),
+  branch: z.boolean(),
+  shortCircuit: z.enum(['next', 'all']).nullable(),
+  setup: z.boolean(),
   retries: z.object({
     maxAttempts: z.int(),
     minMs: z.int(),
@@ -63,7 +70,10 @@ export const taskSpecViewSchema = z.object({
 export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
 
 /** One dag, with its tasks. */
-export const dagDetailsSchema = dagViewSchema.extend({ tasks: z.array(taskSpecViewSchema) });
+export const dagDetailsSchema = dagViewSchema.extend({
+  onFailure: z.enum(FAILURE_POLICIES),
+  tasks: z.array(taskSpecViewSchema),
+});
 export type DagDetails = z.infer<typeof dagDetailsSchema>;
 
 /** Query of `GET /v1/dags`. */
@@ -99,6 +109,7 @@ export const versionViewSchema = versionSummarySchema.extend({
   description: z.string().nullable(),
   event: z.string().nullable(),
   bundle: z.string().nullable(),
+  onFailure: z.enum(FAILURE_POLICIES),
   tasks: z.array(taskSpecViewSchema),
 });
 export type VersionView = z.infer<typeof versionViewSchema>;

@@ -1,6 +1,6 @@
 /** Dags and their versions, from rows to what people see. */
 import type { DagSpec } from '@signalbox/engine';
-import type { DagView as DagAnswer, ScheduleView, TaskSpecView, VersionSummary } from '@signalbox/protocol';
+import type { DagView as DagAnswer, DagDetails, ScheduleView, TaskSpecView, VersionSummary } from '@signalbox/protocol';
 import type { DagView, ListedSchedule, VersionSummary as VersionRow } from '@signalbox/store';
 import { nextWindowOf } from './next-window.ts';
 import { iso } from './views.ts';
@@ -39,13 +39,23 @@ export function versionAnswer(version: VersionRow): VersionSummary {
   };
 }
 
-export function tasksOf(spec: DagSpec): TaskSpecView[] {
+/** The tasks, and what a failure of one of them means for the others. */
+export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'tasks'> {
+  return { onFailure: spec.onFailure ?? 'continue', tasks: tasksOf(spec) };
+}
+
+function tasksOf(spec: DagSpec): TaskSpecView[] {
   return spec.tasks.map((task) => ({
     name: task.name,
     kind: kindOf(task.work),
     handler: task.handler === '' ? null : task.handler,
     queue: task.queue,
     needs: task.needs.map((no) => spec.tasks[no]?.name ?? ''),
+    rule: task.rule ?? 'all_success',
+    when: task.when?.text ?? null,
+    branch: task.branch ?? false,
+    shortCircuit: task.shortCircuit ?? null,
+    setup: task.setup ?? false,
     retries: task.retry,
     timeoutMs: task.timeoutMs,
     work: (task.work as TaskSpecView['work'] | undefined) ?? null,

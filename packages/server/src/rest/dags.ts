@@ -18,7 +18,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { firstShard } from './dag-lookup.ts';
-import { dagAnswer, tasksOf, versionAnswer } from './dag-views.ts';
+import { dagAnswer, graphOf, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -87,7 +87,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags/:name', async (request: DagRequest) => {
     const dag = await findDag(request, parts);
-    return { ...dagAnswer(dag), tasks: tasksOf(dag.spec) } satisfies DagDetailsAnswer;
+    return { ...dagAnswer(dag), ...graphOf(dag.spec) } satisfies DagDetailsAnswer;
   });
 
   app.get('/v1/dags/:name/versions', async (request: DagRequest) => {
@@ -121,7 +121,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
       description: spec.description ?? null,
       event: spec.on?.event ?? null,
       bundle: spec.bundle ?? null,
-      tasks: tasksOf(spec),
+      ...graphOf(spec),
     } satisfies VersionView;
   });
 }
