@@ -1,4 +1,4 @@
-/** What docs/guides/writing-dags.md shows can be copied: each block that begins with the name of its file is compiled. */
+/** What docs/guides/writing-dags.md and graphs.md show can be copied: each block that begins with the name of its file is compiled. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { compileFolder } from './compile.ts';
@@ -18,6 +18,13 @@ test('every file of the guide compiles', async () => {
   const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
   expect(problems).toEqual([]);
   expect(dags.map(({ name }) => name)).toEqual(['coffee-yaml', 'coffee', 'load-yaml', 'load', 'notify-yaml', 'notify']);
+});
+
+test('every file of the guide to graphs compiles', async () => {
+  const files = await filesOf(new URL('../../../docs/guides/graphs.md', import.meta.url));
+  const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
+  expect(problems).toEqual([]);
+  expect(dags.map(({ name }) => name)).toEqual(['import', 'nightly', 'orders']);
 });
 
 const README = new URL('../../../README.md', import.meta.url);

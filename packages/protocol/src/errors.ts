@@ -215,7 +215,7 @@ export const ERRORS = {
     retryable: false,
     message: 'Task {task} cannot be retried: {reason}.',
     remedy:
-      'Only a task that failed, or waits for its next attempt, can be retried. Look at its state and at its attempts.',
+      'Only a task that failed, or waits for its next attempt, can be retried. Look at its state and at its attempts; one whose run is closing, once that has ended.',
   },
   OVERLOADED: {
     http: 503,

@@ -3,7 +3,6 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
@@ -74,6 +73,8 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   const runId = runs.id[run] as RunId;
   state.touching = runId;
   const shard = state.shards.get(shardOfRun(runId))!;
+  const version = runs.versionOf(run);
+  const { isPlain, needs } = version.graph;
   const claim = {
     runId,
     taskNo: (slot - runs.base[run]!) as TaskNo,
@@ -99,29 +100,23 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     epoch: shard.epoch,
     claim,
     runUid: runs.uidOf(run),
-    version: runs.versionOf(run),
+    version,
     hasParams: runs.has(run, HAS_PARAMS),
-    ...upstreamOf(state, run, claim.taskNo),
+    // In a plain graph nothing runs whose upstream has not succeeded.
+    succeededUpstream: isPlain ? needs[claim.taskNo]! : upstream(state, run, claim.taskNo, [SUCCEEDED]),
+    failedUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_FAILED),
+    missingUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_DECIDED, false),
   });
   watchLease(state, worker);
 }
 
 const NONE: readonly number[] = [];
+const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED];
+const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];
 
-function upstreamOf(
-  { runs, tasks }: State,
-  run: number,
-  taskNo: number,
-): Pick<SendAssignment, 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'> {
-  const { graph } = runs.versionOf(run);
-  const needs = graph.needs[taskNo]!;
-  // Nothing runs there whose upstream has not succeeded.
-  if (graph.isPlain) return { succeededUpstream: needs, failedUpstream: NONE, missingUpstream: NONE };
+/** Those of its upstream tasks whose state is one of these, or is none of these. */
+function upstream({ runs, tasks }: State, run: number, taskNo: number, codes: readonly number[], isIn = true) {
   const base = runs.base[run]!;
-  const isIn = (no: number, ...codes: readonly number[]) => codes.includes(tasks.state[base + no]!);
-  return {
-    succeededUpstream: needs.filter((no) => isIn(no, SUCCEEDED)),
-    failedUpstream: needs.filter((no) => isIn(no, FAILED, UPSTREAM_FAILED)),
-    missingUpstream: needs.filter((no) => !isIn(no, SUCCEEDED, FAILED, UPSTREAM_FAILED)),
-  };
+  const needs = runs.versionOf(run).graph.needs[taskNo]!;
+  return needs.filter((no) => codes.includes(tasks.state[base + no]!) === isIn);
 }

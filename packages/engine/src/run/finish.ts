@@ -44,7 +44,8 @@ export function finishRun(recorder: Recorder, run: number): void {
   if (runs.version[run] === undefined) return;
   const runId = runs.id[run] as RunId;
   recorder.state.touching = runId;
-  const [isOver, hasFailed] = [runs.unfinished[run] === 0, runs.failed[run]! > 0];
+  const isOver = runs.unfinished[run] === 0;
+  const hasFailed = runs.failed[run]! > 0;
   if (runs.phase[run] === OPEN && (isOver || (hasFailed && runs.versionOf(run).graph.isFailFast))) {
     const outcome = hasFailed ? 'failed' : 'succeeded';
     recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
