@@ -10,6 +10,7 @@ import { RUN_OUTCOMES } from '../run/phase.ts';
 import { ADMITTED, CLOSING, ENDED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { cancelUnbegun, hasOwnState, moveTask, settleAnew, settleStart } from '../task/move.ts';
+import { resetCounts } from '../task/settle.ts';
 import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunReopened | RunStruck;
@@ -47,7 +48,10 @@ function createRun(state: State, change: RunCreated): void {
   const { graph, taskCount } = version;
   const base = tasks.allocate(taskCount, run);
   runs.base[run] = base;
-  for (let no = 0; no < taskCount; no++) tasks.unmet[base + no] = graph.upstreamCount[no]!;
+  for (let no = 0; no < taskCount; no++) {
+    if (graph.isPlain) tasks.unmet[base + no] = graph.upstreamCount[no]!;
+    else resetCounts(tasks, base + no, graph.upstreamCount[no]!);
+  }
   version.liveRuns += 1;
   dag.liveRuns += 1;
   if (change.admitted) dag.activeRuns += 1;

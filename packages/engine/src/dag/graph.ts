@@ -36,6 +36,8 @@ export class Graph {
   readonly behind: ReadonlyMap<number, readonly number[]>;
   /** 1 for a task whose output tells which of its edges count. */
   readonly isChooser: Uint8Array;
+  /** 1 for a task of whose output something is kept. */
+  readonly givesFacts: Uint8Array;
   /** All rules are `all_success`, and nothing else can keep a task from running once those before it have succeeded. */
   readonly isPlain: boolean;
   readonly isFailFast: boolean;
@@ -58,6 +60,7 @@ export class Graph {
     const isRoot = (task: GraphTask) => task.needs.length === 0 || task.rule === 'always';
     this.roots = Int32Array.from(tasks.flatMap((task, no) => (isRoot(task) ? [no] : [])));
     this.isChooser = Uint8Array.from(tasks, (task) => (task.branch || task.shortCircuit !== undefined ? 1 : 0));
+    this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
     this.isFailFast = onFailure === 'fail_fast';
     this.skipsFailed = onFailure === 'skip_failed';
     this.isPlain =

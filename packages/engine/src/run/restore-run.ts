@@ -46,7 +46,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   tasks.upFailed.set(derived.columns.upFailed, base);
   tasks.upUpstreamFailed.set(derived.columns.upUpstreamFailed, base);
   tasks.upSkipped.set(derived.columns.upSkipped, base);
-  runs.facts[run] = derived.facts;
+  if (derived.facts !== undefined) runs.facts.set(run, derived.facts);
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
   if (runs.phase[run] === OPEN && !stored.admitted) {

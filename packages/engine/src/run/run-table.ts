@@ -43,7 +43,7 @@ export class RunTable {
   running = new Int32Array(0);
   readonly version: (Version | undefined)[] = [];
   /** Of runs that conditions look at, once there are any. */
-  readonly facts: (RunFacts | undefined)[] = [];
+  readonly facts = new Map<number, RunFacts>();
 
   get count(): number {
     return this.used - this.free.length;
@@ -65,7 +65,6 @@ export class RunTable {
     this.running[slot] = 0;
     this.unfinished[slot] = version.taskCount;
     this.version[slot] = version;
-    this.facts[slot] = undefined;
     this.index.add(id, slot);
     return slot;
   }
@@ -74,13 +73,15 @@ export class RunTable {
     this.index.remove(this.id[slot] as RunId);
     this.id[slot] = 0;
     this.version[slot] = undefined;
-    this.facts[slot] = undefined;
+    if (this.facts.size > 0) this.facts.delete(slot);
     this.free.push(slot);
   }
 
   /** Made when the first fact of a run is known. */
   factsOf(slot: number): RunFacts {
-    return (this.facts[slot] ??= new RunFacts());
+    const known = this.facts.get(slot) ?? new RunFacts();
+    this.facts.set(slot, known);
+    return known;
   }
 
   versionOf(slot: number): Version {

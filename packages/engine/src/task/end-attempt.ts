@@ -6,7 +6,7 @@ import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
 import { backoffMs } from './backoff.ts';
-import { hasFacts, type ReadFacts, readTaskFacts } from './facts.ts';
+import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
 
 interface Ending {
@@ -59,10 +59,9 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
 const NO_FACTS: ReadFacts = { ok: true, text: null };
 
 function readFacts(version: Version, taskNo: TaskNo, output: string | null): ReadFacts {
-  const task = version.task(taskNo);
-  if (!hasFacts(task)) return NO_FACTS;
+  if (version.graph.givesFacts[taskNo] === 0) return NO_FACTS;
   const nameOf = (no: number) => version.task(no as TaskNo).name;
-  return readTaskFacts(task, { numbers: version.graph.below(taskNo), nameOf }, output);
+  return readTaskFacts(version.task(taskNo), { numbers: version.graph.below(taskNo), nameOf }, output);
 }
 
 /** Null when the task is not tried again. Each ended attempt counts once, against the budget of its class (I39). */

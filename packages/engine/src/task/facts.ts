@@ -64,10 +64,6 @@ export function isTruthy(fact: Fact): boolean {
   return (Array.isArray(v) ? v.length : Object.keys(v).length) > 0;
 }
 
-export function hasFacts({ facts, branch, shortCircuit }: TaskSpec): boolean {
-  return facts !== undefined || branch === true || shortCircuit !== undefined;
-}
-
 export type ReadFacts =
   | { readonly ok: true; readonly text: string | null }
   | { readonly ok: false; readonly error: string };

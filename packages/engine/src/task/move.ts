@@ -88,7 +88,7 @@ function fieldOf(state: State, run: number): Field {
     graph: runs.versionOf(run).graph,
     columns: tasks,
     base: runs.base[run]!,
-    facts: runs.facts[run],
+    facts: runs.facts.get(run),
     move: (slot, to) => moveTask(state, slot, to),
   };
 }

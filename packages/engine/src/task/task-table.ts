@@ -56,7 +56,10 @@ export class TaskTable {
 
   run = new Int32Array(0);
   state = new Uint8Array(0);
-  /** Upstream tasks that have not ended yet, and how many of the others ended so; what is left has succeeded. */
+  /**
+   * Upstream tasks that have not ended yet, and how many of the others ended so; what is left has succeeded. In a plain graph
+   * only the first is looked at while nothing has failed, so the others are not even set to 0 for a new run of one.
+   */
   unmet = new Int32Array(0);
   upFailed = new Uint16Array(0);
   upUpstreamFailed = new Uint16Array(0);
@@ -90,9 +93,6 @@ export class TaskTable {
     for (let slot = base; slot < base + length; slot++) {
       this.run[slot] = run;
       this.state[slot] = BLOCKED;
-      this.upFailed[slot] = 0;
-      this.upUpstreamFailed[slot] = 0;
-      this.upSkipped[slot] = 0;
       this.cleared[slot] = 0;
       this.attemptNo[slot] = 0;
       this.lostCount[slot] = 0;
