@@ -7,6 +7,7 @@ beforeAll(async () => {
   await rig.addWorker({
     echo: ({ params }: { params: unknown }) => params,
     join: ({ upstream }: { upstream: object }) => Object.values(upstream).join('+'),
+    told: ({ failedUpstream, inputs }: { failedUpstream: unknown; inputs: object }) => [failedUpstream, inputs],
     fail: () => {
       throw new Error('on purpose');
     },
@@ -65,6 +66,36 @@ test('a failure shows its attempts, and what it kept from running', async () => 
   expect(run.tasks[0]).toMatchObject({ state: 'failed', attempt: 2, error: expect.stringContaining('on purpose') });
   expect(run.tasks[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
   expect(run.tasks[1]).toMatchObject({ state: 'upstream_failed', attempt: 0 });
+});
+
+test('conditions, branches, rules and policies are decided, and show why a task never ran', async () => {
+  const tasks = [
+    { name: 'a', handler: 'echo' },
+    { name: 'bad', handler: 'fail' },
+    { name: 'yes', handler: 'echo', when: "tasks.a.output.kind == 'full'" },
+    { name: 'no', handler: 'echo', when: '${{ params.kind != "full" }}' },
+    { name: 'odd', handler: 'echo', when: 'tasks.a.output.kind > 3' },
+    { name: 'mend', handler: 'told', needs: ['a', 'bad'], rule: 'one_failed' },
+    { name: 'on', handler: 'told', needs: ['a', 'bad'], inputs: { gone: '${{ tasks.bad.output.x }}' } },
+  ];
+  await deploy('graph', tasks, { onFailure: 'skip_failed' });
+  const run = await ended((await rig.ask('POST', '/v1/dags/graph/runs', { params: { kind: 'full' } })).body.id);
+  expect(run.outcome).toBe('failed');
+  expect(Object.fromEntries(run.tasks.map(({ state }, no) => [tasks[no]?.name, state]))).toEqual({
+    a: 'succeeded',
+    bad: 'failed',
+    yes: 'succeeded',
+    no: 'skipped',
+    odd: 'failed',
+    mend: 'succeeded',
+    on: 'succeeded',
+  });
+  expect(run.tasks[4]).toMatchObject({ attempt: 0, error: expect.stringContaining('text > number has no answer') });
+  expect(run.tasks[6]?.output).toEqual([['bad'], { gone: null }]);
+  expect((await rig.ask('GET', '/v1/dags/graph')).body).toMatchObject({
+    onFailure: 'skip_failed',
+    tasks: expect.arrayContaining([expect.objectContaining({ name: 'mend', rule: 'one_failed', when: null })]),
+  });
 });
 
 test('one key, one outcome (I11)', async () => {
