@@ -15,6 +15,7 @@ import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
 import { ENDED, OPEN } from './run/run-table.ts';
 import { giveUpPlace } from './run/strike.ts';
+import { forEachSlot } from './run/task-slots.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
 import type { State } from './state.ts';
 import type {
@@ -163,11 +164,10 @@ function dropRun(state: State, run: number): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   if (runs.phase[run] !== ENDED) {
-    const base = runs.base[run]!;
-    for (let slot = base; slot < base + version.taskCount; slot++) {
+    forEachSlot(state, run, (slot) => {
       if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
       else if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
-    }
+    });
     version.liveRuns -= 1;
     version.dag.liveRuns -= 1;
   }

@@ -8,6 +8,7 @@ import { unlinkAttempt } from '../lease/attempts.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { ADMITTED, CLOSING, ENDED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
+import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { cancelUnbegun, hasOwnState, moveTask, settleAnew, settleStart } from '../task/move.ts';
 import { resetCounts } from '../task/settle.ts';
@@ -72,10 +73,9 @@ function admitRun(state: State, run: number): void {
   runs.flags[run]! |= ADMITTED;
   const version = runs.versionOf(run);
   version.dag.activeRuns += 1;
-  const base = runs.base[run]!;
-  for (let slot = base; slot < base + version.taskCount; slot++) {
+  forEachSlot(state, run, (slot) => {
     if (tasks.state[slot] === READY) enqueue(state, slot);
-  }
+  });
 }
 
 function closeRun(state: State, run: number, change: RunClosing): void {
@@ -134,15 +134,13 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
 
 /** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
 function reviveCancelled(state: State, run: number): void {
-  const { runs, tasks } = state;
-  const base = runs.base[run]!;
+  const { tasks } = state;
   const waiting: number[] = [];
-  for (let no = 0; no < runs.versionOf(run).taskCount; no++) {
-    const slot = base + no;
-    if (tasks.state[slot] !== CANCELLED) continue;
-    if (!hasOwnState(state, slot)) waiting.push(no);
+  forEachSlot(state, run, (slot) => {
+    if (tasks.state[slot] !== CANCELLED) return;
+    if (!hasOwnState(state, slot)) waiting.push(taskNoOf(state, slot));
     else if (tasks.endedFence[slot] !== tasks.fence[slot]) moveTask(state, slot, READY);
-  }
+  });
   if (waiting.length > 0) settleAnew(state, run, waiting);
 }
 
@@ -152,12 +150,10 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
   const { runs, tasks } = state;
   runs.strikes[run] = change.strikes;
   if (!change.setAside || runs.has(run, SET_ASIDE)) return;
-  const version = runs.versionOf(run);
-  const base = runs.base[run]!;
-  for (let slot = base; slot < base + version.taskCount; slot++) {
+  forEachSlot(state, run, (slot) => {
     if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
     if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
-  }
+  });
   runs.flags[run]! |= SET_ASIDE;
   state.aside.add(change.runId);
   runs.phase[run] = ENDED;

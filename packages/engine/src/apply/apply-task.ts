@@ -5,6 +5,7 @@ import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
 import { CLAIMED, OPEN } from '../run/run-table.ts';
+import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
@@ -15,7 +16,8 @@ type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
 export function applyTaskChange(state: State, change: TaskChange): void {
   const run = state.runs.find(change.runId);
   assert(run >= 0, `${change.kind} is about a run in memory`);
-  const slot = state.runs.base[run]! + change.taskNo;
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0, `${change.kind} is about a task of its run`);
   if (change.kind === 'AttemptClaimed') return claim(state, run, slot, change);
   if (change.kind === 'TaskCleared') return clearTask(state, run, slot, change);
   assert(state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
@@ -40,7 +42,7 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   beginLease(state, worker);
   linkAttempt(state, slot, worker);
   state.sent.add(state.batchNo, change);
-  const { timeoutMs } = runs.versionOf(run).task(change.taskNo);
+  const { timeoutMs } = taskSpecOf(state, slot);
   if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
 }
 

@@ -1,7 +1,8 @@
 import type { ClaimRef } from '../command.ts';
 import type { KillAttempt } from '../effect.ts';
-import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
+import type { AttemptNo, Fence, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
+import { taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 
 /** Tells the worker to stop a running attempt. */
@@ -24,7 +25,7 @@ export function claimOf(state: State, slot: number): ClaimRef {
   const run = state.tasks.run[slot]!;
   return {
     runId: state.runs.id[run] as RunId,
-    taskNo: (slot - state.runs.base[run]!) as TaskNo,
+    taskNo: taskNoOf(state, slot),
     attemptNo: state.tasks.attemptNo[slot] as AttemptNo,
     fence: state.tasks.fence[slot] as Fence,
   };

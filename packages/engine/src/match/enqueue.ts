@@ -41,7 +41,7 @@ export function updateLanes(dag: Dag): void {
 
 function laneOf(state: State, run: number, slot: number): Lane {
   const version = state.runs.versionOf(run);
-  const taskNo = slot - state.runs.base[run]!;
+  const taskNo = state.tasks.no[slot]!;
   const priority = state.runs.priority[run]!;
   const key = taskNo * 4 + priority;
   const known = version.lanes[key];

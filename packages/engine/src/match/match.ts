@@ -3,12 +3,13 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
+import type { AttemptNo, Fence, RunId } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
+import { taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
@@ -77,7 +78,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   const { isPlain, needs } = version.graph;
   const claim = {
     runId,
-    taskNo: (slot - runs.base[run]!) as TaskNo,
+    taskNo: taskNoOf(state, slot),
     attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
     fence: (tasks.fence[slot]! + 1) as Fence,
   };

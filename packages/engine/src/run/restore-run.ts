@@ -16,6 +16,7 @@ import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
 import { ADMITTED, CLAIMED, CLOSING, HAS_PARAMS, OPEN } from './run-table.ts';
+import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
 
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
 export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
@@ -62,7 +63,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
 
 function restoreTask(state: State, run: number, row: StoredTask): void {
   const { tasks, runs } = state;
-  const slot = runs.base[run]! + row.taskNo;
+  const slot = slotOf(state, run, row.taskNo);
+  assert(slot >= 0, 'a row is of a task of its run');
   tasks.fence[slot] = row.fence;
   tasks.attemptNo[slot] = row.attemptNo;
   tasks.lostCount[slot] = row.lostCount;
@@ -72,7 +74,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
-  const spec = runs.versionOf(run).task(row.taskNo);
+  const spec = taskSpecOf(state, slot);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
   if (row.state === 'retrying') {
@@ -101,15 +103,13 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
 
 function countTasks(state: State, run: number): void {
   const { tasks, runs } = state;
-  const base = runs.base[run]!;
-  const { taskCount } = runs.versionOf(run);
   let [unfinished, failed] = [0, 0];
-  for (let slot = base; slot < base + taskCount; slot++) {
+  forEachSlot(state, run, (slot) => {
     const code = tasks.state[slot]!;
     if (code < SUCCEEDED) unfinished += 1;
     else if (failsRun(state, run, slot, code)) failed += 1;
     if (code === READY) enqueue(state, slot);
-  }
+  });
   runs.unfinished[run] = unfinished;
   runs.failed[run] = failed;
 }

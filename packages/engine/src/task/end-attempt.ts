@@ -5,6 +5,7 @@ import type { Version } from '../dag/version.ts';
 import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { OPEN } from '../run/run-table.ts';
+import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { backoffMs } from './backoff.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
@@ -21,7 +22,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const isOpen = runs.phase[run] === OPEN;
-  const taskNo = (slot - runs.base[run]!) as TaskNo;
+  const taskNo = taskNoOf(state, slot);
   const attemptNo = tasks.attemptNo[slot] as AttemptNo;
   const version = runs.versionOf(run);
   const read = isOpen && ending.outcome === 'succeeded' ? readFacts(version, taskNo, ending.output ?? null) : NO_FACTS;
@@ -31,7 +32,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const outcome = read.ok ? reported : 'permanent';
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
   const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount;
-  const { retry } = version.task(taskNo);
+  const { retry } = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
   const mayRetry = isOpen && outcome !== 'succeeded';

@@ -1,6 +1,7 @@
 /** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
 import { assert } from '../assert.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
+import { forEachSlot } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { decideAnew, type Field, settle, settleRoots } from './settle.ts';
 import {
@@ -43,9 +44,9 @@ function uncount(state: State, slot: number, from: number): void {
   if (failsRun(state, run, slot, from)) runs.failed[run]! -= 1;
 }
 
-export function failsRun({ runs }: State, run: number, slot: number, code: number): boolean {
+export function failsRun({ runs, tasks }: State, run: number, slot: number, code: number): boolean {
   if (code !== FAILED && code !== UPSTREAM_FAILED) return false;
-  return runs.versionOf(run).graph.decidesRun(slot - runs.base[run]!);
+  return runs.versionOf(run).graph.decidesRun(tasks.no[slot]!);
 }
 
 /** The run has just been created: what waits for nothing is decided. */
@@ -62,7 +63,7 @@ export function settleDownstream(state: State, slot: number): void {
   const run = tasks.run[slot]!;
   const base = runs.base[run]!;
   const { graph } = runs.versionOf(run);
-  const no = slot - base;
+  const no = tasks.no[slot]!;
   if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED) return settle(fieldOf(state, run), no);
   // By far the most common case, without the detour.
   for (let i = graph.downstreamStart[no]!; i < graph.downstreamStart[no + 1]!; i++) {
@@ -95,11 +96,8 @@ function fieldOf(state: State, run: number): Field {
 
 /** The run is closed: what has not begun never will (I42). */
 export function cancelUnbegun(state: State, run: number): void {
-  const { tasks, runs } = state;
-  const base = runs.base[run]!;
-  const end = base + runs.versionOf(run).taskCount;
-  for (let slot = base; slot < end; slot++) {
-    const at = tasks.state[slot]!;
+  forEachSlot(state, run, (slot) => {
+    const at = state.tasks.state[slot]!;
     if (at === BLOCKED || at === READY || at === RETRYING) moveTask(state, slot, CANCELLED);
-  }
+  });
 }

@@ -12,6 +12,7 @@ import type { RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { seenVersion } from '../run/reopen.ts';
 import { ENDED, SET_ASIDE } from '../run/run-table.ts';
+import { slotOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from './end-attempt.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
@@ -32,7 +33,7 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
   const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING ? 1 : 0);
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
-  const task = recorder.state.runs.versionOf(tasks.run[slot]!).task(claim.taskNo);
+  const task = taskSpecOf(recorder.state, slot);
   return endedNo === claim.attemptNo && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
 }
 
@@ -49,7 +50,7 @@ export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' 
   recorder.record({
     kind: 'ClaimReturned',
     runId: state.runs.id[run] as RunId,
-    taskNo: (slot - state.runs.base[run]!) as ClaimRef['taskNo'],
+    taskNo: taskNoOf(state, slot),
     fence: state.tasks.fence[slot] as ClaimRef['fence'],
     reason,
     at: state.now,
@@ -59,8 +60,8 @@ export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' 
 /** The slot of a task in memory, or null. */
 export function findTask(state: State, claim: Pick<ClaimRef, 'runId' | 'taskNo'>): number | null {
   const run = state.runs.find(claim.runId);
-  if (run < 0 || claim.taskNo >= state.runs.versionOf(run).taskCount) return null;
-  return state.runs.base[run]! + claim.taskNo;
+  const slot = run < 0 ? -1 : slotOf(state, run, claim.taskNo);
+  return slot < 0 ? null : slot;
 }
 
 export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'>): boolean {

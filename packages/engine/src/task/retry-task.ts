@@ -3,12 +3,13 @@
  * whatever else a person may do to a run (clear with what is behind it, rerun what failed) is more of the second.
  */
 import { type Answer, DONE, type RetryTask, refuse } from '../command.ts';
-import type { Actor, AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
+import type { Actor, AttemptNo, Fence, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { bringBack, reopenRun } from '../run/reopen.ts';
 import { CLOSING, OPEN, SET_ASIDE } from '../run/run-table.ts';
+import { forEachSlot, slotOf, taskNoOf } from '../run/task-slots.ts';
 import { hasOwnState } from './move.ts';
 import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
 
@@ -17,12 +18,12 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const { runs, tasks } = state;
   const run = findRun(recorder, command);
   if (typeof run !== 'number') return run;
-  const { dag, taskCount } = runs.versionOf(run);
+  const { dag } = runs.versionOf(run);
   if (dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');
   if (runs.has(run, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
-  if (command.taskNo >= taskCount) return refuse('TASK_NOT_FOUND', String(command.taskNo));
+  const slot = slotOf(state, run, command.taskNo);
+  if (slot < 0) return refuse('TASK_NOT_FOUND', String(command.taskNo));
   if (RUN_OUTCOMES[runs.outcome[run]! - 1] === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
-  const slot = runs.base[run]! + command.taskNo;
   const from = tasks.state[slot]!;
   if (from !== FAILED && from !== RETRYING) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
@@ -54,11 +55,10 @@ function findRun(recorder: Recorder, { runId, tenantId }: RetryTask): number | A
 
 /** The failure that closed the run has stopped others in their course: they go on as well. */
 function clearStopped(recorder: Recorder, run: number, actor: Actor): void {
-  const { tasks, runs } = recorder.state;
-  const base = runs.base[run]!;
-  for (let slot = base; slot < base + runs.versionOf(run).taskCount; slot++) {
-    if (tasks.state[slot] === CANCELLED) clearTask(recorder, slot, actor);
-  }
+  const { state } = recorder;
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot] === CANCELLED) clearTask(recorder, slot, actor);
+  });
 }
 
 /** A task that ended begins with fresh budgets; one that only waits keeps what is left of its own (I39). */
@@ -70,7 +70,7 @@ function clearTask(recorder: Recorder, slot: number, actor: Actor): void {
   recorder.record({
     kind: 'TaskCleared',
     runId: runs.id[run] as RunId,
-    taskNo: (slot - runs.base[run]!) as TaskNo,
+    taskNo: taskNoOf(recorder.state, slot),
     attemptNo: tasks.attemptNo[slot] as AttemptNo,
     fence: tasks.fence[slot] as Fence,
     from: hasFailed ? 'failed' : isWaiting ? 'retrying' : 'cancelled',

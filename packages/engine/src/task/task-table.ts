@@ -55,6 +55,8 @@ export class TaskTable {
   private readonly free = new Map<number, number[]>();
 
   run = new Int32Array(0);
+  /** Its number within the run. */
+  no = new Int32Array(0);
   state = new Uint8Array(0);
   /**
    * Upstream tasks that have not ended yet, and how many of the others ended so; what is left has succeeded. In a plain graph
@@ -92,6 +94,7 @@ export class TaskTable {
     // A loop, not `fill` per column: most runs have a task or a few, and a dozen calls cost more than they do.
     for (let slot = base; slot < base + length; slot++) {
       this.run[slot] = run;
+      this.no[slot] = slot - base;
       this.state[slot] = BLOCKED;
       this.cleared[slot] = 0;
       this.attemptNo[slot] = 0;
@@ -123,6 +126,7 @@ export class TaskTable {
     if (this.used > this.capacity) {
       this.capacity = Math.max(64, this.capacity * 2, this.used);
       this.run = grown(this.run, this.capacity);
+      this.no = grown(this.no, this.capacity);
       this.state = grown(this.state, this.capacity);
       this.unmet = grown(this.unmet, this.capacity);
       this.upFailed = grown(this.upFailed, this.capacity);
