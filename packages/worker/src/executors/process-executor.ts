@@ -133,7 +133,7 @@ class RunningProcess implements Execution {
       return await exited;
     } finally {
       signalGroup(pid, 'SIGKILL');
-      const swept = await sweep(ATTEMPT_MARK, this.#mark);
+      const swept = await sweep(ATTEMPT_MARK, this.#mark, pid);
       if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
       await drain(captures);
       this.#home.reaper.ended(pid);

@@ -14,20 +14,31 @@ const MAX_ROUNDS = 20;
 /** Read at a time. */
 const SLICE = 64;
 
-/** Kills all that has the mark, and says how many there were. */
-export async function sweep(variable: string, mark: string): Promise<number> {
-  const killed = new Set<number>();
+/**
+ * Kills all that has the mark, and says how many there were outside of the group: what is in it has been killed with it, and may
+ * take a moment to be gone.
+ */
+export async function sweep(variable: string, mark: string, group = 0): Promise<number> {
+  const outside = new Set<number>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = await findMarked(`${variable}=${mark}`);
     if (found.length === 0) break;
     for (const pid of found) {
-      killed.add(pid);
+      const its = group === 0 ? 0 : await groupOf(pid);
+      if (group === 0 || (its !== null && its !== group)) outside.add(pid);
       signalProcess(pid, 'SIGKILL');
     }
     // A killed process is there until it is reaped, with an environment that can't be read any more.
     if (round > 2) await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  return killed.size;
+  return outside.size;
+}
+
+/** Null for one that is gone by now. */
+async function groupOf(pid: number): Promise<number | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const group = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2];
+  return group === undefined ? null : Number(group);
 }
 
 async function findMarked(entry: string): Promise<number[]> {
