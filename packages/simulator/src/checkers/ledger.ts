@@ -164,9 +164,9 @@ export class Ledger {
         return;
       }
       case 'ClaimReturned': {
-        const run = this.run(change.runId);
         const task = this.task(change);
-        task.state = run.phase === 'open' ? 'returned' : 'cancelled';
+        // In a run that is closed it is cancelled like all that have not begun, and goes on with them if that is opened again.
+        task.state = 'returned';
         task.attemptNo -= 1;
         return;
       }
