@@ -11,7 +11,7 @@ export default dag<{ name?: string } | null>(
     const greet = task('greet', ({ params }) => ({ greeting: `Hello, ${params?.name ?? 'world'}!` }));
 
     // Ends early when nobody wants the result any more.
-    const rest = task('rest', { needs: [greet], timeout: '10s' }, async ({ signal, log }) => {
+    const rest = task('rest', { needs: [greet], timeout: '60s' }, async ({ signal, log }) => {
       log.info('resting for half a second');
       await new Promise((resolve, reject) => {
         const timer = setTimeout(resolve, 500);

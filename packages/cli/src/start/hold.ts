@@ -71,9 +71,9 @@ export async function findHolder(folder: string): Promise<Holder | null> {
 const claimFile = (folder: string, no: number) => join(folder, no === 0 ? 'start.pid' : `start.${no}.pid`);
 
 /** Two starts may write at the same time, even in one process. */
-async function writeDraft(folder: string, text: object): Promise<string> {
+async function writeDraft(folder: string, content: object): Promise<string> {
   const draft = join(folder, `start.${randomBytes(8).toString('hex')}.draft`);
-  await writeFile(draft, JSON.stringify(text)).catch((error: NodeJS.ErrnoException) => {
+  await writeFile(draft, JSON.stringify(content)).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
       `The data folder ${folder} can't be written to (${error.code}).`,
       'Name another one: --data <folder>',
