@@ -27,7 +27,7 @@ export interface KillAttempt {
   readonly gateway: NodeId | null;
   readonly workerId: WorkerId;
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timed_out' | 'lost';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
   readonly graceMs: number;
 }
 

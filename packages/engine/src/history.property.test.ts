@@ -8,7 +8,7 @@ import { type Attempt, type Scenario, scenario } from './scenario.ts';
 import { State } from './state.ts';
 import { dag, every, type Span, task } from './testing/specs.ts';
 
-const REPORTED = ['succeeded', 'failed', 'permanent', 'timed_out', 'cancelled'] as const;
+const REPORTED = ['succeeded', 'transient', 'permanent', 'timeout', 'cancelled', 'resource', 'stuck'] as const;
 const retry = { maxAttempts: 3, minMs: 0, baseMs: 2_000, maxMs: 4_000, maxLost: 2 };
 
 /** One of a handful of dags, by number. */

@@ -32,11 +32,13 @@ const RUN_OUTCOME_MEANING: Record<RunOutcome, string> = {
 
 const ATTEMPT_MEANING: Record<AttemptOutcome, string> = {
   succeeded: 'the worker reported success',
-  failed: 'the worker reported a failure that may pass',
+  transient: 'the worker reported a failure that may pass',
   permanent: 'the worker reported a failure that trying again does not mend',
-  timed_out: "it ran longer than the task's timeout allows",
+  timeout: "it ran longer than the task's timeout allows",
   lost: 'its worker was not heard for the length of its lease, or lost it',
   cancelled: 'its run was cancelled, or the worker stopped it',
+  resource: 'it ran out of something, such as memory',
+  stuck: 'it made no progress for longer than the task allows',
 };
 
 const BUDGET_MEANING = { maxAttempts: '`maxAttempts`, after a backoff', maxLost: '`maxLost`, at once' } as const;

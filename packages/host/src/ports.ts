@@ -121,7 +121,7 @@ export interface Assignment {
 
 export interface Kill {
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timed_out' | 'lost';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
   readonly graceMs: number;
 }
 

@@ -69,8 +69,11 @@ export function isPermanent(error: unknown): boolean {
   return typeof error === 'object' && error !== null && PERMANENT in error;
 }
 
-/** `lost`: no server has been heard for the time of the lease. `stale`: another attempt holds the task by now. */
-export type StopReason = 'cancelled' | 'timed_out' | 'lost' | 'stale' | 'killed';
+/**
+ * `stuck`: no progress for longer than the task allows. `lost`: no server has been heard for the time of the lease.
+ * `superseded`: another attempt of the task was quicker. `stale`: another attempt holds the task by now.
+ */
+export type StopReason = 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'stale' | 'killed';
 
 /** Why an attempt's signal fired. */
 export class AttemptStopped extends Error {

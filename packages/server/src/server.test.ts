@@ -64,7 +64,7 @@ test('a failure shows its attempts, and what it kept from running', async () => 
   const run = await ended((await rig.ask('POST', '/v1/dags/failing/runs', {})).body.id);
   expect(run.outcome).toBe('failed');
   expect(run.tasks[0]).toMatchObject({ state: 'failed', attempt: 2, error: expect.stringContaining('on purpose') });
-  expect(run.tasks[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+  expect(run.tasks[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['transient', 'transient']);
   expect(run.tasks[1]).toMatchObject({ state: 'upstream_failed', attempt: 0 });
 });
 

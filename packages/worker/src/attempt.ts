@@ -100,8 +100,10 @@ export class Attempt {
 
 const SENTENCES: Record<StopReason, string> = {
   cancelled: 'The attempt was cancelled.',
-  timed_out: 'The attempt ran longer than it may.',
+  timeout: 'The attempt ran longer than it may.',
+  stuck: 'The attempt made no progress for longer than it may.',
   lost: 'No server was heard for the time of the lease: another attempt may have begun.',
+  superseded: 'Another attempt of the task was quicker: this one is not needed.',
   stale: 'Another attempt holds the task by now: this result is not recorded.',
   killed: 'The worker was stopped.',
 };

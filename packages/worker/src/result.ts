@@ -39,12 +39,15 @@ export function resultOfReturn(value: unknown): Result {
 }
 
 export function resultOfThrow(error: unknown): Result {
-  return failure(saysPermanent(error) ? 'permanent' : 'failed', shownError(error));
+  return failure(saysPermanent(error) ? 'permanent' : 'transient', shownError(error));
 }
 
 /** A fault that the worker itself has found: its own stack would tell users nothing. */
 export function resultOfFault(error: unknown): Result {
-  return failure(saysPermanent(error) ? 'permanent' : 'failed', error instanceof Error ? error.message : String(error));
+  return failure(
+    saysPermanent(error) ? 'permanent' : 'transient',
+    error instanceof Error ? error.message : String(error),
+  );
 }
 
 function saysPermanent(error: unknown): boolean {

@@ -3,7 +3,7 @@
  * not forced: one that does not settle in its grace is reported without it, and what it comes to later is forgotten.
  * Everything else is ended by force, and reported when it is gone.
  */
-import type { Report, ReportedOutcome } from '@signalbox/protocol/grpc';
+import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { type Attempt, AttemptContext, sentenceOf } from './attempt.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
@@ -114,10 +114,10 @@ export class Runner {
     this.#settle(attempt, failure('permanent', text));
   }
 
-  stop(attempt: Attempt, reason: 'cancelled' | 'timed_out' | 'lost', graceMs: number): void {
+  stop(attempt: Attempt, reason: KillReason, graceMs: number): void {
     if (attempt.isEnding) return;
     const endsBy = this.#config.timing.now() + graceMs;
-    const outcome: ReportedOutcome = reason === 'timed_out' ? 'timed_out' : 'cancelled';
+    const outcome: ReportedOutcome = reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled';
     // The first reason stays; a shorter grace counts.
     attempt.stop =
       attempt.stop === null
@@ -170,7 +170,7 @@ export class Runner {
   watch(attempt: Attempt, now: number): void {
     if (attempt.isEnding) return;
     if (attempt.stop === null) {
-      if (now >= attempt.deadlineAt) this.stop(attempt, 'timed_out', this.#config.timing.timeoutGraceMs);
+      if (now >= attempt.deadlineAt) this.stop(attempt, 'timeout', this.#config.timing.timeoutGraceMs);
     } else if (attempt.forcedAt !== null) {
       if (now - attempt.forcedAt < this.#config.timing.forceMs) return;
       this.#settleWithout(attempt, failure(attempt.stop.outcome, 'It was ended by force, and is still there.'));

@@ -64,7 +64,7 @@ test.each<[string, Handler, string, string, string]>([
     () => {
       throw new Error('no luck');
     },
-    'failed',
+    'transient',
     '',
     'Error: no luck\n    at ',
   ],
@@ -73,7 +73,7 @@ test.each<[string, Handler, string, string, string]>([
     async () => {
       throw new TypeError('no');
     },
-    'failed',
+    'transient',
     '',
     'TypeError: no',
   ],
@@ -91,7 +91,7 @@ test.each<[string, Handler, string, string, string]>([
     () => {
       throw 'text';
     },
-    'failed',
+    'transient',
     '',
     'text',
   ],
@@ -100,7 +100,7 @@ test.each<[string, Handler, string, string, string]>([
     () => {
       throw undefined;
     },
-    'failed',
+    'transient',
     '',
     'undefined',
   ],
@@ -133,7 +133,7 @@ test.each<[string, Handler, string, string, string]>([
         },
       );
     },
-    'failed',
+    'transient',
     '',
     'cannot be shown',
   ],
@@ -144,7 +144,7 @@ test.each<[string, Handler, string, string, string]>([
         throw new Error('trap');
       },
     }),
-    'failed',
+    'transient',
     '',
     'trap',
   ],
@@ -153,7 +153,7 @@ test.each<[string, Handler, string, string, string]>([
     () => {
       throw new Error('m'.repeat(100_000));
     },
-    'failed',
+    'transient',
     '',
     'mmm',
   ],
@@ -295,7 +295,9 @@ test('an assignment that comes twice is run once: while it runs, when reported, 
 
 test.each([
   ['cancelled', 'cancelled'],
-  ['timed_out', 'timed_out'],
+  ['timeout', 'timeout'],
+  ['stuck', 'stuck'],
+  ['superseded', 'cancelled'],
   ['lost', 'cancelled'],
 ] as const)(
   'a kill as %s fires the signal; when the handler settles it is reported as %s (I42)',
@@ -355,9 +357,9 @@ test('an attempt over its time is stopped by the worker itself', async () => {
   await settleDown(session);
   expect(first.context.signal.aborted).toBe(false);
   clock.advance(1);
-  expect(await aborted(first.context)).toMatchObject({ reason: 'timed_out' });
+  expect(await aborted(first.context)).toMatchObject({ reason: 'timeout' });
   clock.advance(100);
-  expect(await session.reportOf(held(1).claim)).toMatchObject({ outcome: 'timed_out', output: '' });
+  expect(await session.reportOf(held(1).claim)).toMatchObject({ outcome: 'timeout', output: '' });
   expect(second.context.signal.aborted).toBe(false);
 });
 

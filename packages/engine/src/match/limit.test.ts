@@ -128,7 +128,7 @@ test('counted slots always equal live attempts, whatever happens (I44, I45)', ()
         else if (move === 'kill') box.killOwner().heartbeat();
         else if (move === 'limit') box.deploy(spec((allowed = 1 + (i % 3))));
         else if (attempt && move === 'refuse') box.refuse(attempt);
-        else if (attempt) box.report(attempt, move === 'succeed' ? 'succeeded' : 'failed');
+        else if (attempt) box.report(attempt, move === 'succeed' ? 'succeeded' : 'transient');
         const counted = box.state.dags.get(box.dagId)?.runningTasks ?? 0;
         const live = box.node.store.runsStored().flatMap((run) => run.tasks.filter((row) => row.state === 'running'));
         expect(counted).toBe(live.length);

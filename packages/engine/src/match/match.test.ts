@@ -30,7 +30,7 @@ describe('of two tasks fit for the same slot the higher priority is claimed firs
 
   test('a retry stands where its run stands', () => {
     const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }), runs: 3 });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     expect(box.claim('job').claim.runId).toBe(box.runIds[0]);
   });
 

@@ -31,7 +31,7 @@ describe('a run with a running attempt', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
-  test.each(['succeeded', 'failed', 'permanent', 'timed_out'] as const)(
+  test.each(['succeeded', 'transient', 'permanent', 'timeout', 'resource', 'stuck'] as const)(
     'a report of %s does not change its outcome, nor start anything (I42)',
     (outcome) => {
       const box = scenario({ dag: dag([task('a', [], { retry: { maxAttempts: 9 } }), task('b', [0])]) });
@@ -78,7 +78,7 @@ describe('a run with a running attempt', () => {
 
 test('a task that waits for its retry is never tried again (I42)', () => {
   const box = scenario({ dag: job({ retry: { maxAttempts: 5, minMs: 1_000 } }) });
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   box.cancel();
   box.advance('1h');
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
@@ -95,7 +95,7 @@ describe('cancelling what is over', () => {
     const box = scenario({ dag: job() });
     const attempt = box.claim('job');
     if (where === 'in memory') box.hold();
-    box.report(attempt, outcome);
+    box.report(attempt, outcome === 'failed' ? 'permanent' : outcome);
     expect(box.cancel()).toEqual({ ok: false, code: 'RUN_ENDED', detail: outcome });
   });
 

@@ -225,7 +225,7 @@ describe('when a task has failed', () => {
   test('`fail_fast` waits for the last try of a task', () => {
     const box = scenario({ dag: dag(tasks(), { onFailure: 'fail_fast' }) });
     const [a, b] = [box.claim('a'), box.claim('b')];
-    box.report(b, 'failed');
+    box.report(b, 'transient');
     expect(box.run().phase).toBe('open');
     box.report(a, 'permanent');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
@@ -234,7 +234,7 @@ describe('when a task has failed', () => {
   test.each(['live', 'loaded'])('a retry by hand of the failed task goes on with all that was stopped (%s)', (how) => {
     const box = scenario({ dag: dag(tasks(), { onFailure: 'fail_fast' }) });
     const [a, b] = [box.claim('a'), box.claim('b')];
-    box.report(b, 'failed');
+    box.report(b, 'transient');
     const c = box.claim('c');
     box.report(a, 'permanent');
     box.report(c, 'cancelled');

@@ -1,7 +1,16 @@
 /** How an attempt ends, and what people see of a task. */
 
-/** `lost` and `timed_out` are the server's own verdicts; the others come with a report. */
-export const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'permanent', 'timed_out', 'lost', 'cancelled'] as const;
+/** The classes. `lost` is the server's own verdict, `timeout` and `stuck` may be; the others come with a report. */
+export const ATTEMPT_OUTCOMES = [
+  'succeeded',
+  'transient',
+  'permanent',
+  'timeout',
+  'lost',
+  'cancelled',
+  'resource',
+  'stuck',
+] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** What a report may say. */
@@ -10,11 +19,13 @@ export type ReportedOutcome = Exclude<AttemptOutcome, 'lost'>;
 /** Against which budget of the task's retry policy an attempt counts that ended so; null: the task ends with it (I39). */
 export const BUDGET_OF = {
   succeeded: null,
-  failed: 'maxAttempts',
+  transient: 'maxAttempts',
   permanent: null,
-  timed_out: 'maxAttempts',
+  timeout: 'maxAttempts',
   lost: 'maxLost',
   cancelled: 'maxAttempts',
+  resource: 'maxAttempts',
+  stuck: 'maxAttempts',
 } as const satisfies Record<AttemptOutcome, 'maxAttempts' | 'maxLost' | null>;
 
 export const TASK_STATES = [

@@ -49,14 +49,17 @@ describe('a report repeated with its token has the effect of one and gets the sa
     expect(box.node.journal).toHaveLength(before);
   });
 
-  test.each(['succeeded', 'failed', 'permanent', 'cancelled'] as const)('%s, its commit still in flight', (outcome) => {
-    const box = scenario({ dag: job() });
-    const attempt = box.claim('job');
-    box.hold().report(attempt, outcome);
-    expect(box.report(attempt, outcome)).toEqual(accepted);
-    box.settle();
-    expect(box.changes('AttemptEnded')).toHaveLength(1);
-  });
+  test.each(['succeeded', 'transient', 'permanent', 'cancelled'] as const)(
+    '%s, its commit still in flight',
+    (outcome) => {
+      const box = scenario({ dag: job() });
+      const attempt = box.claim('job');
+      box.hold().report(attempt, outcome);
+      expect(box.report(attempt, outcome)).toEqual(accepted);
+      box.settle();
+      expect(box.changes('AttemptEnded')).toHaveLength(1);
+    },
+  );
 
   test('the run is forgotten between the needs of the repeat and its step', () => {
     const box = scenario({ dag: job() });
@@ -71,9 +74,9 @@ describe('a report repeated with its token has the effect of one and gets the sa
   test('the next attempt runs already', () => {
     const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }) });
     const first = box.claim('job');
-    box.report(first, 'failed');
+    box.report(first, 'transient');
     const second = box.claim('job');
-    expect(box.report(first, 'failed')).toEqual(accepted);
+    expect(box.report(first, 'transient')).toEqual(accepted);
     expect(box.task('job')).toMatchObject({ state: 'running', attemptCount: 2 });
     expect(box.report(second, 'succeeded')).toEqual(accepted);
   });
@@ -81,7 +84,7 @@ describe('a report repeated with its token has the effect of one and gets the sa
   test('another outcome than the one recorded is no repeat (I21)', () => {
     const box = scenario({ dag: chain('a', 'b') });
     const attempt = box.claim('a');
-    box.report(attempt, 'failed');
+    box.report(attempt, 'transient');
     expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
   });
 
@@ -104,7 +107,7 @@ describe('a report repeated with its token has the effect of one and gets the sa
 
 test('the output of an attempt that succeeded is kept, of no other (I36)', () => {
   const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }) });
-  box.report(box.claim('job'), 'failed', { output: 'half', error: 'boom' });
+  box.report(box.claim('job'), 'transient', { output: 'half', error: 'boom' });
   box.report(box.claim('job'), 'succeeded', { output: 'whole' });
   expect(box.changes('AttemptEnded').map(({ output, error }) => [output, error])).toEqual([
     [null, 'boom'],

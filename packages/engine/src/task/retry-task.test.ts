@@ -15,23 +15,23 @@ function fail(box: Scenario, name: string): void {
 
 test('a task that waits for its backoff starts at once, and keeps what is left of its budgets (I32, I39)', () => {
   const box = scenario({ dag: job({ retry: RETRY_LATER }) });
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   expect(box.task('job').state).toBe('retrying');
   expect(box.tryClaim()).toBeNull();
   expect(box.retry('job')).toEqual(DONE);
   expect(box.changes('TaskCleared')).toMatchObject([{ from: 'retrying', freshBudget: false, attemptNo: 1 }]);
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   box.retry('job');
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   expect(box.changes('AttemptEnded').map(({ attemptNo }) => attemptNo)).toEqual([1, 2, 3]);
 });
 
 test('the timer of a backoff that was cut short starts nothing later', () => {
   const box = scenario({ dag: job({ retry: RETRY_LATER }) });
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   box.retry('job');
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   box.advance('9.9s');
   expect(box.tryClaim()).toBeNull();
   box.advance('200ms');
@@ -43,14 +43,14 @@ describe('a task that failed', () => {
     const spec = dag([task('a', [], { retry: { maxAttempts: 2 } }), task('b'), task('c', [0])]);
     const box = scenario({ dag: spec });
     const [first, other] = [box.claim('a'), box.claim('b')];
-    box.report(first, 'failed');
+    box.report(first, 'transient');
     box.advance('5m', [box.worker()]);
-    box.report(box.claim('a'), 'failed');
+    box.report(box.claim('a'), 'transient');
     expect([box.task('a').state, box.task('c').state]).toEqual(['failed', 'upstream_failed']);
     expect(box.retry('a')).toEqual(DONE);
     expect(box.changes('RunReopened')).toEqual([]);
     expect([box.task('a').state, box.task('c').state]).toEqual(['ready', 'blocked']);
-    box.report(box.claim('a'), 'failed');
+    box.report(box.claim('a'), 'transient');
     expect(box.task('a').state).toBe('retrying');
     box.advance('5m', [box.worker()]);
     box.report(box.claim('a'), 'succeeded');
@@ -238,7 +238,7 @@ test('a run that was only looked at is forgotten again (I73)', () => {
 
 test('a task without a backoff that a new owner has just loaded: the journal can be replayed all the same (I19)', () => {
   const box = scenario({ dag: job({ retry: { maxAttempts: 3, baseMs: 0 } }) });
-  box.report(box.claim('job'), 'failed');
+  box.report(box.claim('job'), 'transient');
   // Before its first tick.
   box.node.state = box.node.restored();
   expect(box.retry('job')).toEqual(DONE);

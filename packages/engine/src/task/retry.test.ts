@@ -6,9 +6,11 @@ import { backoffMs } from './backoff.ts';
 
 describe('each ended attempt counts once, against the budget of its class (I39)', () => {
   test.each([
-    ['failed', 1, 1],
-    ['failed', 3, 3],
-    ['timed_out', 3, 3],
+    ['transient', 1, 1],
+    ['transient', 3, 3],
+    ['timeout', 3, 3],
+    ['resource', 3, 3],
+    ['stuck', 3, 3],
     ['cancelled', 2, 2],
     ['permanent', 3, 1],
   ] as const)('%s with a budget of %i makes %i attempts', (outcome, maxAttempts, expected) => {
@@ -26,16 +28,16 @@ describe('each ended attempt counts once, against the budget of its class (I39)'
     const box = scenario({ dag: job({ retry: { maxAttempts: 2, maxLost: 2, baseMs: 0 } }) });
     box.claim('job');
     box.advance('16s'); // lost: 1 of 2
-    box.report(box.claim('job'), 'failed'); // failed: 1 of 2
+    box.report(box.claim('job'), 'transient'); // transient: 1 of 2
     const third = box.claim('job');
     expect(third.claim.attemptNo).toBe(3);
-    box.report(third, 'failed'); // failed: 2 of 2
+    box.report(third, 'transient'); // transient: 2 of 2
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 
   test('a task that fails and then succeeds has succeeded', () => {
     const box = scenario({ dag: job({ retry: { maxAttempts: 2, baseMs: 0 } }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.report(box.claim('job'), 'succeeded');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
@@ -46,7 +48,7 @@ describe('a retry starts no earlier than its backoff (I40)', () => {
 
   test('and as soon as it is over', () => {
     const box = scenario({ dag: job({ retry }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.advance('4.999s');
     expect(box.task('job').state).toBe('retrying');
     expect(box.tryClaim()).toBeNull();
@@ -56,7 +58,7 @@ describe('a retry starts no earlier than its backoff (I40)', () => {
 
   test.each(['1h', '-24h'] as const)('a wall clock that leaps by %s does not matter', (leap) => {
     const box = scenario({ dag: job({ retry }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.leap(leap).advance('4.9s');
     expect(box.tryClaim()).toBeNull();
     box.advance('0.2s');
@@ -65,7 +67,7 @@ describe('a retry starts no earlier than its backoff (I40)', () => {
 
   test('a handover neither shortens it nor starts it over (I41)', () => {
     const box = scenario({ dag: job({ retry }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.advance('3s').killOwner().advance('1.9s');
     expect(box.tryClaim()).toBeNull();
     box.advance('0.2s');
@@ -74,7 +76,7 @@ describe('a retry starts no earlier than its backoff (I40)', () => {
 
   test('with a clock that went back over a handover it is no longer than it can have been', () => {
     const box = scenario({ dag: job({ retry }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.leap('-24h').killOwner().advance('5s');
     expect(box.tryClaim()).not.toBeNull();
   });

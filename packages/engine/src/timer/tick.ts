@@ -77,8 +77,8 @@ function ring(recorder: Recorder, timer: Timer): void {
   }
   if (!isHeld(state, slot, claim)) return;
   if (timer.kind === 'timeout') {
-    killAttempt(recorder, slot, 'timed_out');
-    endAttempt(recorder, slot, { outcome: 'timed_out', error: 'The attempt ran longer than its timeout allows.' });
+    killAttempt(recorder, slot, 'timeout');
+    endAttempt(recorder, slot, { outcome: 'timeout', error: 'The attempt ran longer than its timeout allows.' });
   } else {
     endAttempt(recorder, slot, {
       outcome: 'lost',

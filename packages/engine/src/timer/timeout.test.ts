@@ -11,8 +11,8 @@ describe('a timeout is enforced by the server (I41)', () => {
     box.advance('9.9s', [attempt.worker]);
     expect(box.task('job').state).toBe('running');
     box.advance('0.1s', [attempt.worker]);
-    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out', taskState: 'failed' }]);
-    expect(attempt.worker.killed[0]).toMatchObject({ claim: attempt.claim, reason: 'timed_out' });
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timeout', taskState: 'failed' }]);
+    expect(attempt.worker.killed[0]).toMatchObject({ claim: attempt.claim, reason: 'timeout' });
     expect(box.report(attempt, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
   });
 
@@ -27,7 +27,7 @@ describe('a timeout is enforced by the server (I41)', () => {
 
   test('of an attempt that ended in time does not strike the next one', () => {
     const box = scenario({ dag: job({ timeoutMs, retry: { maxAttempts: 2, baseMs: 0 } }) });
-    box.report(box.claim('job'), 'failed');
+    box.report(box.claim('job'), 'transient');
     box.advance('5s');
     const second = box.claim('job');
     box.advance('6s', [second.worker]);
@@ -40,7 +40,7 @@ describe('a timeout is enforced by the server (I41)', () => {
     for (let i = 0; i < 3; i++) box.advance('3s', [worker]).killOwner().heartbeat(worker);
     expect(box.task('job').state).toBe('running');
     box.advance('1s', [worker]);
-    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timeout' }]);
   });
 
   test('that ran out while there was no owner is enforced at once', () => {
@@ -48,7 +48,7 @@ describe('a timeout is enforced by the server (I41)', () => {
     const { worker } = box.claim('job');
     box.node.wall = (box.node.wall + 60_000) as typeof box.node.wall;
     box.killOwner().heartbeat(worker);
-    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timeout' }]);
   });
 
   test.each(['1h', '-24h', '365d'] as const)('a wall clock that leaps by %s does not matter', (leap) => {
@@ -57,6 +57,6 @@ describe('a timeout is enforced by the server (I41)', () => {
     box.leap(leap).advance('9.9s', [worker]);
     expect(box.task('job').state).toBe('running');
     box.advance('0.1s', [worker]);
-    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timed_out' }]);
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'timeout' }]);
   });
 });

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { parseGatewayMessage, parseWorkerMessage } from './parse.ts';
 import { parseFrame } from './peer-proto.ts';
-import type { Assignment, Claim, GatewayMessageParts, Report, WorkerMessageParts } from './worker-messages.ts';
+import {
+  type Assignment,
+  type Claim,
+  type GatewayMessageParts,
+  KILL_REASONS,
+  REPORTED_OUTCOMES,
+  type Report,
+  type WorkerMessageParts,
+} from './worker-messages.ts';
 import { connectMethod } from './worker-proto.ts';
 
 const claim: Claim = { shard: 63, runId: 2 ** 53 - 1, task: 9_999, attempt: 2, fence: 4_000_000_000 };
@@ -48,7 +56,10 @@ test.each<[string, WorkerMessageParts]>([
   ['nothing', {}],
   ['hello', { hello: { workerId: 'w', name: 'n', queues: ['a', 'b'], slots: 4, holds: [claim], draining: true } }],
   ['heartbeat', { heartbeat: { no: 7, holds: [claim, claim] } }],
-  ['reports', { reports: [report, { ...report, outcome: 'timed_out', output: '', error: 'late' }] }],
+  [
+    'reports',
+    { reports: [report, ...REPORTED_OUTCOMES.map((outcome) => ({ ...report, outcome, output: '', error: 'late' }))] },
+  ],
   ['refusals', { refusals: [{ claim, token, reason: 'no room' }] }],
   ['holdings', { holdings: { epochs: [{ shard: 63, epoch: 8 }], holds: [] } }],
   ['draining', { draining: true, reports: [report] }],
@@ -61,7 +72,7 @@ test.each<[string, GatewayMessageParts]>([
   ['welcome', { welcome: { nodeId: 'n', heartbeatMs: 3_000, leaseMs: 15_000, gateways: ['a:1'], dataAddress: 'a:2' } }],
   ['heartbeat answer', { heartbeatAnswered: 12 }],
   ['assignments', { assignments: [assignment, { ...assignment, params: '', upstream: [] }] }],
-  ['kills', { kills: [{ claim, reason: 'timed_out', graceMs: 5_000 }] }],
+  ['kills', { kills: KILL_REASONS.map((reason) => ({ claim, reason, graceMs: 5_000 })) }],
   [
     'answers',
     {
@@ -128,7 +139,7 @@ test.each([
 });
 
 test('an error text is cut, and made storable', () => {
-  const sent = { ...report, outcome: 'failed' as const, output: '', error: `a\0b${'x'.repeat(20_000)}` };
+  const sent = { ...report, outcome: 'transient' as const, output: '', error: `a\0b${'x'.repeat(20_000)}` };
   const error = parseWorkerMessage(workerWire({ reports: [sent] })).reports[0]?.error ?? '';
   expect(error.startsWith('a\u{fffd}bx')).toBe(true);
   expect(error.length).toBe(8 * 1024 + 1);

@@ -32,10 +32,12 @@ const LONG = 16 * 1024 * 1024;
 
 const OUTCOMES: ReadonlyMap<unknown, ReportedOutcome> = new Map([
   ['OUTCOME_SUCCEEDED', 'succeeded'],
-  ['OUTCOME_FAILED', 'failed'],
+  ['OUTCOME_TRANSIENT', 'transient'],
   ['OUTCOME_PERMANENT', 'permanent'],
   ['OUTCOME_CANCELLED', 'cancelled'],
-  ['OUTCOME_TIMED_OUT', 'timed_out'],
+  ['OUTCOME_TIMEOUT', 'timeout'],
+  ['OUTCOME_RESOURCE', 'resource'],
+  ['OUTCOME_STUCK', 'stuck'],
 ]);
 const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
   ['REPORT_VERDICT_ACCEPTED', 'accepted'],

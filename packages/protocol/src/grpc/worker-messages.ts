@@ -12,7 +12,15 @@ export interface Claim {
   readonly fence: number;
 }
 
-export const REPORTED_OUTCOMES = ['succeeded', 'failed', 'permanent', 'cancelled', 'timed_out'] as const;
+export const REPORTED_OUTCOMES = [
+  'succeeded',
+  'transient',
+  'permanent',
+  'cancelled',
+  'timeout',
+  'resource',
+  'stuck',
+] as const;
 export type ReportedOutcome = (typeof REPORTED_OUTCOMES)[number];
 
 export interface Report {
@@ -110,7 +118,7 @@ export interface Assignment {
   readonly missingUpstream: readonly string[];
 }
 
-export const KILL_REASONS = ['cancelled', 'timed_out', 'lost'] as const;
+export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;
 export type KillReason = (typeof KILL_REASONS)[number];
 
 export interface Kill {

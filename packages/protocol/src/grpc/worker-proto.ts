@@ -26,10 +26,15 @@ export const CHANNEL_OPTIONS = {
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
 } as const;
 
-const OUTCOME_NO = { succeeded: 1, failed: 2, permanent: 3, cancelled: 4, timed_out: 5 } as const satisfies Record<
-  ReportedOutcome,
-  number
->;
+const OUTCOME_NO = {
+  succeeded: 1,
+  transient: 2,
+  permanent: 3,
+  cancelled: 4,
+  timeout: 5,
+  resource: 6,
+  stuck: 7,
+} as const satisfies Record<ReportedOutcome, number>;
 const VERDICT_NO = { accepted: 1, stale: 2 } as const satisfies Record<ReportVerdict, number>;
 
 /** Loads one method of one file under `proto/`, which lies beside both `src` and `dist`. */

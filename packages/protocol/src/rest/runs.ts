@@ -53,7 +53,17 @@ export const TASK_STATES = [
   'cancelled',
 ] as const;
 export const taskStateSchema = z.enum(TASK_STATES);
-export const attemptOutcomeSchema = z.enum(['succeeded', 'failed', 'permanent', 'timed_out', 'lost', 'cancelled']);
+/** The class of an attempt that has ended. */
+export const attemptOutcomeSchema = z.enum([
+  'succeeded',
+  'transient',
+  'permanent',
+  'timeout',
+  'lost',
+  'cancelled',
+  'resource',
+  'stuck',
+]);
 
 const instant = z.iso.datetime();
 

@@ -3,7 +3,7 @@ import { follow, type InputSource, MAX_OUTPUT_BYTES, type TaskSpecShape } from '
 import { AttemptStopped, type Handler, type HandlerContext, isPermanent, PermanentError } from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
-export type AttemptEnd = 'succeeded' | 'failed' | 'permanent' | 'timed_out' | 'cancelled';
+export type AttemptEnd = 'succeeded' | 'transient' | 'permanent' | 'timeout' | 'cancelled' | 'resource' | 'stuck';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -55,12 +55,12 @@ export async function settle(run: Handler, around: Surroundings): Promise<Settle
     }
     return { outcome: 'succeeded', output: throughJson(value), error: null, lastsMs };
   } catch (error) {
-    return failed(isPermanent(error) ? 'permanent' : 'failed', error, lastsMs);
+    return failed(isPermanent(error) ? 'permanent' : 'transient', error, lastsMs);
   }
 }
 
 export const timedOut = (): Settled =>
-  failed('timed_out', new AttemptStopped('timed_out', 'The attempt ran longer than it may.'));
+  failed('timeout', new AttemptStopped('timeout', 'The attempt ran longer than it may.'));
 
 /** The next task gets what JSON leaves of a value; so does the test. */
 function throughJson(value: unknown): unknown {

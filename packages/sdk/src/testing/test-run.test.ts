@@ -56,7 +56,7 @@ test('a failure is tried again after its backoff, by a clock that jumps', async 
   });
   expect(run.outcome).toBe('succeeded');
   expect(run.startedAt).toEqual(new Date('2026-05-01T00:00:00Z'));
-  expect(run.task('brew').attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'succeeded']);
+  expect(run.task('brew').attempts.map(({ outcome }) => outcome)).toEqual(['transient', 'transient', 'succeeded']);
   const [first, second, third] = run.task('brew').attempts;
   const waits = [second, third].map((attempt, i) => Number(attempt?.startedAt) - Number([first, second][i]?.endedAt));
   expect(waits[0]).toBeLessThanOrEqual(1_000);
@@ -118,7 +118,7 @@ test('a timeout ends an attempt that takes longer, and fires its signal', async 
   expect(slow.outcome).toBe('succeeded');
   expect(slow.elapsedMs).toBe(29_000);
   const late = await testRun(coffee, { params: { cups: 1 }, stubs: { brew: takes('31s', 'done') } });
-  expect(late.task('brew').attempts.map(({ outcome }) => outcome)).toEqual(['timed_out', 'timed_out', 'timed_out']);
+  expect(late.task('brew').attempts.map(({ outcome }) => outcome)).toEqual(['timeout', 'timeout', 'timeout']);
   expect(late.task('brew').state).toBe('failed');
 
   const signals: AbortSignal[] = [];
@@ -134,7 +134,7 @@ test('a timeout ends an attempt that takes longer, and fires its signal', async 
   });
   expect(hanging.task('brew').state).toBe('failed');
   expect(hanging.elapsedMs).toBeGreaterThanOrEqual(90_000);
-  expect(signals.map(({ aborted, reason }) => [aborted, reason?.reason])).toEqual(Array(3).fill([true, 'timed_out']));
+  expect(signals.map(({ aborted, reason }) => [aborted, reason?.reason])).toEqual(Array(3).fill([true, 'timeout']));
 });
 
 test('a function that hangs and has no timeout is named', async () => {

@@ -197,7 +197,7 @@ class World {
     const { attempt, controller, log, deadlineAt, startedAt } = running;
     const isLate = startedAt + (running.settled?.lastsMs ?? 0) > deadlineAt;
     const settled = isLate || running.settled === null ? timedOut() : running.settled;
-    if (isLate) controller.abort(new AttemptStopped('timed_out', 'The attempt ran longer than it may.'));
+    if (isLate) controller.abort(new AttemptStopped('timeout', 'The attempt ran longer than it may.'));
     this.#running = this.#running.filter((other) => other !== running);
     const { output } = settled;
     this.#box.report(attempt, settled.outcome, {

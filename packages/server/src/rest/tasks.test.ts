@@ -33,7 +33,7 @@ test('tasks come in pages and by state, each with its own output and attempts', 
   expect(failed.items.map(({ name }) => name)).toEqual(['t7']);
   expect(await client().getTask(id, 't3')).toMatchObject({ name: 't3', state: 'succeeded', output: 'output of t3' });
   const { items } = await client().listAttempts(id, 't7');
-  expect(items).toMatchObject([{ attempt: 1, outcome: 'failed', error: expect.stringContaining('on purpose') }]);
+  expect(items).toMatchObject([{ attempt: 1, outcome: 'transient', error: expect.stringContaining('on purpose') }]);
   await expect(client().getTask(id, 'nothing')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   await expect(client().getTask('x', 't3')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
 });

@@ -46,7 +46,7 @@ export class Attempt {
     const { durationMs, end } = this.#behaviour;
     if (end !== 'hangs') process.after(durationMs, () => this.#end());
     const { timeoutMs } = this.assignment;
-    if (timeoutMs > 0) process.after(timeoutMs, () => this.stop('timed_out', 250));
+    if (timeoutMs > 0) process.after(timeoutMs, () => this.stop('timeout', 250));
   }
 
   stop(outcome: ReportedOutcome, graceMs: number): void {

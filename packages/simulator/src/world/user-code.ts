@@ -43,7 +43,7 @@ export function behave(chance: Chance, { handler }: Assignment): Behaviour {
 }
 
 export function outcomeOf(end: Behaviour['end']): ReportedOutcome {
-  return end === 'returns' ? 'succeeded' : end === 'throws for good' ? 'permanent' : 'failed';
+  return end === 'returns' ? 'succeeded' : end === 'throws for good' ? 'permanent' : 'transient';
 }
 
 /** What a task leaves behind names the attempt that made it; some choose a way, and some let nothing pass. */

@@ -89,7 +89,7 @@ export class WorkerLife {
 
   kill(kills: readonly Kill[]): void {
     for (const { claim, reason, graceMs } of kills) {
-      this.#holds.get(keyOf(claim))?.stop(reason === 'timed_out' ? 'timed_out' : 'cancelled', graceMs);
+      this.#holds.get(keyOf(claim))?.stop(reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled', graceMs);
     }
   }
 

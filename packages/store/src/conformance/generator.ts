@@ -27,7 +27,15 @@ const SCHEDULE = {
   missed: 'latest',
   missedLimit: 10,
 } as const;
-const FAILURES = ['failed', 'permanent', 'timed_out', 'lost', 'cancelled'] as const satisfies AttemptOutcome[];
+const FAILURES = [
+  'transient',
+  'permanent',
+  'timeout',
+  'lost',
+  'cancelled',
+  'resource',
+  'stuck',
+] as const satisfies AttemptOutcome[];
 
 const CLAIMABLE: readonly string[] = ['returned', 'retrying', 'cleared'];
 

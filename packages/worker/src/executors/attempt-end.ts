@@ -2,17 +2,11 @@
  * What a child says an attempt came to. User code lives in the same process and can write to the same pipe, so that nothing
  * is believed that the child itself would not say: a report that the server can't read would hold up all others (I57).
  */
-import type { ReportedOutcome } from '@signalbox/protocol/grpc';
+import { REPORTED_OUTCOMES, type ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
 import type { AttemptEnd } from '../child/frames.ts';
 
-const OUTCOMES: ReadonlySet<unknown> = new Set<ReportedOutcome>([
-  'succeeded',
-  'failed',
-  'permanent',
-  'cancelled',
-  'timed_out',
-]);
+const OUTCOMES: ReadonlySet<unknown> = new Set(REPORTED_OUTCOMES);
 
 /** Null for what no child says. */
 export function readAttemptEnd(text: string): AttemptEnd | null {

@@ -151,7 +151,7 @@ export class FunctionChild {
   /** It says what no child does: user code has written to the channel, and nothing that comes from it is worth anything. */
   #mistrust(): void {
     this.#isMistrusted = true;
-    this.#result = failure('failed', MISTRUSTED);
+    this.#result = failure('transient', MISTRUSTED);
     this.#startError ??= MISTRUSTED;
     this.kill();
   }
@@ -198,7 +198,7 @@ export class FunctionChild {
     });
     const busy = this.#busyWith;
     this.#busyWith = null;
-    busy?.end(this.#result ?? failure('failed', cause));
+    busy?.end(this.#result ?? failure('transient', cause));
     this.#listener.onEnded(this, wasStarting ? (this.#startError ?? cause) : null);
   }
 }

@@ -93,14 +93,14 @@ test('functions run in a child that stays warm, with a clean environment; in pro
 });
 
 test.each([
-  ['throws', 'failed', 'Error: no luck\n    at '],
+  ['throws', 'transient', 'Error: no luck\n    at '],
   ['never', 'permanent', 'never'],
   ['secretless', 'permanent', 'The task does not name the secret OTHER'],
   ['missing', 'permanent', 'The bundle has no function "missing"'],
-  ['exits', 'failed', 'ended with exit code 3 before the function had returned: process.exit()'],
-  ['throwsLater', 'failed', 'Nothing caught this: Error: nobody catches'],
-  ['rejects', 'failed', 'Nothing caught this: Error: nobody handles'],
-  ['kills', 'failed', 'was killed by SIGKILL, as a system does that has no memory left'],
+  ['exits', 'transient', 'ended with exit code 3 before the function had returned: process.exit()'],
+  ['throwsLater', 'transient', 'Nothing caught this: Error: nobody catches'],
+  ['rejects', 'transient', 'Nothing caught this: Error: nobody handles'],
+  ['kills', 'transient', 'was killed by SIGKILL, as a system does that has no memory left'],
   ['large', 'permanent', 'The output has 52428802 bytes of JSON; the limit is 262144.'],
 ])('a function that %s fails its attempt, and the next one runs', async (name, outcome, error) => {
   const rig = await startBody({ environment });
@@ -114,9 +114,9 @@ test('a hot loop neither stops the others nor escapes its timeout', async () => 
   rig.session.say({ assignments: [hot] });
   await rig.data.until(() => rig.data.linesOf(hot.claim).length === 1);
   expect(await rig.run(order(rig, 'pid'))).toMatchObject({ outcome: 'succeeded' });
-  rig.session.say({ kills: [{ claim: hot.claim, reason: 'timed_out', graceMs: 50 }] });
+  rig.session.say({ kills: [{ claim: hot.claim, reason: 'timeout', graceMs: 50 }] });
   expect(await rig.session.reportOf(hot.claim)).toMatchObject({
-    outcome: 'timed_out',
+    outcome: 'timeout',
     error: 'The attempt ran longer than it may.\nThe function did not end in its grace; its process was killed.',
   });
 });
@@ -243,12 +243,12 @@ test('a bundle that does not exist fails the task for good; one that can’t be 
   const forged = 'cd'.repeat(32);
   rig.data.forge(forged, BUNDLE);
   expect(await rig.run(workOf({ kind: 'function' }, { handler: 'f', bundle: forged }))).toMatchObject({
-    outcome: 'failed',
+    outcome: 'transient',
     error: expect.stringContaining('what came does not have its hash'),
   });
   rig.data.stop();
   expect(await rig.run(order(rig, 'pid'))).toMatchObject({
-    outcome: 'failed',
+    outcome: 'transient',
     error: expect.stringContaining('could not be fetched'),
   });
 });
@@ -259,7 +259,7 @@ test('a bundle that can’t be loaded fails each attempt with the reason', async
   for (const inProcess of [false, true]) {
     const shape = { kind: 'function', ...(inProcess ? { inProcess } : {}) } as const;
     expect(await rig.run(workOf(shape, { handler: 'f', bundle }))).toMatchObject({
-      outcome: 'failed',
+      outcome: 'transient',
       error: expect.stringContaining('broken at the top'),
     });
   }

@@ -50,7 +50,7 @@ export class FunctionExecutor implements Executor {
       functions = await this.#load(file);
     } catch (error) {
       this.#loaded.delete(file.hash);
-      starting.end(failure('failed', `The bundle could not be loaded: ${String(error)}`));
+      starting.end(failure('transient', `The bundle could not be loaded: ${String(error)}`));
       return;
     }
     const handler = functions.get(assignment.handler);

@@ -205,7 +205,7 @@ export class FunctionPool {
 
   /** Each of those that wait gets a try of its own. */
   #failFirst(key: string, error: string): void {
-    if (!this.#isClosed) this.#waiting.get(key)?.shift()?.end(failure('failed', error));
+    if (!this.#isClosed) this.#waiting.get(key)?.shift()?.end(failure('transient', error));
   }
 
   #endOldestIdle(): boolean {

@@ -37,7 +37,7 @@ test('a function that floods its log in a hot loop is stopped, and the others go
   for (let i = 0; i < 5; i++) {
     expect((await run(workOf({ kind: 'function' }, { handler: 'other', bundle }))).outcome).toBe('succeeded');
   }
-  expect((await session.reportOf(flood.claim)).outcome).toBe('timed_out');
+  expect((await session.reportOf(flood.claim)).outcome).toBe('timeout');
   const says = workOf({ kind: 'function' }, { handler: 'says', bundle });
   expect((await run(says)).outcome).toBe('succeeded');
   expect(data.textOf(says.claim).some((line) => line.includes('were left out here'))).toBe(true);

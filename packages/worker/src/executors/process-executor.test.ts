@@ -73,9 +73,14 @@ test('params that are too large for a variable come in a file', async () => {
 });
 
 test.each<[string, string | readonly string[], string, string]>([
-  ['an exit code', 'echo one >&2; echo two >&2; exit 3', 'failed', 'The process ended with exit code 3.\none\ntwo'],
-  ['a signal', 'kill -SEGV $$', 'failed', 'The process was ended by SIGSEGV.'],
-  ['a signal below a shell', ['sh', '-c', 'sh -c "kill -TERM \\$\\$"; exit $?'], 'failed', 'exit code 143 (SIGTERM)'],
+  ['an exit code', 'echo one >&2; echo two >&2; exit 3', 'transient', 'The process ended with exit code 3.\none\ntwo'],
+  ['a signal', 'kill -SEGV $$', 'transient', 'The process was ended by SIGSEGV.'],
+  [
+    'a signal below a shell',
+    ['sh', '-c', 'sh -c "kill -TERM \\$\\$"; exit $?'],
+    'transient',
+    'exit code 143 (SIGTERM)',
+  ],
   [
     'no such program',
     ['no-such-program'],
@@ -136,7 +141,7 @@ test('a process that ignores SIGTERM is killed when its grace is over, with its 
 test('a process whose time is over is stopped, whatever it does', async () => {
   const { run } = await startBody();
   const report = await run(commandOf('while :; do :; done', { timeoutMs: 100 }));
-  expect(report).toMatchObject({ outcome: 'timed_out' });
+  expect(report).toMatchObject({ outcome: 'timeout' });
 });
 
 test('what a process leaves behind is killed, in its group and out of it', async () => {
@@ -162,6 +167,6 @@ test('secrets come into the environment by reference, and into no log and no err
     secrets: ['OTHER'],
   });
   const report = await run(assignment);
-  expect(report).toMatchObject({ outcome: 'failed', error: 'The process ended with exit code 4.\n***' });
+  expect(report).toMatchObject({ outcome: 'transient', error: 'The process ended with exit code 4.\n***' });
   expect([...data.textOf(assignment.claim)].sort()).toEqual(['stderr: ***', 'stdout: *** Bearer ***']);
 });

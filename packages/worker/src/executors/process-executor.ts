@@ -105,7 +105,7 @@ class RunningProcess implements Execution {
     const stderr = new LastLines(this.#job.work.mask);
     const exit = await this.#spawn(cwd, variables, stderr);
     if (exit.code === 0) return folder.readOutput();
-    return failure('failed', [describe(exit), ...stderr.lines()].join('\n'));
+    return failure('transient', [describe(exit), ...stderr.lines()].join('\n'));
   }
 
   async #spawn(cwd: string, variables: Readonly<Record<string, string>>, stderr: LastLines): Promise<Exit> {

@@ -75,11 +75,11 @@ test.each([
   [200, [404], 'permanent'],
   [404, undefined, 'permanent'],
   [304, undefined, 'permanent'],
-  [408, undefined, 'failed'],
-  [425, undefined, 'failed'],
-  [429, undefined, 'failed'],
-  [500, undefined, 'failed'],
-  [503, undefined, 'failed'],
+  [408, undefined, 'transient'],
+  [425, undefined, 'transient'],
+  [429, undefined, 'transient'],
+  [500, undefined, 'transient'],
+  [503, undefined, 'transient'],
 ] as const)('status %d with %j expected is %s', async (status, expected, outcome) => {
   const rig = await startBody(local);
   const url = await serve((_, response) => {
@@ -113,11 +113,11 @@ test('a call that is not answered in its time, or not at all, may be tried again
   const rig = await startBody(local);
   const silent = await serve(() => {});
   expect(await rig.run(call({ url: silent, timeoutMs: 50 }))).toMatchObject({
-    outcome: 'failed',
+    outcome: 'transient',
     error: expect.stringContaining('was not answered within 0.05 s'),
   });
   expect(await rig.run(call({ url: 'http://127.0.0.1:1/' }))).toMatchObject({
-    outcome: 'failed',
+    outcome: 'transient',
     error: expect.stringContaining('ECONNREFUSED'),
   });
 });

@@ -47,10 +47,11 @@ export class HttpExecutor implements Executor {
       return resultOf(answer, work, job.work.mask);
     } catch (error) {
       if (stopped.aborted) return failure('cancelled', '');
-      if (late.aborted) return failure('failed', `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`);
+      if (late.aborted)
+        return failure('transient', `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`);
       const text = job.work.mask.text(shortError(error));
       const isFinal = error instanceof AddressRefused || error instanceof PermanentError;
-      return failure(isFinal ? 'permanent' : 'failed', `${named(work)} failed: ${text}`);
+      return failure(isFinal ? 'permanent' : 'transient', `${named(work)} failed: ${text}`);
     }
   }
 
@@ -119,7 +120,10 @@ function resultOf({ status, headers, body, isCut }: HttpAnswer, work: HttpWork, 
     const safe = mask.text(text);
     const shown = safe.trim() === '' ? '' : `\n${safe.slice(0, SHOWN_CHARS)}${safe.length > SHOWN_CHARS ? '…' : ''}`;
     const isRetryable = RETRYABLE.has(status) || status >= 500;
-    return failure(isRetryable ? 'failed' : 'permanent', `${named(work)} was answered with status ${status}.${shown}`);
+    return failure(
+      isRetryable ? 'transient' : 'permanent',
+      `${named(work)} was answered with status ${status}.${shown}`,
+    );
   }
   if (isCut) {
     return failure(
