@@ -1,7 +1,44 @@
 /** What the outside is told. Leaves only after the commit of its batch, in order (I15). */
 import type { ClaimRef } from './command.ts';
 import type { Version } from './dag/version.ts';
-import type { Epoch, NodeId, RunUid, ShardNo, WorkerId } from './ids.ts';
+import type { Epoch, NodeId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
+
+/** Numbers `from`, `from + step`, … : `count` of them. Instances of one mapped task lie so. */
+export interface NumberRange {
+  readonly from: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/**
+ * Where a task's outputs are: under its number; or, for a mapped task seen from outside of its map, under the numbers of all its
+ * instances, in the order of the items. `except`: those of them that have not succeeded, whose outputs nobody may see (I36).
+ * An empty map has no ranges: its output is an empty list.
+ */
+export type TaskOutputs =
+  | { readonly of: 'task'; readonly no: number }
+  | { readonly of: 'instances'; readonly ranges: readonly NumberRange[]; readonly except: readonly number[] };
+
+/** Which item of a mapped group a task is for. */
+export interface MapPlace {
+  /** Index in `groups` of the dag. */
+  readonly group: number;
+  /** Of the instance: 0 … total − 1. */
+  readonly index: number;
+  readonly total: number;
+  /** For each entry of the map's `over`: which item of that list, counted from 0, … */
+  readonly picks: readonly number[];
+  /** … and the outputs that the list is in; null when it comes from params, or is written in the spec. */
+  readonly sources: readonly (TaskOutputs | null)[];
+}
+
+/** Of a claim in a dag that has mapped groups. */
+export interface MapClaim {
+  /** For each mapped group around the task, the outermost first; empty for a task that is in none. */
+  readonly places: readonly MapPlace[];
+  /** Where the outputs of `succeededUpstream` are, in the same order. */
+  readonly upstream: readonly TaskOutputs[];
+}
 
 export interface SendAssignment {
   readonly kind: 'SendAssignment';
@@ -12,9 +49,16 @@ export interface SendAssignment {
   readonly claim: ClaimRef;
   readonly runUid: RunUid;
   readonly version: Version;
+  /** What it is to do: `version.task(specNo)`. The number of the claim itself, unless that is an instance of a map. */
+  readonly specNo: TaskNo;
+  /** Null in a dag without maps. */
+  readonly map: MapClaim | null;
   /** The run has params, or the task has upstream tasks: the host fetches what they left. */
   readonly hasParams: boolean;
-  /** Numbers of its upstream tasks that have succeeded: it may see their outputs, and no others (I36). */
+  /**
+   * Numbers, as in the spec, of its upstream tasks that have succeeded: it may see their outputs, and no others (I36). A mapped
+   * task seen from outside is here when one of its instances has succeeded, and below too when one has failed.
+   */
   readonly succeededUpstream: readonly number[];
   /** Numbers of those of its upstream tasks that failed, or never ran because of a failure. */
   readonly failedUpstream: readonly number[];

@@ -37,12 +37,38 @@ export interface TaskSpec {
   readonly shortCircuit?: 'next' | 'all';
   /** The rule `all_done_setup_success` asks for the success of these. */
   readonly setup?: true;
-  /** What of its output is looked at by conditions of other tasks. */
+  /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
   readonly facts?: readonly Path[];
+  /** The innermost group that it belongs to: index in `groups` of the dag. */
+  readonly group?: number;
   readonly retry: RetryPolicy;
   /** How long one attempt may run; null for no limit. */
   readonly timeoutMs: number | null;
 }
+
+/**
+ * Tasks under one name. Where it has a map, the whole group runs once for each item, each item by itself; groups in it, mapped or
+ * not, are part of that. A mapped task is a mapped group of one.
+ */
+export interface GroupSpec {
+  readonly name: string;
+  /** The group around it: index in `groups`, always a lower one. */
+  readonly parent: number | null;
+  readonly map?: MapSpec;
+}
+
+export interface MapSpec {
+  /** The lists whose items it runs over: one, or several by `mode`. */
+  readonly over: readonly MapSource[];
+  /** `product`: each item of one list with each of the others, the last list fastest. `zip`: first with first, and so on. */
+  readonly mode: 'product' | 'zip';
+}
+
+/** Where a list comes from. The engine sees no items, only how many there are: the length of a fact, or what is written. */
+export type MapSource =
+  | { readonly from: 'task'; readonly task: number; readonly fact: number }
+  | { readonly from: 'params'; readonly fact: number }
+  | { readonly from: 'list'; readonly length: number };
 
 /** A way into a value: names of fields, numbers of items. */
 export type Path = readonly (string | number)[];
@@ -84,8 +110,16 @@ export interface DagSpec {
   readonly on?: { readonly event: string };
   /** `continue` unless told. */
   readonly onFailure?: FailurePolicy;
-  /** What of the params is looked at by conditions. */
+  /** What of the params is looked at by conditions, and which lists of theirs are mapped over. */
   readonly paramFacts?: readonly Path[];
+  /** Of tasks. */
+  readonly groups?: readonly GroupSpec[];
+  /** How many items one map may have; DEFAULT_MAP_SIZE unless told. */
+  readonly maxMapSize?: number;
 }
 
 export const MAX_TASKS = 10_000;
+export const DEFAULT_MAP_SIZE = 10_000;
+export const MAX_MAP_SIZE = 1_000_000;
+/** Tasks of one run, those that its maps have made included. */
+export const MAX_RUN_TASKS = 2_000_000;

@@ -102,6 +102,8 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     claim,
     runUid: runs.uidOf(run),
     version,
+    specNo: claim.taskNo,
+    map: null,
     hasParams: runs.has(run, HAS_PARAMS),
     // In a plain graph nothing runs whose upstream has not succeeded.
     succeededUpstream: isPlain ? needs[claim.taskNo]! : upstream(state, run, claim.taskNo, [SUCCEEDED]),
