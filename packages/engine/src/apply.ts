@@ -7,6 +7,7 @@ import { applyWorkerSilence } from './apply/apply-worker.ts';
 import { assert } from './assert.ts';
 import type { Change, KeyStored } from './change.ts';
 import type { State } from './state.ts';
+import { applyOfHolder } from './task/checkpoint.ts';
 
 export function apply(state: State, change: Change): void {
   switch (change.kind) {
@@ -30,6 +31,9 @@ export function apply(state: State, change: Change): void {
     case 'AttemptEnded':
     case 'TaskCleared':
       return applyTaskChange(state, change);
+    case 'CheckpointSaved':
+    case 'ClaimAsserted':
+      return applyOfHolder(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

@@ -3,7 +3,7 @@
  * into state. What a change implies (a task made ready, a task that will never run) is derived, never stored: see
  * `task/derive.ts`.
  *
- * `params`, `output` and `error` pass through to the store and are not kept in memory, nor written to the journal.
+ * `params`, `output`, `error` and checkpoints pass through to the store and are not kept in memory, nor written to the journal.
  */
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
@@ -224,6 +224,33 @@ export interface RunReopened {
   readonly at: Instant;
 }
 
+/**
+ * User code asked for its progress to be kept: the next attempt of the task gets it. A number of its own for each, which grows
+ * within an attempt: one that is late is told from one that is new.
+ */
+export interface CheckpointSaved {
+  readonly kind: 'CheckpointSaved';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly no: number;
+  /** JSON. Like outputs it goes to the store alone. */
+  readonly value: string;
+  readonly at: Instant;
+}
+
+/**
+ * An attempt asked whether the task is still its own, and it was. Nothing changes by it: it is there so that the answer rests on
+ * a commit, which an owner that lost its shard can't make (I14).
+ */
+export interface ClaimAsserted {
+  readonly kind: 'ClaimAsserted';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly at: Instant;
+}
+
 /** The run's outcome is fixed; what still runs is being ended (I33, I42). */
 export interface RunClosing {
   readonly kind: 'RunClosing';
@@ -277,6 +304,8 @@ export type Change =
   | ClaimReturned
   | AttemptEnded
   | TaskCleared
+  | CheckpointSaved
+  | ClaimAsserted
   | RunReopened
   | RunClosing
   | RunEnded

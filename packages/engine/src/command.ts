@@ -102,6 +102,23 @@ export interface ReportAttempt {
   readonly startedAt: Instant | null;
 }
 
+/** Keep this for the next attempt of the task. Sent again it is the same: `no` grows with each new one of an attempt (I22). */
+export interface SaveCheckpoint {
+  readonly kind: 'SaveCheckpoint';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+  readonly no: number;
+  /** JSON. */
+  readonly value: string;
+}
+
+/** Is the task still held by this claim? Asked before a write to an outside system. */
+export interface AssertOwned {
+  readonly kind: 'AssertOwned';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+}
+
 /** The worker did not start this claim. */
 export interface RefuseClaim {
   readonly kind: 'RefuseClaim';
@@ -190,6 +207,8 @@ export type Command =
   | SetSchedulePaused
   | RetireDag
   | ReportAttempt
+  | SaveCheckpoint
+  | AssertOwned
   | RefuseClaim
   | LendSlots
   | RecallSlots

@@ -2,6 +2,7 @@
 import type { ClaimRef } from './command.ts';
 import type { Version } from './dag/version.ts';
 import type { Epoch, NodeId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
+import type { CheckpointRef } from './task/checkpoint.ts';
 
 /** Numbers `from`, `from + step`, … : `count` of them. Instances of one mapped task lie so. */
 export interface NumberRange {
@@ -64,6 +65,8 @@ export interface SendAssignment {
   readonly failedUpstream: readonly number[];
   /** And of those that were skipped, or have not ended. */
   readonly missingUpstream: readonly number[];
+  /** What an earlier attempt has left for this one; the host fetches it. */
+  readonly checkpoint: CheckpointRef | null;
 }
 
 export interface KillAttempt {

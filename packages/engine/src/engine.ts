@@ -19,6 +19,7 @@ import { submitRuns } from './run/submit.ts';
 import { setSchedulePaused, strikeSchedule } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
+import { assertOwned, saveCheckpoint } from './task/checkpoint.ts';
 import { refuseClaim, reportAttempt } from './task/report.ts';
 import { retryTask } from './task/retry-task.ts';
 import { dropDeadTimers } from './timer/dead-timers.ts';
@@ -114,6 +115,10 @@ function decide(recorder: Recorder, command: Command): Answer {
       return reportAttempt(recorder, command);
     case 'RefuseClaim':
       return refuseClaim(recorder, command);
+    case 'SaveCheckpoint':
+      return saveCheckpoint(recorder, command);
+    case 'AssertOwned':
+      return assertOwned(recorder, command);
     case 'CancelRun':
       return cancelRun(recorder, command);
     case 'RetryTask':
@@ -153,6 +158,8 @@ function runOfCommand(command: Command): State['touching'] {
   switch (command.kind) {
     case 'ReportAttempt':
     case 'RefuseClaim':
+    case 'SaveCheckpoint':
+    case 'AssertOwned':
       return command.claim.runId;
     case 'CancelRun':
     case 'RetryTask':

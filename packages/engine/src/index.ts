@@ -20,6 +20,7 @@ export { nextWindow, parseCron } from './schedule/cron.ts';
 export type { ZoneData } from './schedule/zone.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';
 export type * from './stored.ts';
+export type { CheckpointRef } from './task/checkpoint.ts';
 export { deriveFaults, deriveTaskStates } from './task/derive.ts';
 export * from './task/outcome.ts';
 export { TRIGGER_RULES, type TriggerRule } from './task/trigger.ts';

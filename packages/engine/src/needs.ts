@@ -30,6 +30,8 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'StrikeRun':
       return runNeeds(state, command.runId);
     case 'ReportAttempt':
+    case 'SaveCheckpoint':
+    case 'AssertOwned':
       return runNeeds(state, command.claim.runId);
     case 'Tick':
       return dueSchedules({ state }).flatMap((dagId) => {
@@ -61,6 +63,8 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'StrikeRun':
       return shardOfRun(command.runId);
     case 'ReportAttempt':
+    case 'SaveCheckpoint':
+    case 'AssertOwned':
     case 'RefuseClaim':
       return shardOfRun(command.claim.runId);
     default:

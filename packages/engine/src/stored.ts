@@ -18,6 +18,7 @@ import type {
   WorkerId,
 } from './ids.ts';
 import type { RunOutcome, RunPhase } from './run/phase.ts';
+import type { CheckpointRef } from './task/checkpoint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
 
 export interface StoredShard {
@@ -81,6 +82,8 @@ export interface StoredTask {
   readonly budgetBase: number;
   /** What decisions need of its output; null unless it has succeeded, and others look at it. */
   readonly facts: string | null;
+  /** What an attempt of it has left for the next one. */
+  readonly checkpoint: CheckpointRef | null;
 }
 
 export interface StoredRun {

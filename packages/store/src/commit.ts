@@ -8,6 +8,7 @@ import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from 
 import { type Call, call, statement } from './statement.ts';
 import { insertAttempts, insertPayloads } from './statements/attempt.ts';
 import { clearTasks, reopenRuns } from './statements/by-hand.ts';
+import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
@@ -77,6 +78,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
+  for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
   if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));
   return calls;

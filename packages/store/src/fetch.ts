@@ -20,6 +20,7 @@ import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from '.
 import { type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
+import { checkpointNo } from './statements/checkpoint.ts';
 import {
   type DagKey,
   parseDags,
@@ -179,13 +180,18 @@ export async function fetchPayloads(
   const payloads = new Map<string, string>();
   if (keys.length === 0) return payloads;
   const calls = [...byLeaf(keys, (key) => leafOfRun(days, key.runId))].map(([leaf, list]) =>
-    call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map((key) => key.taskNo ?? PARAMS_TASK_NO))),
+    call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map(numberOf))),
   );
+  const names = new Map(keys.map((key) => [`${key.runId}/${numberOf(key)}`, payloadName(key)]));
   for (const { rows } of await database.snapshot((ask) => ask(calls, { last: true }))) {
     for (const [id, number, body] of rows) {
-      const taskNo = Number(number) === PARAMS_TASK_NO ? null : (Number(number) as PayloadKey['taskNo']);
-      payloads.set(payloadName({ runId: Number(id) as RunId, taskNo }), decodeText(body ?? ''));
+      payloads.set(names.get(`${Number(id)}/${Number(number)}`) ?? '', decodeText(body ?? ''));
     }
   }
   return payloads;
+}
+
+function numberOf({ taskNo, checkpoint }: PayloadKey): number {
+  if (taskNo === null) return PARAMS_TASK_NO;
+  return checkpoint === undefined ? taskNo : checkpointNo(taskNo);
 }

@@ -321,6 +321,37 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  CheckpointSaved: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.fence);
+      to.uint(c.no);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      taskNo: from.uint() as TaskNo,
+      fence: from.uint() as Fence,
+      no: from.uint(),
+      value: '',
+      at: from.instant(),
+    }),
+  },
+  ClaimAsserted: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.fence);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      taskNo: from.uint() as TaskNo,
+      fence: from.uint() as Fence,
+      at: from.instant(),
+    }),
+  },
   RunReopened: {
     write(to, c) {
       to.run(c.runId);
@@ -410,6 +441,8 @@ const KINDS: readonly Kind[] = [
   'DagRevived',
   'TaskCleared',
   'RunReopened',
+  'CheckpointSaved',
+  'ClaimAsserted',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -54,6 +54,8 @@ const everything: Change[] = [
   again,
   { ...succeeded({ ...claim, taskNo: 2 as never }), taskState: 'retrying', retryAt: START, outcome: 'lost' },
   { kind: 'RunAdmitted', runId: other.runId, at: START },
+  { ...again, kind: 'CheckpointSaved', no: 1, value: '{}' },
+
   { kind: 'RunReopened', runId: (third.runId + 1) as RunId, admitted: true, actor: dag.actor, at: START },
   {
     kind: 'TaskCleared',

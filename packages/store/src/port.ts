@@ -8,6 +8,7 @@
 import type {
   AdmittedCount,
   Change,
+  CheckpointRef,
   Epoch,
   Instant,
   Need,
@@ -151,6 +152,8 @@ export interface PayloadKey {
   readonly runId: RunId;
   /** Null for the params of the run, otherwise the output of that task. */
   readonly taskNo: TaskNo | null;
+  /** In place of its output, what an attempt of the task has left for the next one. Only the newest one is there. */
+  readonly checkpoint?: CheckpointRef;
 }
 
 export interface Store {
@@ -182,6 +185,7 @@ export interface Store {
 }
 
 /** The key of a payload in the answer of `fetchPayloads`. */
-export function payloadName({ runId, taskNo }: PayloadKey): string {
+export function payloadName({ runId, taskNo, checkpoint }: PayloadKey): string {
+  if (checkpoint !== undefined) return `${runId}/${taskNo}@${checkpoint.fence}.${checkpoint.no}`;
   return `${runId}/${taskNo ?? 'params'}`;
 }

@@ -11,6 +11,7 @@ import type {
   AttemptClaimed,
   AttemptEnded,
   Change,
+  CheckpointSaved,
   ClaimReturned,
   DagDeployed,
   DagId,
@@ -105,6 +106,8 @@ export interface FoldedRows {
   readonly silence: Map<string, SilenceFold>;
   readonly reopened: RunReopened[];
   readonly cleared: TaskCleared[];
+  /** The last one of each task. */
+  readonly checkpoints: Map<string, CheckpointSaved>;
 }
 
 /**
@@ -145,6 +148,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     silence: new Map(),
     reopened: [],
     cleared: [],
+    checkpoints: new Map(),
   };
   for (const change of changes) foldChange(rows, change);
   return rows;
@@ -211,6 +215,11 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'TaskCleared':
       rows.cleared.push(change);
+      return;
+    case 'CheckpointSaved':
+      rows.checkpoints.set(`${change.runId}/${change.taskNo}`, change);
+      return;
+    case 'ClaimAsserted':
       return;
     case 'WorkerSilenced':
       silenceOf(rows, change).silent = true;

@@ -11,6 +11,7 @@ import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
 import { taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { checkpointOf } from '../task/checkpoint.ts';
 import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
@@ -109,6 +110,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     succeededUpstream: isPlain ? needs[claim.taskNo]! : upstream(state, run, claim.taskNo, [SUCCEEDED]),
     failedUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_FAILED),
     missingUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_DECIDED, false),
+    checkpoint: checkpointOf(state, run, claim.taskNo),
   });
   watchLease(state, worker);
 }

@@ -10,6 +10,7 @@ import { beginLease, watchLease } from '../lease/lease.ts';
 import { enqueue } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
+import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
 import { failsRun } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
@@ -74,6 +75,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
+  if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   const spec = taskSpecOf(state, slot);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;

@@ -5,6 +5,7 @@
 
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
+import type { CheckpointRef } from '../task/checkpoint.ts';
 import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
 import { readUid, writeUid } from './uid-column.ts';
@@ -44,6 +45,8 @@ export class RunTable {
   readonly version: (Version | undefined)[] = [];
   /** Of runs that conditions look at, once there are any. */
   readonly facts = new Map<number, RunFacts>();
+  /** Which of a run's tasks have left one, by their numbers; of runs that have any. */
+  readonly checkpoints = new Map<number, Map<number, CheckpointRef>>();
 
   get count(): number {
     return this.used - this.free.length;
@@ -74,6 +77,7 @@ export class RunTable {
     this.id[slot] = 0;
     this.version[slot] = undefined;
     if (this.facts.size > 0) this.facts.delete(slot);
+    if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     this.free.push(slot);
   }
 

@@ -157,6 +157,14 @@ export class MemoryStore {
       case 'AttemptEnded':
       case 'TaskCleared':
         return this.writeTask(change);
+      case 'CheckpointSaved': {
+        const { taskRows } = this.runs.get(change.runId)!;
+        const { taskNo, fence, no } = change;
+        taskRows.set(taskNo, { ...taskRows.get(taskNo)!, checkpoint: { fence, no } });
+        return;
+      }
+      case 'ClaimAsserted':
+        return;
       default:
         return this.writeRun(change);
     }
@@ -204,7 +212,8 @@ export class MemoryStore {
     if (change.kind === 'AttemptClaimed') {
       const { attemptNo, workerId, at: claimedAt } = change;
       const counts = { lostCount: known?.lostCount ?? 0, budgetBase: known?.budgetBase ?? 0 };
-      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, ...counts };
+      const checkpoint = known?.checkpoint ?? null;
+      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts };
       taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...fresh });
     } else if (change.kind === 'TaskCleared') {
       if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);

@@ -73,6 +73,8 @@ export function describe(change: Change): Told | null {
     }
     case 'TaskCleared':
       return ofTask('task.retried', change, { attempt: change.attemptNo, actor: change.actor });
+    case 'CheckpointSaved':
+    case 'ClaimAsserted':
     case 'KeyStored':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':

@@ -104,7 +104,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
       setRun(tables, change, { claimed: true });
       const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-      const open = { retryAt: null, endedAt: null, outcome: null, facts: null, ...counts };
+      const checkpoint = before?.checkpoint ?? null;
+      const open = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts };
       return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
     }
     case 'ClaimReturned':
@@ -139,6 +140,16 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
       return setTask(tables, runId, { ...task, state: 'cleared', ...budget });
     }
+    case 'CheckpointSaved': {
+      const { runId, taskNo, fence, no, value } = change;
+      const task = runningTask(tables, change);
+      if (task.checkpoint !== null) tables.payloads.delete(payloadName({ runId, taskNo, checkpoint: task.checkpoint }));
+      tables.payloads.set(payloadName({ runId, taskNo, checkpoint: { fence, no } }), value);
+      return setTask(tables, runId, { ...task, checkpoint: { fence, no } });
+    }
+    case 'ClaimAsserted':
+      runningTask(tables, change);
+      return;
     case 'RunReopened': {
       const { runId, admitted } = change;
       const run = tables.runs.get(runId);
@@ -210,7 +221,10 @@ function setDag(
 
 function runningTask(
   tables: Tables,
-  change: Extract<Change, { taskNo: TaskNo; kind: 'ClaimReturned' | 'AttemptEnded' }>,
+  change: Extract<
+    Change,
+    { taskNo: TaskNo; kind: 'ClaimReturned' | 'AttemptEnded' | 'CheckpointSaved' | 'ClaimAsserted' }
+  >,
 ) {
   const task = tables.tasks.get(change.runId)?.get(change.taskNo);
   if (task?.state !== 'running' || task.fence !== change.fence) throw new Violation('an ended claim is held', change);

@@ -225,7 +225,8 @@ export class Generator {
         const reason = this.#one(['refused', 'undelivered', 'drained'] as const);
         return this.#emit({ kind: 'ClaimReturned', runId, taskNo, fence: task.fence, reason, at: this.#tick() });
       }
-      if (chance < 0.6) return this.#end(run, taskNo, 'succeeded', null);
+      if (chance < 0.4) return this.#checkpoint(run, task);
+      if (chance < 0.65) return this.#end(run, taskNo, 'succeeded', null);
       const retryAt = this.#random() < 0.6 ? ((this.#now + 5_000) as Instant) : null;
       return this.#end(run, taskNo, this.#one(FAILURES), retryAt);
     }
@@ -235,6 +236,13 @@ export class Generator {
     const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };
     const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
     this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, workerId: this.#one(this.#workers), at: this.#tick() });
+  }
+
+  #checkpoint({ runId }: ModelRun, { taskNo, fence, checkpoint }: ModelRun['tasks'][number]): void {
+    const no = 1 + (checkpoint?.fence === fence ? checkpoint.no : 0);
+    const at = this.#tick();
+    if (this.#random() < 0.2) return this.#emit({ kind: 'ClaimAsserted', runId, taskNo, fence, at });
+    this.#emit({ kind: 'CheckpointSaved', runId, taskNo, fence, no, value: `{"no":${no},"it's":"\\n€"}`, at });
   }
 
   #end({ runId }: ModelRun, taskNo: TaskNo, outcome: AttemptOutcome, retryAt: Instant | null): void {

@@ -147,7 +147,8 @@ export class Model {
         run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
         const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
         const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, ...counts });
+        const checkpoint = before?.checkpoint ?? null;
+        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts });
         run.claimed = true;
         return;
       }
@@ -166,6 +167,16 @@ export class Model {
         Object.assign(this.task(runId, taskNo), { state: 'cleared', ...budget });
         return;
       }
+      case 'CheckpointSaved': {
+        const { runId, taskNo, fence, no, value } = change;
+        const task = this.task(runId, taskNo);
+        if (task.checkpoint !== null) this.payloads.delete(payloadName({ runId, taskNo, checkpoint: task.checkpoint }));
+        task.checkpoint = { fence, no };
+        this.payloads.set(payloadName({ runId, taskNo, checkpoint: task.checkpoint }), value);
+        return;
+      }
+      case 'ClaimAsserted':
+        return;
       case 'RunReopened':
         Object.assign(this.run(change.runId), { phase: 'open', outcome: null, admitted: change.admitted });
         return;

@@ -101,8 +101,10 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
 }
 
 async function comparePayloads(reader: Store, model: Model): Promise<void> {
-  const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] =>
-    [null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo }));
+  const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] => [
+    ...[null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo })),
+    ...tasks.flatMap(({ taskNo, checkpoint }) => (checkpoint === null ? [] : [{ runId, taskNo, checkpoint }])),
+  ];
   const found = await reader.fetchPayloads(model.allRuns().flatMap(ofRun));
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(model.payloads));
 }

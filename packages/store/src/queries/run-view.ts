@@ -151,7 +151,7 @@ const selectPayloads = leafStatement(
     select p.task_no, p.body, sum(octet_length(p.body)) over (order by p.task_no) as bytes
       from run_${leaf} r join payload_${leaf} p on p.shard = r.shard and p.run_id = r.run_id
      where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer
-       and ($5::integer[] is null or p.task_no = any ($5::integer[]))) p
+       and p.task_no >= -1 and ($5::integer[] is null or p.task_no = any ($5::integer[]))) p
    where bytes <= $4::bigint`,
 );
 

@@ -22,6 +22,7 @@ import { attemptOutcomes, phases, priorities, runOutcomes, taskStates } from '..
 import { type Leaf, readable } from '../leaf.ts';
 import { type Call, call, leafStatement } from '../statement.ts';
 import { parseIntegers, parseUuids } from '../text.ts';
+import { readCheckpointRef } from './checkpoint.ts';
 import { keyColumns } from './run.ts';
 
 /** Words and marks of a run packed in one integer: fewer columns to carry and parse. Outcome 0 is none. */
@@ -47,7 +48,8 @@ const selectTasks = leafStatement(
       array_agg(t.fence)::text, array_agg(t.worker_id)::text, array_agg(t.claimed_at)::text,
       array_agg(coalesce(t.retry_at, -1))::text, array_agg(coalesce(t.ended_at, -1))::text,
       array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text,
-      json_object_agg(t.run_id || '/' || t.task_no, t.facts) filter (where t.facts is not null)::text
+      json_object_agg(t.run_id || '/' || t.task_no, t.facts) filter (where t.facts is not null)::text,
+      json_object_agg(t.run_id || '/' || t.task_no, t.checkpoint) filter (where t.checkpoint is not null)::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
     join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
@@ -71,6 +73,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
     parseIntegers(row[c]),
   );
   const facts = parseFacts(row[12]);
+  const checkpoints = parseFacts(row[13]);
   for (let i = 0; i < workers.length; i++) {
     const runId = at(runIds, i) as RunId;
     const outcome = at(outcomes, i);
@@ -87,6 +90,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
       lostCount: at(lostCounts, i),
       budgetBase: at(budgetBases, i),
       facts: facts?.[`${runId}/${at(taskNos, i)}`] ?? null,
+      checkpoint: readCheckpointRef(checkpoints?.[`${runId}/${at(taskNos, i)}`]),
     };
     const tasks = into.get(runId);
     if (tasks === undefined) into.set(runId, [task]);

@@ -1,0 +1,80 @@
+/**
+ * What a running attempt may ask of the owner of its task: to keep a checkpoint for the attempt after it, and whether the task
+ * is still its own. Both are for the holder of the claim alone (I21), and both are answered when they are committed.
+ *
+ * A checkpoint is kept over failed attempts of a task, retries by hand included, until the task has succeeded and is to be run anew.
+ */
+import { assert } from '../assert.ts';
+import type { CheckpointSaved, ClaimAsserted } from '../change.ts';
+import { type Answer, type AssertOwned, type ClaimRef, RECORDED, refuse, type SaveCheckpoint } from '../command.ts';
+import type { Fence } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { CLOSING, SET_ASIDE } from '../run/run-table.ts';
+import { slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { findTask, isHeld } from './report.ts';
+import { RUNNING } from './task-table.ts';
+
+/** Names one checkpoint of a task: the attempt that left it, and its number within that attempt. */
+export interface CheckpointRef {
+  readonly fence: Fence;
+  readonly no: number;
+}
+
+/** One that was saved already, or is older than the last one that was, changes nothing: it has only taken long (I22). */
+export function saveCheckpoint(recorder: Recorder, { claim, no, value }: SaveCheckpoint): Answer {
+  const { state } = recorder;
+  const slot = heldSlot(state, claim);
+  if (slot === null) return notHeld(state, claim);
+  const last = checkpointOf(state, state.tasks.run[slot]!, claim.taskNo);
+  if (last?.fence === claim.fence && no <= last.no) return RECORDED;
+  const { runId, taskNo, fence } = claim;
+  recorder.record({ kind: 'CheckpointSaved', runId, taskNo, fence, no, value, at: state.now });
+  return RECORDED;
+}
+
+/** An attempt that was told to stop is not to write anything any more, though it still holds the task (I42). */
+export function assertOwned(recorder: Recorder, { claim }: AssertOwned): Answer {
+  const { state } = recorder;
+  const slot = heldSlot(state, claim);
+  if (slot === null) return notHeld(state, claim);
+  if (isToldToStop(state, slot)) return refuse('STALE_TOKEN', 'cancelled');
+  const { runId, taskNo, fence } = claim;
+  recorder.record({ kind: 'ClaimAsserted', runId, taskNo, fence, at: state.now });
+  return RECORDED;
+}
+
+export function checkpointOf({ runs }: State, run: number, taskNo: number): CheckpointRef | null {
+  return runs.checkpoints.size === 0 ? null : (runs.checkpoints.get(run)?.get(taskNo) ?? null);
+}
+
+export function noteCheckpoint({ runs }: State, run: number, taskNo: number, { fence, no }: CheckpointRef): void {
+  const known = runs.checkpoints.get(run) ?? new Map<number, CheckpointRef>();
+  known.set(taskNo, { fence, no });
+  runs.checkpoints.set(run, known);
+}
+
+export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsserted): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0 && state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
+  assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
+  if (change.kind === 'CheckpointSaved') noteCheckpoint(state, run, change.taskNo, change);
+}
+
+function heldSlot(state: State, claim: ClaimRef): number | null {
+  const slot = findTask(state, claim);
+  if (slot === null || !isHeld(state, slot, claim)) return null;
+  return state.tasks.attemptNo[slot] === claim.attemptNo ? slot : null;
+}
+
+function isToldToStop({ runs, tasks }: State, slot: number): boolean {
+  return runs.phase[tasks.run[slot]!] === CLOSING;
+}
+
+function notHeld(state: State, claim: ClaimRef): Answer {
+  const run = state.runs.find(claim.runId);
+  if (run >= 0 && state.runs.has(run, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
+  return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+}
