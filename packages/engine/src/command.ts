@@ -50,6 +50,8 @@ export interface SubmitRuns {
   readonly key: { readonly key: string; readonly bodyHash: string } | null;
   /** An earlier send of this very command may have been done: look before doing it. */
   readonly mayRepeat: boolean;
+  /** The version whose schema the params were checked against, and filled in from. Absent: they were not. */
+  readonly checkedFor?: VersionNo;
   /** What asked for them; `api` unless told. */
   readonly cause?: 'api' | 'event';
   readonly actor: Actor;
@@ -225,6 +227,7 @@ export type RefusalCode =
   | 'SCHEDULE_NOT_FOUND'
   | 'SCHEDULE_INVALID'
   | 'IDEMPOTENCY_CONFLICT'
+  | 'PARAMS_UNCHECKED'
   | 'TASK_NOT_FOUND'
   | 'TASK_NOT_RETRYABLE'
   | 'RUN_ENDED'

@@ -47,6 +47,13 @@ export const ERRORS = {
     message: 'The request is not well-formed.',
     remedy: 'Correct what "problems" names and send it again.',
   },
+  PARAMS_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'The params do not fit what the dag {dag} takes.',
+    remedy: 'Correct what "problems" names. The dag shows its JSON Schema under "params".',
+  },
   DAG_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

@@ -1,4 +1,6 @@
 export * from './errors.ts';
 export * from './limits.ts';
+export { type CheckedParams, checkParams } from './params/check.ts';
+export type { ParamsSchema } from './params/schema.ts';
 export * from './rest/index.ts';
 export * from './words.ts';

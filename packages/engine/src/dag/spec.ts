@@ -116,6 +116,10 @@ export interface DagSpec {
   readonly groups?: readonly GroupSpec[];
   /** How many items one map may have; DEFAULT_MAP_SIZE unless told. */
   readonly maxMapSize?: number;
+  /** What the params must be. Checked at the edge: here it only counts for which version that was done. */
+  readonly paramsSchema?: object | boolean;
+  /** JSON text: the params of a scheduled run. */
+  readonly defaultParams?: string;
 }
 
 export const MAX_TASKS = 10_000;

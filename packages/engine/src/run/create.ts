@@ -47,6 +47,6 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
     bitsOf(48, schedule.dagId, firesAt, 11),
     bitsOf(26, schedule.dagId, firesAt, 12),
   );
-  const { priority } = dag.current.spec;
-  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params: null, actor: SCHEDULE });
+  const { priority, defaultParams: params = null } = dag.current.spec;
+  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
 }

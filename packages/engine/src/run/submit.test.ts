@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SubmitRuns } from '../command.ts';
-import { type DagId, type TenantId, uidOfItem } from '../ids.ts';
+import { type DagId, type TenantId, uidOfItem, type VersionNo } from '../ids.ts';
 import { type Scenario, scenario } from '../scenario.ts';
 import { job } from '../testing/specs.ts';
 
@@ -133,4 +133,14 @@ test.each(['api', 'event'] as const)('a run that was asked for by %s says so', (
   box.submit({ cause });
   box.submit();
   expect(box.changes('RunCreated').map((run) => run.cause)).toEqual([cause, 'api']);
+});
+
+test('params are taken only as checked for the version that the run gets (I12)', () => {
+  const box = scenario({ dag: job(), runs: 0 });
+  expect(box.feed(submission(box, { checkedFor: 2 as VersionNo }))).toMatchObject({ code: 'PARAMS_UNCHECKED' });
+  box.deploy({ ...job(), paramsSchema: { type: 'object' }, defaultParams: '{"n":1}' });
+  expect(box.feed(submission(box))).toEqual({ ok: false, code: 'PARAMS_UNCHECKED', detail: '2' });
+  expect(box.feed(submission(box, { checkedFor: 1 as VersionNo }))).toMatchObject({ code: 'PARAMS_UNCHECKED' });
+  expect(box.changes('RunCreated')).toEqual([]);
+  expect(box.feed(submission(box, { checkedFor: 2 as VersionNo }))).toMatchObject({ ok: true, kind: 'submitted' });
 });

@@ -20,6 +20,12 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
+  // Another version has come since the edge looked: whoever asked checks again.
+  const isChecked =
+    command.checkedFor === undefined
+      ? dag.current.spec.paramsSchema === undefined
+      : command.checkedFor === dag.current.no;
+  if (!isChecked) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority } = command.items[index]!;

@@ -95,6 +95,8 @@ export const dagDefinitionSchema = z.strictObject({
   schedule: scheduleSchema.nullable().default(null),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
+  /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */
+  params: z.union([z.boolean(), z.record(z.string(), z.unknown())], 'must be a JSON Schema').optional(),
 });
 
 /** What a user may write: everything with a default may be left out. */

@@ -23,6 +23,10 @@ const WORDS: Readonly<Record<string, Words>> = {
     examples: [{ event: 'order.paid' }],
   },
   'on.event': { description: 'Name of the event.', examples: ['order.paid'] },
+  params: {
+    description: 'JSON Schema of the params: checked when a run is submitted; defaults are filled in.',
+    examples: [{ type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] }],
+  },
   tasks: { description: 'At most 10,000. Their order does not matter: needs and inputs say what comes first.' },
   'tasks[]': { description: 'A task does one thing: call, run, http or handler.' },
   'tasks[].name': { description: 'Unique within the dag.', examples: ['extract'] },

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
+import type { ParamsSchema } from '../params/schema.ts';
 import { type Priority, problemsOf } from './common.ts';
 import {
   dagDefinitionSchema,
@@ -14,6 +15,7 @@ import {
 } from './dag-definition.ts';
 import { findCycle } from './find-cycle.ts';
 import { type ConditionShape, checkGraph, graphFields, readConditions } from './read-graph.ts';
+import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
 import type { WorkShape } from './work.ts';
@@ -65,6 +67,8 @@ export interface DagSpecShape {
   readonly on?: { readonly event: string };
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
   readonly paramFacts?: readonly Path[];
+  readonly paramsSchema?: ParamsSchema;
+  readonly defaultParams?: string;
 }
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -137,6 +141,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined }, problems),
   );
   checkGraph(tasks, needs, problems);
+  const params = readParamsSchema(definition, problems);
   refuseIf(problems, dag);
 
   const cycle = findCycle(needs);
@@ -166,6 +171,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
       ? {}
       : { onFailure: definition.onFailure }),
     ...(conditions.paramFacts.length === 0 ? {} : { paramFacts: conditions.paramFacts }),
+    ...params,
   };
   return { name: dag, spec };
 }

@@ -72,6 +72,8 @@ export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
 /** One dag, with its tasks. */
 export const dagDetailsSchema = dagViewSchema.extend({
   onFailure: z.enum(FAILURE_POLICIES),
+  /** JSON Schema of the params; null when they may be anything. */
+  params: z.union([z.boolean(), z.record(z.string(), z.unknown())]).nullable(),
   tasks: z.array(taskSpecViewSchema),
 });
 export type DagDetails = z.infer<typeof dagDetailsSchema>;

@@ -52,6 +52,11 @@ export type ListEvents = z.infer<typeof listEventsSchema>;
 export const signalEventSchema = z.strictObject({ payload: paramsSchema.optional() });
 export type SignalEvent = z.infer<typeof signalEventSchema>;
 
-/** The runs that the event has made, one of each dag with `on: { event }`. */
-export const signalledSchema = z.object({ runs: z.array(z.object({ dag: z.string(), id: runIdSchema })) });
+/** The runs that the event has made, one of each dag with `on: { event }`; and the dags that do not take its payload. */
+export const signalledSchema = z.object({
+  runs: z.array(z.object({ dag: z.string(), id: runIdSchema })),
+  refused: z
+    .array(z.object({ dag: z.string(), problems: z.array(z.object({ path: z.string(), message: z.string() })) }))
+    .optional(),
+});
 export type Signalled = z.infer<typeof signalledSchema>;

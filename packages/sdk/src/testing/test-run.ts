@@ -5,7 +5,7 @@
 import { deriveTaskStates, Graph, type Instant, nextDue, type SendAssignment, type TaskState } from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
 import { zoneData } from '@signalbox/host/zones';
-import { type DagSpecShape, toDagSpec } from '@signalbox/protocol';
+import { checkParams, type DagSpecShape, SignalboxError, toDagSpec } from '@signalbox/protocol';
 import type { Dag } from '../dag/dag.ts';
 import { AttemptStopped, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
@@ -43,7 +43,16 @@ export async function testRun<Params = unknown>(
   options: TestRunOptions<NoInfer<Params>> = {},
 ): Promise<TestRun> {
   const { name, spec } = toDagSpec(definitionOf(dag));
-  return new World(name, spec, handlersOf(spec, functionsOf(dag), options.stubs ?? {}), options).run();
+  const params = paramsFor(name, spec, options.params ?? null);
+  return new World(name, spec, handlersOf(spec, functionsOf(dag), options.stubs ?? {}), { ...options, params }).run();
+}
+
+/** Checked, and filled in, as by a server. */
+function paramsFor(dag: string, { paramsSchema }: DagSpecShape, params: unknown): unknown {
+  if (paramsSchema === undefined) return params;
+  const checked = checkParams(paramsSchema, params);
+  if (checked.ok) return checked.params;
+  throw new SignalboxError('PARAMS_INVALID', { dag, problems: checked.problems });
 }
 
 interface Running {
@@ -70,7 +79,8 @@ class World {
   constructor(name: string, spec: DagSpecShape, handlers: ReadonlyMap<string, Stub>, options: TestRunOptions) {
     this.#name = name;
     // Its own schedule would add runs of its own when the clock jumps.
-    this.#spec = { ...spec, schedule: null };
+    const { paramsSchema: _checked, ...rest } = spec;
+    this.#spec = { ...rest, schedule: null };
     this.#handlers = handlers;
     this.#options = options;
     const queues = [...new Set(spec.tasks.map(({ queue }) => queue))];

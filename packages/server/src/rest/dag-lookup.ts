@@ -1,11 +1,14 @@
 /** Where dags live, kept for a while: every submission asks. A place that turns out to be wrong is looked up again. */
 import { createHash } from 'node:crypto';
-import { type DagId, SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
+import { type DagId, SHARD_COUNT, type ShardNo, type TenantId, type VersionNo } from '@signalbox/engine';
+import type { ParamsSchema } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';
 
 export interface DagPlace {
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  /** What its params must be, as of the version that was current when it was looked up; absent when nobody looked. */
+  readonly params?: { readonly versionNo: VersionNo; readonly schema: ParamsSchema } | null;
 }
 
 const KEPT = 20_000;
@@ -25,7 +28,9 @@ export class DagLookup {
   async find(tenantId: TenantId, name: string): Promise<DagPlace | null> {
     const dag = await this.#queries.findDag(tenantId, name);
     if (dag === null) return null;
-    const place = { shard: dag.shard, dagId: dag.dagId };
+    const schema = dag.spec.paramsSchema as ParamsSchema | undefined;
+    const params = schema === undefined ? null : { versionNo: dag.versionNo, schema };
+    const place: DagPlace = { shard: dag.shard, dagId: dag.dagId, params };
     this.keep(tenantId, name, place);
     return place;
   }

@@ -40,8 +40,9 @@ export function versionAnswer(version: VersionRow): VersionSummary {
 }
 
 /** The tasks, and what a failure of one of them means for the others. */
-export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'tasks'> {
-  return { onFailure: spec.onFailure ?? 'continue', tasks: tasksOf(spec) };
+export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'params' | 'tasks'> {
+  const params = (spec.paramsSchema as DagDetails['params'] | undefined) ?? null;
+  return { onFailure: spec.onFailure ?? 'continue', params, tasks: tasksOf(spec) };
 }
 
 function tasksOf(spec: DagSpec): TaskSpecView[] {

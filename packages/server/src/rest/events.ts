@@ -6,6 +6,7 @@ import {
   listEventsSchema,
   nameSchema,
   parseOr,
+  SignalboxError,
   type Signalled,
   signalEventSchema,
 } from '@signalbox/protocol';
@@ -54,18 +55,29 @@ export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
       make: async () => {
         const dags = await fromDatabase(() => queries.dagsOnEvent(tenantId, event), request.log);
         const key = keyIn(request);
-        const runs = dags.slice(0, MOST_TRIGGERED).map(async ({ name, shard, dagId }) => {
+        const runs: Signalled['runs'] = [];
+        const refused: NonNullable<Signalled['refused']> = [];
+        const made = dags.slice(0, MOST_TRIGGERED).map(async ({ name, shard, dagId }) => {
           // One key for each dag: an event that is signalled again finds the runs that it has made (I11).
           const derived = key === null ? null : `event:${event}:${key}`;
           const place = { shard, dagId };
-          const { uid } = await submitTo(request, parts, { name, place, params, key: derived, cause: 'event' });
-          return { dag: name, id: uid };
+          try {
+            const { uid } = await submitTo(request, parts, { name, place, params, key: derived, cause: 'event' });
+            runs.push({ dag: name, id: uid });
+          } catch (error) {
+            // What one dag does not take is no reason to keep it from the others.
+            if (!(error instanceof SignalboxError && error.code === 'PARAMS_INVALID')) throw error;
+            refused.push({ dag: name, problems: [...(error.details.problems ?? [])] });
+          }
         });
-        return { runs: await Promise.all(runs) };
+        await Promise.all(made);
+        return { runs: runs.sort(byDag), ...(refused.length === 0 ? {} : { refused: refused.sort(byDag) }) };
       },
     });
   });
 }
+
+const byDag = (a: { readonly dag: string }, b: { readonly dag: string }): number => (a.dag < b.dag ? -1 : 1);
 
 async function startOf(request: FastifyRequest, feed: EventFeed, { after, from }: ListEvents): Promise<Position> {
   const lastId = request.headers['last-event-id'];

@@ -19,9 +19,9 @@ import {
   submitSchema,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Caller } from '../auth/bearer.ts';
 import { randomBits } from '../ports/clock.ts';
 import type { RestParts } from './app.ts';
+import { type CheckedItems, checkItems } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -48,20 +48,9 @@ export function submitRoutes(app: FastifyInstance, parts: RestParts): void {
 }
 
 async function submit(request: DagRequest, parts: RestParts, items: readonly Item[]) {
-  const caller = callerOf(request);
   const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
-  const key = keyOf(request, items);
-  const { dags } = parts;
-  const known = dags.peek(caller.tenantId, name);
-  if (known !== undefined) {
-    const routed = await send(request, parts, caller, known, { items, key });
-    const isGone = routed.status === 'answered' && !routed.answer.ok && routed.answer.code === 'DAG_NOT_FOUND';
-    if (!isGone) return answerOf(routed, 'submitted', { dag: name });
-    dags.forget(caller.tenantId, name);
-  }
-  const found = await fromDatabase(() => dags.find(caller.tenantId, name), request.log);
-  if (found === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
-  return answerOf(await send(request, parts, caller, found, { items, key }), 'submitted', { dag: name });
+  const known = parts.dags.peek(callerOf(request).tenantId, name);
+  return sendTo(request, parts, { name, place: known, items, key: keyOf(request, items), cause: 'api' });
 }
 
 export interface OneRun {
@@ -74,34 +63,66 @@ export interface OneRun {
 }
 
 /** One run of a dag whose place is known. */
-export async function submitTo(request: FastifyRequest, parts: RestParts, run: OneRun) {
-  const items: Item[] = [{ params: run.params, priority: null }];
-  const key = run.key === null ? null : { key: run.key, bodyHash: bodyHashOf(items) };
-  const routed = await send(request, parts, callerOf(request), run.place, { items, key, cause: run.cause });
-  return answerOf(routed, 'submitted', { dag: run.name });
+export function submitTo(request: FastifyRequest, parts: RestParts, { params, key, ...run }: OneRun) {
+  const items: Item[] = [{ params, priority: null }];
+  return sendTo(request, parts, { ...run, items, key: key === null ? null : { key, bodyHash: bodyHashOf(items) } });
+}
+
+interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause'> {
+  readonly name: string;
+  /** Where the dag was when somebody last looked. */
+  readonly place: DagPlace | undefined;
+}
+
+/** A dag that is deployed again and again, each time between the look and the command. */
+const LOOKS_LIMIT = 4;
+
+/** What is known of the dag may be out of date: it may live elsewhere, or take other params. Then it is looked up, and tried again. */
+async function sendTo(request: FastifyRequest, parts: RestParts, { name, place, ...submission }: Submission) {
+  const { tenantId } = callerOf(request);
+  const { dags } = parts;
+  const look = async (): Promise<DagPlace> => {
+    dags.forget(tenantId, name);
+    const found = await fromDatabase(() => dags.find(tenantId, name), request.log);
+    if (found === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
+    return found;
+  };
+  let [at, isFresh] = place === undefined ? [await look(), true] : [place, false];
+  for (let looks = 1; ; looks++) {
+    const checked = isFresh ? checkItems(name, at, submission.items) : checkIfFits(name, at, submission.items);
+    if (checked !== null) {
+      const routed = await send(request, parts, at, { ...submission, ...checked });
+      if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT) return answerOf(routed, 'submitted', { dag: name });
+    }
+    [at, isFresh] = [await look(), true];
+  }
+}
+
+/** By a schema that may be out of date nobody is refused: null. */
+function checkIfFits(name: string, place: DagPlace, items: readonly Item[]): CheckedItems | null {
+  try {
+    return checkItems(name, place, items);
+  } catch (error) {
+    if (error instanceof SignalboxError) return null;
+    throw error;
+  }
+}
+
+function isOutOfDate(routed: Routed, isFresh: boolean): boolean {
+  if (routed.status !== 'answered' || routed.answer.ok) return false;
+  return routed.answer.code === 'PARAMS_UNCHECKED' || (routed.answer.code === 'DAG_NOT_FOUND' && !isFresh);
 }
 
 /** The uid is made here, before anything is sent: a command that is sent again names the same runs (I11). */
 function send(
   request: FastifyRequest,
   parts: RestParts,
-  { tenantId, actor }: Caller,
   { shard, dagId }: DagPlace,
-  { items, key, cause }: Pick<SubmitRuns, 'items' | 'key' | 'cause'>,
+  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause'>,
 ): Promise<Routed> {
+  const { tenantId, actor } = callerOf(request);
   const uid = makeRunUid(shard, Date.now() as Instant, randomBits(48), randomBits(26));
-  const command: SubmitRuns = {
-    kind: 'SubmitRuns',
-    shard,
-    tenantId,
-    dagId,
-    uid,
-    items,
-    key,
-    mayRepeat: false,
-    ...(cause === undefined ? {} : { cause }),
-    actor,
-  };
+  const command = { kind: 'SubmitRuns', shard, tenantId, dagId, uid, mayRepeat: false, actor, ...submission } as const;
   return parts.main.command(command, parts.leftMs(request));
 }
 

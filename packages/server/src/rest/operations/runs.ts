@@ -38,7 +38,7 @@ export const runOperations: readonly Operation[] = [
     example: { params: { order: 17 } },
     status: 201,
     answer: submittedSchema,
-    errors: ['DAG_NOT_FOUND'],
+    errors: ['DAG_NOT_FOUND', 'PARAMS_INVALID'],
   },
   {
     id: 'submitMany',
@@ -53,7 +53,7 @@ export const runOperations: readonly Operation[] = [
     example: { runs: [{ params: 1 }, { params: 2 }] },
     status: 201,
     answer: submittedBatchSchema,
-    errors: ['DAG_NOT_FOUND'],
+    errors: ['DAG_NOT_FOUND', 'PARAMS_INVALID'],
   },
   {
     id: 'listRuns',

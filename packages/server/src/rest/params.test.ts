@@ -1,0 +1,83 @@
+import { createClient } from '@signalbox/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.addServer();
+  await rig.addWorker({ echo: ({ params }: { params: unknown }) => params });
+});
+afterAll(() => rig.stop());
+
+const clientOf = (server: number) => createClient({ url: rig.servers[server]?.url ?? '', token: rig.token });
+const schemaOf = (least: number) => ({
+  type: 'object',
+  properties: { day: { type: 'string', format: 'date' }, cups: { type: 'integer', minimum: least, default: 7 } },
+  required: ['day'],
+  additionalProperties: false,
+});
+const deploy = (name: string, more: object) =>
+  rig.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'a', handler: 'echo' }], ...more });
+
+test('params are checked when a run is submitted, and defaults filled in (I12)', async () => {
+  await deploy('brew', { params: schemaOf(1) });
+  const client = clientOf(0);
+  const { id } = await client.submit('brew', { params: { day: '2026-11-16' } });
+  expect(await client.waitForRun(id)).toMatchObject({ params: { day: '2026-11-16', cups: 7 }, outcome: 'succeeded' });
+  for (const [params, path] of [
+    [null, 'params.day'],
+    [{ day: 'today' }, 'params.day'],
+    [{ day: '2026-11-16', cups: 0 }, 'params.cups'],
+    [{ day: '2026-11-16', cusp: 2 }, 'params.cusp'],
+  ] as const) {
+    const refusal = await rig.ask('POST', '/v1/dags/brew/runs', { params });
+    expect(refusal).toMatchObject({ status: 422, body: { code: 'PARAMS_INVALID', problems: [{ path }] } });
+  }
+  const batch = { runs: [{ params: { day: '2026-11-16' } }, { params: { day: 3 } }] };
+  expect(await rig.ask('POST', '/v1/dags/brew/runs/batch', batch)).toMatchObject({
+    status: 422,
+    body: { problems: [{ path: 'runs[1].params.day', message: 'must be a string, not a number' }] },
+  });
+  expect((await client.listRuns({ dag: 'brew' })).items).toHaveLength(1);
+  expect(await rig.ask('GET', '/v1/dags/brew')).toMatchObject({ body: { params: schemaOf(1) } });
+});
+
+test('a version that came since at another server decides, whatever was looked up before', async () => {
+  await deploy('moving', { params: schemaOf(1) });
+  const [here, there] = [clientOf(0), clientOf(1)];
+  const params = { day: '2026-11-16', cups: 3 };
+  await Promise.all([here.submit('moving', { params }), there.submit('moving', { params })]);
+  await deploy('moving', { params: schemaOf(5) });
+  await expect(there.submit('moving', { params })).rejects.toMatchObject({ code: 'PARAMS_INVALID' });
+  await deploy('moving', {});
+  expect(await there.waitForRun((await there.submit('moving', { params: { any: 1 } })).id)).toMatchObject({
+    params: { any: 1 },
+  });
+  await deploy('moving', { params: schemaOf(9) });
+  await expect(there.submit('moving', { params })).rejects.toMatchObject({ code: 'PARAMS_INVALID' });
+});
+
+test('the same key and body again is the same run, whatever the schema has become (I11)', async () => {
+  await deploy('keyed', { params: schemaOf(1) });
+  const call = [{ params: { day: '2026-11-16', cups: 3 } }, { idempotencyKey: 'cup-3' }] as const;
+  const first = await clientOf(0).submit('keyed', ...call);
+  expect(await clientOf(1).submit('keyed', ...call)).toEqual(first);
+});
+
+test('an event whose payload a dag does not take makes runs of the others', async () => {
+  await deploy('takes-any', { on: { event: 'beans' } });
+  await deploy('takes-day', { on: { event: 'beans' }, params: schemaOf(1) });
+  expect(await clientOf(0).signalEvent('beans', { kilo: 2 })).toEqual({
+    runs: [{ dag: 'takes-any', id: expect.any(String) }],
+    refused: [{ dag: 'takes-day', problems: expect.arrayContaining([{ path: 'params.day', message: 'is missing' }]) }],
+  });
+});
+
+test.each([
+  [{ params: { type: 'text' } }, 'params.type'],
+  [{ params: schemaOf(1), schedule: { cron: '0 3 * * *' } }, 'params'],
+  [{ params: 'object' }, 'params'],
+])('a dag with %j is refused with the place (I38)', async (more, path) => {
+  expect(await deploy('refused', more)).toMatchObject({ status: 422, body: { problems: [{ path }] } });
+});
