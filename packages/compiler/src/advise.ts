@@ -20,7 +20,10 @@ export function advise(
 
 function remedyFor(path: string, message: string, definition: unknown): string | null {
   const unknownTask = /^there is no task (.+)$/.exec(message)?.[1];
-  if (unknownTask !== undefined) return meant(unknownTask, taskNames(definition)) ?? 'Name a task of this dag.';
+  if (unknownTask !== undefined)
+    return meant(unknownTask, namesUnder('tasks', definition)) ?? 'Name a task of this dag.';
+  const unknownGroup = /^there is no group (.+): list it under groups$/.exec(message)?.[1];
+  if (unknownGroup !== undefined) return meant(unknownGroup, namesUnder('groups', definition));
   const unknownKey = /^Unrecognized keys?: "([^"]+)"/.exec(message)?.[1];
   if (unknownKey !== undefined) {
     const known = path === '' ? DAG_FIELDS : /^tasks\[\d+\]$/.test(path) ? TASK_FIELDS : [];
@@ -32,13 +35,13 @@ function remedyFor(path: string, message: string, definition: unknown): string |
   }
   if (/ is the name of tasks\[\d+\] too$/.test(message)) return 'Give each task a name of its own.';
   if (message.startsWith('go in a circle'))
-    return 'Take one of these needs out: a task can only wait for what does not wait for it.';
+    return 'Take one of these needs, or the map, out: a task can only wait for what does not wait for it.';
   return null;
 }
 
-function taskNames(definition: unknown): string[] {
-  const tasks = (definition as { readonly tasks?: unknown }).tasks;
-  return Array.isArray(tasks) ? tasks.map((task: { readonly name?: unknown } | null) => String(task?.name)) : [];
+function namesUnder(field: 'tasks' | 'groups', definition: unknown): string[] {
+  const list = (definition as { readonly tasks?: unknown; readonly groups?: unknown })[field];
+  return Array.isArray(list) ? list.map((each: { readonly name?: unknown } | null) => String(each?.name)) : [];
 }
 
 const LOOKED_AT = 2_000;

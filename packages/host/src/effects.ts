@@ -145,6 +145,7 @@ export class Effects {
       upstream,
       failedUpstream: effect.failedUpstream.map(nameOf),
       missingUpstream: effect.missingUpstream.map(nameOf),
+      map: [],
     };
   }
 }

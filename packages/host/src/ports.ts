@@ -117,6 +117,15 @@ export interface Assignment {
   readonly failedUpstream: readonly string[];
   /** Names of tasks that it needs and that were skipped, or have not ended. */
   readonly missingUpstream: readonly string[];
+  /** The maps that the task is in, outermost first, with the items that it runs for. */
+  readonly map: readonly MapPlace[];
+}
+
+export interface MapPlace {
+  readonly group: string;
+  readonly index: number;
+  /** JSON text. */
+  readonly item: string;
 }
 
 export interface Kill {

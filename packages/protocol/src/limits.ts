@@ -7,6 +7,14 @@ export const MAX_EDGES = 100_000;
 export const MAX_FACTS = 100;
 /** Short circuits that skip everything behind them. */
 export const MAX_CLOSERS = 100;
+export const MAX_GROUPS = 1_000;
+/** Maps within maps. */
+export const MAX_MAP_DEPTH = 3;
+/** Lists that one map goes over. */
+export const MAX_MAP_SOURCES = 5;
+/** Items of one map, unless its dag says otherwise, and the most that it may say. */
+export const DEFAULT_MAP_SIZE = 10_000;
+export const MAX_MAP_SIZE = 1_000_000;
 /** JSON text of a run's params. */
 export const MAX_PARAMS_BYTES = 256 * 1024;
 /** JSON text of what an attempt returns. */

@@ -10,8 +10,8 @@ export interface Log {
   error(message: string, fields?: object): void;
 }
 
-/** `Inputs` and `Params` are for whoever knows them, such as `dag()`; nothing checks them when the task runs. */
-export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown> {
+/** `Inputs`, `Params` and `Item` are for whoever knows them, such as `dag()`; nothing checks them when the task runs. */
+export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> {
   readonly tenant: string;
   readonly dag: string;
   /** UUID of the run. */
@@ -24,7 +24,13 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly params: Params;
   /** What the task's `inputs` name: values, and what its references point to. Empty when it has none. */
   readonly inputs: Inputs;
-  /** What the tasks that this one needs have returned, by their names. */
+  /** Within a map: the item that this instance of the task runs for. Undefined elsewhere. */
+  readonly item: Item;
+  /** Its number in the innermost map, from 0. */
+  readonly index: number;
+  /** All maps that the task is in, outermost first; empty when it is in none. */
+  readonly map: readonly { readonly group: string; readonly index: number; readonly item: unknown }[];
+  /** What the tasks that this one needs have returned, by their names; of a mapped one, a list. */
   readonly upstream: Readonly<Record<string, unknown>>;
   /** Names of the tasks that this one needs and that failed, or did not run because of a failure: it runs all the same. */
   readonly failedUpstream: readonly string[];
@@ -50,8 +56,8 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
  *
  * @example const greet: Handler = ({ params }) => ({ greeting: `Hello, ${String(params)}` });
  */
-export type Handler<Inputs = Readonly<Record<string, unknown>>, Params = unknown> = (
-  context: HandlerContext<Inputs, Params>,
+export type Handler<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> = (
+  context: HandlerContext<Inputs, Params, Item>,
 ) => unknown;
 
 /** A failure that trying again would not mend. */

@@ -69,3 +69,40 @@ export const loose = dag('loose', ({ task }) => {
 });
 
 export const tried = testRun(coffee, { params: { cups: 2 }, stubs: { brew: ({ inputs }) => inputs.grams } });
+
+export const mapped = dag<{ days: string[] }>('mapped', { maxMapSize: 50_000 }, ({ task, map, group, params }) => {
+  const list = task('list', () => ({ files: [{ path: 'a', size: 1 }] }));
+  const load = task('load', { map: list.output.files, timeout: '1m' }, ({ item, index }) => ({
+    rows: item.size + index,
+    name: item.path.toUpperCase(),
+  }));
+  const rows: Ref<number[]> | { readonly rows: number } = { rows: 1 };
+  task('sum', { inputs: { rows: load.output.rows, all: load.output } }, ({ inputs }) => {
+    const names: string[] = inputs.all.map(({ name }) => name);
+    return inputs.rows.reduce((sum, each) => sum + each, rows.rows) + names.length;
+  });
+  task('days', { map: params.days }, ({ item }) => item.trim());
+  task('fixed', { map: [1, 2] }, ({ item }) => item.toFixed());
+  task('crossed', { map: { over: { file: list.output.files, day: params.days, n: [1] }, mode: 'zip' } }, ({ item }) => {
+    return `${item.file.path} ${item.day.trim()} ${item.n.toFixed()}`;
+  });
+
+  const done = map('each-file', list.output.files, ({ item, index, task, process, map }) => {
+    const fetched = task('fetch', { inputs: { path: item.path, no: index } }, ({ inputs, item }) => ({
+      text: inputs.path.repeat(inputs.no + item.size),
+      parts: [{ id: 1 }],
+    }));
+    const part = map('each-part', fetched.output.parts, ({ item: inner, task }) =>
+      task('part', { inputs: { id: inner.id, path: item.path } }, ({ inputs }) => inputs.id + inputs.path.length),
+    );
+    const counted = process<{ lines: number }>('count', { run: 'wc', inputs: { path: item.path } });
+    task('close', { inputs: { ids: part.output } }, ({ inputs }) => inputs.ids.map((id) => id.toFixed()));
+    return { fetched, part, counted };
+  });
+  const gathered = group('end', ({ task }) =>
+    task('gather', { inputs: { texts: done.fetched.output.text, ids: done.part.output } }, ({ inputs }) => {
+      return inputs.texts.map((text) => text.trim()).length + inputs.ids.flat().map((id) => id.toFixed()).length;
+    }),
+  );
+  task('after', { needs: [done.counted, load], inputs: { n: gathered.output } }, ({ inputs }) => inputs.n.toFixed());
+});

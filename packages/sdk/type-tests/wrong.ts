@@ -27,6 +27,26 @@ const coffee = dag<{ cups: number }>('coffee', ({ task, process, params }) => {
   task('unknown-output', { inputs: { grams: raw.output, beans: 'a' } }, wantsMore); // TS2322
 });
 
+dag<{ day: string }>('mapped', ({ task, map, params }) => {
+  const list = task('list', () => ({ files: [{ path: 'a' }], count: 3 }));
+  task('no-list', { map: list.output.count }, () => 1); // TS2322
+  task('no-list-of-params', { map: params.day }, () => 1); // TS2322
+  task('item-has-not', { map: list.output.files }, ({ item }) => item.size); // TS2339
+  task('item-of-a-list', { map: [1, 2] }, ({ item }) => item.trim()); // TS2339
+  const load = task('load', { map: list.output.files }, ({ item }) => ({ rows: item.path.length }));
+  task('one-for-many', { inputs: { grams: load.output.rows } }, wantsText); // TS2322
+  task('used-as-one', { inputs: { rows: load.output.rows } }, ({ inputs }) => inputs.rows.toFixed()); // TS2339
+  task('each-has-not', { inputs: { rows: load.output.grams } }, ({ inputs }) => inputs.rows); // TS2339
+  task('over-a-mapped-one', { map: load.output }, () => 1); // TS2322
+  task('another-mode', { map: { over: [1], mode: 'cross' } }, () => 1); // TS2322
+  const inner = map('each', list.output.files, ({ item, task }) => {
+    task('wrong-field', { inputs: { size: item.size } }, ({ inputs }) => inputs.size); // TS2339
+    task('wrong-type', { inputs: { grams: item } }, wantsText); // TS2322
+    return task('inner', ({ item }) => item.path);
+  });
+  task('inner-as-one', { inputs: { grams: inner.output } }, wantsText); // TS2322
+});
+
 dag('typo', { shedule: { cron: '0 7 * * *' } }, ({ task }) => void task('t', () => 1)); // TS2561
 dag('untyped-params', ({ task }) => void task('t', ({ params }) => params.cups)); // TS18046
 void testRun(coffee, { params: { cups: 'two' } }); // TS2322

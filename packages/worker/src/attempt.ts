@@ -15,6 +15,7 @@ import { withFields } from './log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
 import { type Mask, NO_MASK } from './logs/mask.ts';
+import { type MapItem, readMap } from './read-map.ts';
 import { secretOf } from './secrets.ts';
 import { NO_SECRETS, type Work } from './work.ts';
 
@@ -68,9 +69,9 @@ export class Attempt {
 
   /** What only running it needed is not kept while the report waits for its answer. */
   dropPayload(): void {
-    const { params, upstream, work } = this.assignment;
-    if (params !== '' || upstream.length > 0 || work !== '') {
-      this.assignment = { ...this.assignment, params: '', upstream: [], work: '' };
+    const { params, upstream, map, work } = this.assignment;
+    if (params !== '' || upstream.length > 0 || map.length > 0 || work !== '') {
+      this.assignment = { ...this.assignment, params: '', upstream: [], map: [], work: '' };
     }
     this.execution = null;
     this.log = null;
@@ -121,6 +122,7 @@ export class AttemptContext implements HandlerContext {
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
+  #map: readonly MapItem[] | null = null;
 
   constructor(attempt: Attempt, log: Log, book: LogBook, work: Work | null) {
     this.#attempt = attempt;
@@ -176,14 +178,25 @@ export class AttemptContext implements HandlerContext {
     return this.#upstream;
   }
 
+  get map(): readonly MapItem[] {
+    this.#map ??= readMap(this.#assignment.map);
+    return this.#map;
+  }
+  get item(): unknown {
+    return this.map.at(-1)?.item;
+  }
+  get index(): number {
+    return this.#assignment.map.at(-1)?.index ?? 0;
+  }
+
   get failedUpstream(): readonly string[] {
     return this.#assignment.failedUpstream;
   }
 
   get inputs(): Readonly<Record<string, unknown>> {
-    const { params, upstream, failedUpstream } = this;
+    const { params, upstream, failedUpstream, map } = this;
     const absent = [...failedUpstream, ...this.#assignment.missingUpstream];
-    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, { params, upstream, absent });
+    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, { params, upstream, absent, map });
     return this.#inputs;
   }
 

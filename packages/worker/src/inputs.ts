@@ -1,13 +1,8 @@
 /** What a task's references point to, once the tasks that it needs have ended. */
-import { follow, type InputSource, showPath, taskReference } from '@signalbox/protocol';
+import { describeInput, findInput, type InputRoots, type InputSource } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 
-export interface InputRoots {
-  readonly params: unknown;
-  readonly upstream: Readonly<Record<string, unknown>>;
-  /** Names of tasks that it needs and that did not succeed: what comes from them is null. */
-  readonly absent: readonly string[];
-}
+export type { InputRoots } from '@signalbox/protocol';
 
 /** Throws a `PermanentError` for a path that leads nowhere: another attempt would find the same. */
 export function resolveInputs(
@@ -20,17 +15,9 @@ export function resolveInputs(
   return inputs;
 }
 
-function resolve(name: string, source: InputSource, { params, upstream, absent }: InputRoots): unknown {
-  if (source.from === 'value') return source.value;
-  if (source.from === 'task' && absent.includes(source.task)) return null;
-  const root = source.from === 'params' ? params : upstream[source.task];
-  const found = follow(root, source.path);
-  if (found !== undefined) return found;
-  const reference =
-    source.from === 'params' ? `\${{ params${showPath(source.path)} }}` : taskReference(source.task, source.path);
-  const cause =
-    source.from === 'params'
-      ? 'The run was submitted without it.'
-      : `What task ${source.task} returned does not have it.`;
+function resolve(name: string, source: InputSource, roots: InputRoots): unknown {
+  const found = findInput(source, roots);
+  if (found !== undefined || source.from === 'value') return found;
+  const { reference, cause } = describeInput(source);
   throw new PermanentError(`Input ${name} is ${reference}, and there is nothing. ${cause}`);
 }

@@ -172,6 +172,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     upstream: [],
     failedUpstream: [],
     missingUpstream: [],
+    map: [],
     ...different,
   };
 }

@@ -53,8 +53,9 @@ function takeDags({ dags }: Held, bundle: Bundle, file: SourceFile): Omit<FileRe
     const hasFunctions = dag.definition.tasks.some((task) => task.function !== undefined);
     const definition = hasFunctions ? { ...dag.definition, bundle: bundle.hash } : dag.definition;
     const found = checkDag(definition, file.shown, ({ path }) => {
-      const no = /^tasks\[(\d+)\]/.exec(path)?.[1];
-      return spotOf(no === undefined ? dag.place : (dag.places[Number(no)] ?? dag.place));
+      const [, kind, no] = /^(tasks|groups)\[(\d+)\]/.exec(path) ?? [];
+      const list = kind === 'groups' ? dag.groupPlaces : dag.places;
+      return spotOf(no === undefined ? dag.place : (list[Number(no)] ?? dag.place));
     });
     problems.push(...found);
     if (found.length > 0) continue;

@@ -35,6 +35,7 @@ export interface Held {
     readonly definition: DagDefinition;
     readonly place: Place | null;
     readonly places: readonly (Place | null)[];
+    readonly groupPlaces: readonly (Place | null)[];
   }[];
   readonly functions: readonly { readonly name: string; readonly type: string }[];
 }

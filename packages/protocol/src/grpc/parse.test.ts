@@ -34,6 +34,7 @@ const assignment: Assignment = {
   upstream: [{ taskName: 'u', output: '1' }],
   failedUpstream: ['v'],
   missingUpstream: ['w', 'x'],
+  map: [{ group: 'each', index: 3, item: '{"path":"a"}' }],
 };
 
 const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false };

@@ -14,6 +14,7 @@ import {
   type Holdings,
   KILL_REASONS,
   type Kill,
+  type MapPlace,
   type Refusal,
   type Report,
   type ReportAnswer,
@@ -176,6 +177,15 @@ function parseUpstream(value: unknown): UpstreamOutput {
   };
 }
 
+function parseMapPlace(value: unknown): MapPlace {
+  const fields = record(value, 'assignments.map');
+  return {
+    group: filledText(fields.group, 'assignments.map.group', SHORT),
+    index: count(fields.index, 'assignments.map.index'),
+    item: filledText(fields.item, 'assignments.map.item', LONG),
+  };
+}
+
 const parseName = (name: unknown, path: string): string => filledText(name, path, SHORT);
 
 function parseAssignment(value: unknown): Assignment {
@@ -199,6 +209,7 @@ function parseAssignment(value: unknown): Assignment {
     upstream: each(fields.upstream, 'assignments.upstream', parseUpstream),
     failedUpstream: each(fields.failedUpstream, 'assignments.failedUpstream', parseName),
     missingUpstream: each(fields.missingUpstream, 'assignments.missingUpstream', parseName),
+    map: each(fields.map, 'assignments.map', parseMapPlace),
   };
 }
 

@@ -90,6 +90,14 @@ export interface UpstreamOutput {
   readonly output: string;
 }
 
+/** One of the maps that a task is in, and the item of it that the task runs for. */
+export interface MapPlace {
+  readonly group: string;
+  readonly index: number;
+  /** JSON text. */
+  readonly item: string;
+}
+
 export interface Assignment {
   readonly claim: Claim;
   readonly token: Buffer;
@@ -116,6 +124,8 @@ export interface Assignment {
   readonly failedUpstream: readonly string[];
   /** Names of tasks that it needs and that were skipped, or have not ended. */
   readonly missingUpstream: readonly string[];
+  /** Outermost first; empty when it is in no map. */
+  readonly map: readonly MapPlace[];
 }
 
 export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;

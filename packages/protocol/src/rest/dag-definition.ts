@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
 import { durationSchema, nameSchema, prioritySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
+import { groupFields, placeFields } from './groups.ts';
 import { workFields } from './work.ts';
 
 const waitMs = z
@@ -60,6 +61,7 @@ export const taskDefinitionSchema = z.strictObject({
   shortCircuit: z.union([z.boolean(), z.literal('all')], 'must be true, false or all').optional(),
   /** One of the tasks that the rule `all_done_setup_success` asks for. */
   setup: z.boolean().optional(),
+  ...placeFields,
 });
 
 export const scheduleSchema = z.strictObject({
@@ -89,6 +91,7 @@ export const dagDefinitionSchema = z.strictObject({
     .array(taskDefinitionSchema)
     .min(1, 'must have at least one task')
     .max(MAX_TASKS, `must have at most ${MAX_TASKS} tasks`),
+  ...groupFields,
   priority: prioritySchema.default('normal'),
   maxActiveRuns: limit,
   maxActiveTasks: limit,

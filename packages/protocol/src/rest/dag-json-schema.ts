@@ -12,6 +12,22 @@ interface Words {
 
 const REFERENCE = '${{ tasks.extract.output.rows }}';
 
+const MAP: Words = {
+  description:
+    'Once for each item of a list: a reference to an output or to params, a list, or several of them by name under over. Inputs have the item as ${{ item }} and its number as ${{ index }}.',
+  examples: [
+    '${{ tasks.list.output.files }}',
+    { over: { file: '${{ tasks.list.output.files }}', size: [1, 2, 3] }, mode: 'product' },
+  ],
+};
+
+const MAP_OVER: Words = {
+  description: 'One list, or several by name: then the item has a field for each, as ${{ item.file }}.',
+};
+const MAP_MODE: Words = {
+  description: 'With several lists: product (each with each; unless told) or zip (the first with the first …).',
+};
+
 /** By path; `[]` stands for the items of a list. */
 const WORDS: Readonly<Record<string, Words>> = {
   '': { description: 'A dag: tasks, what each does, and what must come before it.' },
@@ -112,6 +128,21 @@ const WORDS: Readonly<Record<string, Words>> = {
     examples: [true, 'all'],
   },
   'tasks[].setup': { description: 'One of the tasks that the rule all_done_setup_success asks for.' },
+  'tasks[].map.over': MAP_OVER,
+  'tasks[].map.mode': MAP_MODE,
+  'groups[].map.over': MAP_OVER,
+  'groups[].map.mode': MAP_MODE,
+  'tasks[].group': { description: 'The group that it is in: one of those under groups.', examples: ['each-file'] },
+  'tasks[].map': MAP,
+  groups: {
+    description: 'Tasks that belong together. The tasks of a mapped group run once for each item, each item by itself.',
+    examples: [[{ name: 'each-file', map: '${{ tasks.list.output.files }}' }]],
+  },
+  'groups[]': { description: 'A group; tasks and other groups name it as their group.' },
+  'groups[].name': { description: 'Unique among groups and tasks.', examples: ['each-file'] },
+  'groups[].group': { description: 'The group that it is in.' },
+  'groups[].map': MAP,
+  maxMapSize: { description: 'How many items a map may have; over it the map fails. 10,000 unless told.' },
   onFailure: {
     description:
       'When a task has failed: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (go on without it). continue unless told.',

@@ -13,8 +13,10 @@ import {
   type ParsedDagDefinition,
   type TriggerRule,
 } from './dag-definition.ts';
+import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
 import { type ConditionShape, checkGraph, graphFields, readConditions } from './read-graph.ts';
+import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
@@ -44,6 +46,8 @@ export interface TaskSpecShape {
   readonly shortCircuit?: 'next' | 'all';
   readonly setup?: true;
   readonly facts?: readonly Path[];
+  /** The innermost group that it is in. */
+  readonly group?: number;
   readonly retry: RetryPolicyShape;
   readonly timeoutMs: number | null;
 }
@@ -69,6 +73,8 @@ export interface DagSpecShape {
   readonly paramFacts?: readonly Path[];
   readonly paramsSchema?: ParamsSchema;
   readonly defaultParams?: string;
+  readonly groups?: readonly GroupSpecShape[];
+  readonly maxMapSize?: number;
 }
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -135,18 +141,22 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag);
 
   const numbers = numberTasks(tasks, problems);
-  const conditions = readConditions(tasks, numbers, problems);
+  const facts = new Facts();
+  const groups = readGroups(definition, numbers, facts, problems);
+  refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
+  const conditions = readConditions(tasks, { numbers, groups, facts }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
   const works = tasks.map((task, no) =>
-    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined }, problems),
+    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
   );
-  checkGraph(tasks, needs, problems);
   const params = readParamsSchema(definition, problems);
+  checkGraph(tasks, needs, groups, problems);
   refuseIf(problems, dag);
 
-  const cycle = findCycle(needs);
+  const cycle = findCycle(needs) ?? findCycle(groups.withSources(needs));
   if (cycle !== null) {
-    problems.push({ path: `tasks[${cycle[0]}].needs`, message: `go in a circle: ${describeCycle(cycle, tasks)}` });
+    const path = mapInCycle(cycle, needs, groups) ?? `tasks[${cycle[0]}].needs`;
+    problems.push({ path, message: `go in a circle: ${describeCycle(cycle, tasks)}` });
   }
   refuseIf(problems, dag);
 
@@ -158,7 +168,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
       needs: needs[no] ?? [],
       retry: task.retries,
       timeoutMs: task.timeout,
-      ...graphFields(task, no, conditions),
+      ...graphFields(task, no, conditions, facts),
+      ...groups.fieldsOf(no),
     })),
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
@@ -170,10 +181,35 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),
-    ...(conditions.paramFacts.length === 0 ? {} : { paramFacts: conditions.paramFacts }),
     ...params,
+    ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),
+    ...(groups.specs.length === 0 ? {} : { groups: groups.specs }),
+    ...(definition.maxMapSize === undefined ? {} : { maxMapSize: definition.maxMapSize }),
   };
   return { name: dag, spec };
+}
+
+/** Where the map is written that closes the circle; null when needs alone do. */
+function mapInCycle(
+  cycle: readonly number[],
+  needs: readonly (readonly number[])[],
+  groups: ReadGroups,
+): string | null {
+  for (const [i, task] of cycle.entries()) {
+    const next = cycle[(i + 1) % cycle.length] ?? task;
+    if (needs[task]?.includes(next) !== true) return groups.placeOfMap(task, next);
+  }
+  return null;
+}
+
+/** The mapped groups that a task of a spec is in, outermost first. */
+export function mapsAround(spec: DagSpecShape, { group }: TaskSpecShape): readonly GroupSpecShape[] {
+  const maps: GroupSpecShape[] = [];
+  for (let no: number | null = group ?? null; no !== null; no = spec.groups?.[no]?.parent ?? null) {
+    const found = spec.groups?.[no];
+    if (found?.map !== undefined) maps.push(found);
+  }
+  return maps.reverse();
 }
 
 const SHOWN_OF_CYCLE = 12;

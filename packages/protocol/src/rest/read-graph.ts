@@ -1,9 +1,10 @@
 /** What a dag says of how its tasks depend on each other, beyond needs: rules, conditions, branches, policies. */
 import type { Problem } from '../errors.ts';
-import { MAX_CLOSERS, MAX_FACTS } from '../limits.ts';
+import { MAX_CLOSERS } from '../limits.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import { type ExpressionShape, readExpression } from './expression.ts';
-import type { Path } from './references.ts';
+import { type Facts, tooManyFacts } from './facts.ts';
+import type { ReadGroups } from './read-groups.ts';
 
 type Tasks = ParsedDagDefinition['tasks'];
 
@@ -17,35 +18,16 @@ export interface ReadConditions {
   readonly when: ReadonlyMap<number, ConditionShape>;
   /** The tasks that each condition looks at: it needs them. */
   readonly looksAt: ReadonlyMap<number, ReadonlySet<number>>;
-  /** Paths into the outputs of tasks, by their number. */
-  readonly facts: ReadonlyMap<number, readonly Path[]>;
-  readonly paramFacts: readonly Path[];
-}
-
-/** Each path is taken out once, whoever looks at it. */
-class Paths {
-  readonly list: Path[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  /** Its number; null when there are too many. */
-  numberOf(path: Path): number | null {
-    const key = JSON.stringify(path);
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return known;
-    if (this.list.length >= MAX_FACTS) return null;
-    this.#numbers.set(key, this.list.length);
-    return this.list.push(path) - 1;
-  }
 }
 
 export function readConditions(
   tasks: Tasks,
-  numbers: ReadonlyMap<string, number>,
+  known: { readonly numbers: ReadonlyMap<string, number>; readonly groups: ReadGroups; readonly facts: Facts },
   problems: Problem[],
 ): ReadConditions {
+  const { numbers, groups, facts } = known;
   const when = new Map<number, ConditionShape>();
   const looksAt = new Map<number, ReadonlySet<number>>();
-  const [facts, params] = [new Map<number, Paths>(), new Paths()];
   tasks.forEach((task, no) => {
     if (task.when === undefined) return;
     const seen = new Set<number>();
@@ -55,33 +37,27 @@ export function readConditions(
         if (up === undefined) return `there is no task ${name}`;
         if (up === no) return `${name} needs itself`;
         seen.add(up);
-        const paths = facts.get(up) ?? new Paths();
-        facts.set(up, paths);
-        const fact = paths.numberOf(path);
-        return fact === null ? tooMany(`the output of ${name}`) : { op: 'task', task: up, fact };
+        if (groups.listDepth(up, no) > 0) return `${name} is mapped, and has one output for each item: ${GATHER}`;
+        const fact = facts.ofTask(up, path);
+        return fact === null ? tooManyFacts(`the output of ${name}`) : { op: 'task', task: up, fact };
       },
       params(path) {
-        const fact = params.numberOf(path);
-        return fact === null ? tooMany('the params') : { op: 'params', fact };
+        const fact = facts.ofParams(path);
+        return fact === null ? tooManyFacts('the params') : { op: 'params', fact };
       },
     });
     if (!read.ok) problems.push({ path: `tasks[${no}].when`, message: read.message });
     else when.set(no, { text: task.when.trim(), expression: read.expression });
     looksAt.set(no, seen);
   });
-  return {
-    when,
-    looksAt,
-    facts: new Map([...facts].map(([no, { list }]) => [no, list])),
-    paramFacts: params.list,
-  };
+  return { when, looksAt };
 }
 
-const tooMany = (what: string) => `conditions look at more than ${MAX_FACTS} places in ${what}`;
+const GATHER = 'let a task that needs it make one value of them, and look at that';
 
 /** Fields of the spec, where they differ from what a task is by default. */
-export function graphFields(task: Tasks[number], no: number, { when, facts }: ReadConditions) {
-  const [condition, paths] = [when.get(no), facts.get(no)];
+export function graphFields(task: Tasks[number], no: number, { when }: ReadConditions, facts: Facts) {
+  const [condition, paths] = [when.get(no), facts.pathsOf(no)];
   return {
     ...(task.rule === undefined || task.rule === 'all_success' ? {} : { rule: task.rule }),
     ...(condition === undefined ? {} : { when: condition }),
@@ -95,7 +71,12 @@ export function graphFields(task: Tasks[number], no: number, { when, facts }: Re
 }
 
 /** What does not go together, or can't do anything. */
-export function checkGraph(tasks: Tasks, needs: readonly (readonly number[])[], problems: Problem[]): void {
+export function checkGraph(
+  tasks: Tasks,
+  needs: readonly (readonly number[])[],
+  groups: ReadGroups,
+  problems: Problem[],
+): void {
   const needed = new Set(needs.flat());
   tasks.forEach((task, no) => {
     if (task.branch !== true) return;
@@ -103,6 +84,13 @@ export function checkGraph(tasks: Tasks, needs: readonly (readonly number[])[], 
     if (!needed.has(no)) problems.push({ path, message: 'has nothing to choose from: no task needs this one' });
     if (task.shortCircuit)
       problems.push({ path, message: 'does not go with shortCircuit: a branch that chooses none skips all' });
+  });
+  needs.forEach((of, down) => {
+    for (const up of of) {
+      if (tasks[up]?.branch !== true || groups.listDepth(up, down) === 0) continue;
+      const message = `chooses for its own item: ${tasks[down]?.name} is outside its map, and can't be among them`;
+      problems.push({ path: `tasks[${up}].branch`, message });
+    }
   });
   const closers = tasks.flatMap(({ shortCircuit }, no) => (shortCircuit === 'all' ? [no] : []));
   if (closers.length > MAX_CLOSERS) {

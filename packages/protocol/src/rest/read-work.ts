@@ -1,6 +1,7 @@
 /** From what a task's definition says it does to what a worker is told; a field that does not go with the others is a problem. */
 import type { Problem } from '../errors.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
+import type { ReadGroups } from './read-groups.ts';
 import { readReference } from './references.ts';
 import type { InputSource, WorkShape } from './work.ts';
 
@@ -25,22 +26,40 @@ export interface ReadWork {
 /** The tasks that a task's inputs come from. */
 export function* tasksInInputs({ inputs }: Task): Generator<{ readonly input: string; readonly task: string }> {
   for (const [input, value] of Object.entries(inputs ?? {})) {
-    const source = sourceOf(value);
-    if (source.from === 'task') yield { input, task: source.task };
+    const read = typeof value === 'string' ? readReference(value) : null;
+    if (read?.ok === true && read.reference.from === 'task') yield { input, task: read.reference.task };
   }
 }
 
-function sourceOf(value: unknown): InputSource {
-  const read = typeof value === 'string' ? readReference(value) : null;
-  if (read === null || !read.ok || read.reference.from === 'secret') return { from: 'value', value };
-  return read.reference;
+interface Around {
+  readonly taskNo: number;
+  readonly hasBundle: boolean;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly groups: ReadGroups;
 }
 
-export function readWork(
-  task: Task,
-  { taskNo, hasBundle }: { readonly taskNo: number; readonly hasBundle: boolean },
-  problems: Problem[],
-): ReadWork {
+/** Where an input comes from, as the worker is told; a text says what is wrong with it. */
+function sourceOf(value: unknown, { taskNo, numbers, groups }: Around): InputSource | string {
+  const read = typeof value === 'string' ? readReference(value) : null;
+  if (read === null || !read.ok || read.reference.from === 'secret') return { from: 'value', value };
+  const { reference } = read;
+  if (reference.from === 'params') return reference;
+  if (reference.from === 'task') {
+    const no = numbers.get(reference.task);
+    const each = no === undefined ? 0 : groups.listDepth(no, taskNo);
+    return each === 0 ? reference : { ...reference, each };
+  }
+  const maps = groups.mapsOf(taskNo);
+  const { group } = reference;
+  const found = group === null ? maps.at(-1) : maps.find(({ name }) => name === group);
+  if (found !== undefined) return { ...reference, group: found.name };
+  if (group === null) return `there is no ${reference.from} here: the task is in no map. Give it, or its group, a map`;
+  const known = maps.map(({ name }) => name).join(', ');
+  return `the task is in no mapped group ${group}; it is in ${known === '' ? 'none' : known}`;
+}
+
+export function readWork(task: Task, around: Around, problems: Problem[]): ReadWork {
+  const { taskNo, hasBundle } = around;
   const path = `tasks[${taskNo}]`;
   const kinds = KINDS.filter((kind) => task[kind] !== undefined);
   const [kind] = kinds;
@@ -69,11 +88,17 @@ export function readWork(
   for (const { field, text, instead } of fixedTexts(task)) {
     if (LOOKS_LIKE_REFERENCE.test(text)) problems.push({ path: `${path}.${field}`, message: instead });
   }
-  return workOf(task, kind);
+  const sources = Object.entries(task.inputs ?? {}).flatMap(([name, value]) => {
+    const source = sourceOf(value, around);
+    if (typeof source !== 'string') return [[name, source] as const];
+    problems.push({ path: `${path}.inputs.${name}`, message: source });
+    return [];
+  });
+  return workOf(task, kind, Object.fromEntries(sources));
 }
 
 /** Where a reference would be taken for plain text, and sent or run as it stands. */
-const LOOKS_LIKE_REFERENCE = /\$\{\{\s*(?:tasks|params|secrets)\b/;
+const LOOKS_LIKE_REFERENCE = /\$\{\{\s*(?:tasks|params|secrets|item|index|groups)\b/;
 const IN_COMMAND =
   'no reference is put into a command: give it under inputs and write "$INPUT_<name>", or a secret under env';
 const IN_CALL = 'no reference is put in here: give it under inputs, which are the body, or make the call in a function';
@@ -85,10 +110,9 @@ function* fixedTexts({ run, http }: Task): Generator<{ field: string; text: stri
   if (http.body !== undefined) yield { field: 'http.body', text: JSON.stringify(http.body), instead: IN_CALL };
 }
 
-function workOf(task: Task, kind: Kind): ReadWork {
-  const sources = Object.entries(task.inputs ?? {}).map(([name, value]) => [name, sourceOf(value)] as const);
+function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSource>>): ReadWork {
   const common = {
-    ...(sources.length === 0 ? {} : { inputs: Object.fromEntries(sources) }),
+    ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(task.secrets === undefined || task.secrets.length === 0 ? {} : { secrets: [...new Set(task.secrets)].sort() }),
   };
   if (kind === 'handler') {

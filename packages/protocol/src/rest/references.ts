@@ -1,5 +1,6 @@
 /**
- * References in a definition: `${{ tasks.extract.output.rows[0].id }}`, `${{ params.day }}`, `${{ secrets.API_KEY }}`.
+ * References in a definition: `${{ tasks.extract.output.rows[0].id }}`, `${{ params.day }}`, `${{ secrets.API_KEY }}`; within a
+ * map also `${{ item.path }}`, `${{ index }}`, and of a map further out `${{ groups.outer.item }}`.
  * What they point to is data, and stays data wherever it is put (I69): they are read here once, never evaluated.
  */
 
@@ -8,6 +9,9 @@ export type Path = readonly (string | number)[];
 export type Reference =
   | { readonly from: 'task'; readonly task: string; readonly path: Path }
   | { readonly from: 'params'; readonly path: Path }
+  /** Of the innermost map, where no group is named. */
+  | { readonly from: 'item'; readonly group: string | null; readonly path: Path }
+  | { readonly from: 'index'; readonly group: string | null }
   | { readonly from: 'secret'; readonly name: string };
 
 export type ReadReference =
@@ -17,7 +21,8 @@ export type ReadReference =
 const OPEN = '${{';
 const CLOSE = '}}';
 const STEP = /^(?:\.([A-Za-z_][A-Za-z0-9_-]{0,199})|\[(\d{1,9})\]|\["((?:[^"\\\x00-\x1f]){1,200})"\])/;
-const FORMS = '${{ tasks.<name>.output }}, ${{ params.<name> }} or ${{ secrets.<NAME> }}';
+const FORMS =
+  '${{ tasks.<name>.output }}, ${{ params.<name> }} or ${{ secrets.<NAME> }}, or ${{ item }} or ${{ index }} within a map';
 
 export const hasReference = (text: string): boolean => text.includes(OPEN);
 
@@ -35,7 +40,7 @@ export function readReference(text: string): ReadReference | null {
 }
 
 function readInner(inner: string): ReadReference {
-  const root = /^(tasks|params|secrets)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
+  const root = /^(tasks|params|secrets|item|index|groups)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
   if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is no reference: write ${FORMS}` };
   const { steps, length } = readSteps(inner.slice(root.length));
   const rest = inner.slice(root.length + length);
@@ -46,6 +51,8 @@ function readInner(inner: string): ReadReference {
     };
   }
   if (root === 'params') return { ok: true, reference: { from: 'params', path: steps } };
+  if (root === 'item') return { ok: true, reference: { from: 'item', group: null, path: steps } };
+  if (root === 'index' || root === 'groups') return readPlace(root === 'index' ? [null, 'index', ...steps] : steps);
   const [name, output, ...path] = steps;
   if (root === 'secrets') {
     if (typeof name === 'string' && output === undefined) return { ok: true, reference: { from: 'secret', name } };
@@ -58,6 +65,20 @@ function readInner(inner: string): ReadReference {
     };
   }
   return { ok: true, reference: { from: 'task', task: name, path } };
+}
+
+/** `groups.<name>.item…`, `groups.<name>.index`; `index` alone is that of no named group. */
+function readPlace([group, what, ...path]: readonly (string | number | null | undefined)[]): ReadReference {
+  const steps = path as Path;
+  if (typeof group === 'string' || group === null) {
+    if (what === 'item') return { ok: true, reference: { from: 'item', group, path: steps } };
+    if (what === 'index' && path.length === 0) return { ok: true, reference: { from: 'index', group } };
+  }
+  return {
+    ok: false,
+    message:
+      'of a map its item and its index can be had: write ${{ groups.<name>.item }} or ${{ groups.<name>.index }}',
+  };
 }
 
 /** The steps that a text begins with, and how much of it they are. */

@@ -95,8 +95,12 @@ export const workFields = {
 
 export type InputSource =
   | { readonly from: 'value'; readonly value: unknown }
-  | { readonly from: 'task'; readonly task: string; readonly path: Path }
-  | { readonly from: 'params'; readonly path: Path };
+  /** `each`: of a mapped task, seen from outside its map: lists within lists, this deep; the path picks from each. */
+  | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: number }
+  | { readonly from: 'params'; readonly path: Path }
+  /** Of a map that the task is in. */
+  | { readonly from: 'item'; readonly group: string; readonly path: Path }
+  | { readonly from: 'index'; readonly group: string };
 
 interface AnyWork {
   readonly inputs?: Readonly<Record<string, InputSource>>;

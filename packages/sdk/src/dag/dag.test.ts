@@ -61,6 +61,54 @@ test('a dag is its definition, and its functions by the names that it has for th
   expect(spec.tasks.map(({ needs }) => needs)).toEqual([[], [], [0, 1]]);
 });
 
+test('maps and groups are those of the definition; what a map returns is seen from outside as lists', () => {
+  const { definition } = dag<{ days: string[] }>('etl', { maxMapSize: 50 }, ({ task, map, group, params }) => {
+    const list = task('list', () => ({ files: [{ path: 'a' }] }));
+    const load = task('load', { map: list.output.files }, ({ item }) => item.path.length);
+    const each = map(
+      'each day',
+      { over: { day: params.days, n: [1, 2] }, mode: 'zip' },
+      ({ item, index, map, task }) => {
+        const fetched = task('fetch', { inputs: { day: item.day, no: index } }, () => ({ parts: [1] }));
+        const part = map('part', fetched.output.parts, ({ item: part, task }) =>
+          task('one', { inputs: { part, day: item.day } }, ({ inputs }) => inputs.part),
+        );
+        return { fetched, part };
+      },
+    );
+    group('end', ({ task }) => {
+      task('sum', { needs: [load], inputs: { ones: each.part.output, parts: each.fetched.output.parts } }, () => 1);
+    });
+  });
+  expect(definition).toMatchObject({
+    maxMapSize: 50,
+    groups: [
+      { name: 'each day', map: { over: { day: '${{ params.days }}', n: [1, 2] }, mode: 'zip' } },
+      { name: 'part', group: 'each day', map: '${{ tasks.fetch.output.parts }}' },
+      { name: 'end' },
+    ],
+    tasks: [
+      { name: 'list' },
+      { name: 'load', map: '${{ tasks.list.output.files }}' },
+      {
+        name: 'fetch',
+        group: 'each day',
+        inputs: { day: '${{ groups["each day"].item.day }}', no: '${{ groups["each day"].index }}' },
+      },
+      { name: 'one', group: 'part', inputs: { part: '${{ groups.part.item }}' } },
+      {
+        name: 'sum',
+        group: 'end',
+        needs: ['load'],
+        inputs: { ones: '${{ tasks.one.output }}', parts: '${{ tasks.fetch.output.parts }}' },
+      },
+    ],
+  });
+  const named = JSON.parse(JSON.stringify(definition).replaceAll('each day', 'day').replaceAll('[\\"day\\"]', '.day'));
+  const { spec } = toDagSpec({ ...named, bundle: '0'.repeat(64) });
+  expect(spec.tasks[4]?.work?.inputs).toMatchObject({ ones: { each: 2 }, parts: { each: 1 } });
+});
+
 test('processes and calls have no function, and say what they are', () => {
   const { definition, functions } = dag('etl', ({ process, http, task }) => {
     const extract = process<{ rows: number }>('extract', {
@@ -133,6 +181,10 @@ test.each<[string, () => { readonly error: DagMistake; readonly line: number }, 
   // oxlint-disable-next-line typescript/no-base-to-string
   ['a reference inside a text', () => lineOf(() => make(({ process, params }) => { process('a', { run: `echo ${String(params.cups)}` }); })), /no value yet/],
   ['a task of another dag', () => lineOf(() => make(({ task }) => { task('a', { needs: [{ name: 'b' }] }, () => 1); })), /no task of dag/],
+  ['a task inside a map, used outside', () => lineOf(() => make(({ task, map }) => { let inside = task('a', () => 1); map('m', [1], ({ task }) => { inside = task('b', () => 1); }); task('c', { inputs: { b: inside.output } }, () => 1); })), /of map m and has many values/],
+  ['an item outside its map', () => lineOf(() => make(({ task, map }) => { let item: unknown; map('m', [1], (inside) => { item = inside.item; inside.task('b', () => 1); }); task('c', { inputs: { item } }, () => 1); })), /of map m and has many values/],
+  ['a group with the name of a task', () => lineOf(() => make(({ task, group }) => { task('a', () => 1); group('a', ({ task }) => task('b', () => 1)); })), /a task or another group a/],
+  ['an async map', () => lineOf(() => make(({ map }) => { map('m', [1], async ({ task }) => { task('b', () => 1); }); })), /map m is built by an async/],
   ['no function', () => lineOf(() => make(({ task }) => { task('a', {}, undefined as never); })), /has no function/],
   ['an odd secret', () => lineOf(() => make(({ process }) => { process('a', { run: 'x', env: { A: secret('a b') } }); })), /no name of a secret/],
 ])('%s is a mistake that says where', (_, act, message) => {

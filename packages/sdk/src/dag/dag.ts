@@ -3,14 +3,16 @@
  * that it names. The compiler takes both from the exports of a file; a test can take them from the value itself.
  */
 import type { DagDefinition } from '@signalbox/protocol';
-import { taskReference } from '@signalbox/protocol/references';
+import { showPath, taskReference } from '@signalbox/protocol/references';
 import type { Handler } from '../handler.ts';
+import type { MapBuilder, MapOver } from './map-options.ts';
 import { DagMistake, type Place, placeOfCall } from './mistake.ts';
-import { plain, plainInputs } from './plain.ts';
+import { plain, plainInputs, plainMap } from './plain.ts';
 import { makeRef, type Ref } from './ref.ts';
 import type { DagBuilder, DagOptions, HttpOptions, ProcessOptions, Task } from './task-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
+type GroupDefinition = NonNullable<DagDefinition['groups']>[number];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const DAG: unique symbol = Symbol.for('signalbox.dag');
@@ -27,6 +29,8 @@ export interface Dag<Params = unknown> {
   readonly functions: Readonly<Record<string, Handler>>;
   /** Where its tasks were written, in the order of the definition. */
   readonly places: readonly (Place | null)[];
+  /** And where its groups were. */
+  readonly groupPlaces: readonly (Place | null)[];
   readonly place: Place | null;
 }
 
@@ -54,27 +58,27 @@ export function dag<Params = unknown>(
   const place = placeOfCall(dag);
   const [options, build] = rest.length === 1 ? [{}, rest[0]] : rest;
   const tasks = new Tasks(name);
-  const returned: unknown = build(tasks.builder<Params>());
-  if (returned instanceof Promise) {
-    throw new DagMistake(
-      `dag ${name} is built by an async function`,
-      'Await what it needs before the call of dag().',
-      place,
-    );
-  }
+  refuseAsync(build(tasks.builder<Params>(OUTSIDE)), `dag ${name}`, place);
   if (tasks.definitions.length === 0) {
     throw new DagMistake(`dag ${name} has no tasks`, 'Call task(), process() or http() at least once.', place);
   }
   tasks.isOver = true;
-  const definition = { name, ...(plain(options, '', place) as DagOptions), tasks: tasks.definitions };
+  const groups = tasks.groups.length === 0 ? {} : { groups: tasks.groups };
+  const definition = { name, ...(plain(options, '', place) as DagOptions), ...groups, tasks: tasks.definitions };
   return Object.freeze({
     [DAG]: true as const,
     name,
     definition,
     functions: tasks.functions,
     places: tasks.places,
+    groupPlaces: tasks.groupPlaces,
     place,
   });
+}
+
+function refuseAsync(returned: unknown, what: string, place: Place | null): void {
+  if (!(returned instanceof Promise)) return;
+  throw new DagMistake(`${what} is built by an async function`, 'Await what it needs before the call of dag().', place);
 }
 
 type Build<Params> = (builder: DagBuilder<Params>) => void;
@@ -82,21 +86,34 @@ type Build<Params> = (builder: DagBuilder<Params>) => void;
 interface AnyOptions {
   readonly needs?: readonly Pick<Task, 'name'>[];
   readonly inputs?: Readonly<Record<string, unknown>> | undefined;
+  readonly map?: MapOver | undefined;
 }
+
+/** Where a task is made: the group that it is in, and the maps around it, outermost first. */
+interface Around {
+  readonly group: string | null;
+  readonly maps: readonly string[];
+}
+const OUTSIDE: Around = { group: null, maps: [] };
+const DEPTH = 'depth';
 
 class Tasks {
   readonly definitions: TaskDefinition[] = [];
   readonly places: (Place | null)[] = [];
+  readonly groups: GroupDefinition[] = [];
+  readonly groupPlaces: (Place | null)[] = [];
   readonly functions: Record<string, Handler> = {};
   isOver = false;
   readonly #dag: string;
-  readonly #made = new Map<string, Task>();
+  readonly #names = new Set<string>();
+  /** What stands for tasks of this dag: as they were made, and as they are seen from outside a map. */
+  readonly #handedOut = new WeakSet<object>();
 
   constructor(dag: string) {
     this.#dag = dag;
   }
 
-  builder<Params>(): DagBuilder<Params> {
+  builder<Params>(around: Around): DagBuilder<Params> {
     const task = (name: string, ...rest: [Handler] | [AnyOptions, Handler]): Task => {
       const place = placeOfCall(task);
       const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
@@ -104,48 +121,106 @@ class Tasks {
         throw new DagMistake(`task ${name} has no function`, 'Give it as the last argument of task().', place);
       }
       const key = `${this.#dag}/${name}`;
-      const made = this.#add(name, { function: key }, options, place);
+      const made = this.#add(name, { function: key }, options, { ...around, place });
       this.functions[key] = run;
       return made;
     };
-    const process = (name: string, options: ProcessOptions): Task => this.#add(name, {}, options, placeOfCall(process));
+    const process = (name: string, options: ProcessOptions): Task =>
+      this.#add(name, {}, options, { ...around, place: placeOfCall(process) });
     const http = (name: string, options: HttpOptions): Task => {
       const place = placeOfCall(http);
       const { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup, ...call } = options;
       const common = { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup } as AnyOptions;
-      return this.#add(name, { http: plain(call, 'http', place) as TaskDefinition['http'] }, common, place);
+      const work = { http: plain(call, 'http', place) as TaskDefinition['http'] };
+      return this.#add(name, work, common, { ...around, place });
     };
-    return { task, process, http, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;
+    const group = <Made>(name: string, build: (builder: DagBuilder<Params>) => Made): Made => {
+      const place = placeOfCall(group);
+      this.#addGroup(name, {}, { ...around, place });
+      const made = build(this.builder<Params>({ ...around, group: name }));
+      refuseAsync(made, `group ${name}`, place);
+      return made;
+    };
+    const map = (name: string, over: MapOver, build: (builder: MapBuilder<Params, unknown>) => unknown): unknown => {
+      const place = placeOfCall(map);
+      const definition = { map: plainMap(over, { ...around, place }) as GroupDefinition['map'] };
+      this.#addGroup(name, definition, { ...around, place });
+      const inside: Around = { group: name, maps: [...around.maps, name] };
+      const ref = (what: 'item' | 'index') => makeRef(`groups${showPath([name])}.${what}`, inside.maps);
+      const made = build({
+        ...this.builder<Params>(inside),
+        item: ref('item'),
+        index: ref('index') as Ref<number>,
+      });
+      refuseAsync(made, `map ${name}`, place);
+      return this.#seenFromOutside(made, around);
+    };
+    return { task, process, http, group, map, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;
   }
 
-  #add(name: string, work: Partial<TaskDefinition>, options: AnyOptions, place: Place | null): Task {
+  #addGroup(name: string, definition: Pick<GroupDefinition, 'map'>, around: Around & { place: Place | null }): void {
+    const { group, place } = around;
+    this.#take('group', name, place);
+    this.groups.push({ name, ...(group === null ? {} : { group }), ...definition });
+    this.groupPlaces.push(place);
+  }
+
+  /** Groups and tasks share their names. */
+  #take(what: 'task' | 'group', name: string, place: Place | null): void {
     if (this.isOver) {
-      throw new DagMistake(`task ${name} comes after dag ${this.#dag} is made`, 'Call it within dag().', place);
+      throw new DagMistake(`${what} ${name} comes after dag ${this.#dag} is made`, 'Call it within dag().', place);
     }
-    if (this.#made.has(name)) {
-      throw new DagMistake(
-        `there are two tasks ${name} in dag ${this.#dag}`,
-        'Give each task a name of its own.',
-        place,
-      );
+    if (this.#names.has(name)) {
+      const two = what === 'task' ? `there are two tasks ${name}` : `there is a task or another group ${name}`;
+      throw new DagMistake(`${two} in dag ${this.#dag}`, `Give each ${what} a name of its own.`, place);
     }
-    const { needs = [], inputs, ...rest } = options;
+    this.#names.add(name);
+  }
+
+  #add(
+    name: string,
+    work: Partial<TaskDefinition>,
+    options: AnyOptions,
+    around: Around & { readonly place: Place | null },
+  ): Task {
+    const { group, maps, place } = around;
+    this.#take('task', name, place);
+    const { needs = [], inputs, map, ...rest } = options;
     const definition: Mutable<TaskDefinition> = {
       name,
+      ...(group === null ? {} : { group }),
       ...work,
+      ...(map === undefined ? {} : { map: plainMap(map, around) as NonNullable<TaskDefinition['map']> }),
       ...(plain(rest, '', place) as Partial<TaskDefinition>),
     };
     if (needs.length > 0) definition.needs = needs.map((need) => this.#needed(need, name, place));
-    if (inputs !== undefined) definition.inputs = plainInputs(inputs, place);
+    if (inputs !== undefined) definition.inputs = plainInputs(inputs, around);
     this.definitions.push(definition);
     this.places.push(place);
-    const made: Task = Object.freeze({ name, output: makeRef(taskReference(name).slice(4, -3)) });
-    this.#made.set(name, made);
+    return this.#handOut(name, maps, map === undefined ? 0 : 1);
+  }
+
+  /** `depth`: how many lists lie around its output, for those who are in the same maps. */
+  #handOut(name: string, maps: readonly string[], depth: number): Task {
+    const output = makeRef(taskReference(name).slice(4, -3), maps);
+    const made: Task = Object.freeze({ name, output, ...(depth === 0 ? {} : { [DEPTH]: depth }) });
+    this.#handedOut.add(made);
     return made;
   }
 
+  #seenFromOutside(made: unknown, { maps }: Around): unknown {
+    if (typeof made !== 'object' || made === null) return undefined;
+    if (this.#handedOut.has(made)) {
+      const { name, depth = 0 } = made as { readonly name: string; readonly depth?: number };
+      return this.#handOut(name, maps, depth + 1);
+    }
+    return Object.fromEntries(
+      Object.entries(made).map(([key, each]) => [key, this.#seenFromOutside(each, { group: null, maps })]),
+    );
+  }
+
   #needed(need: Pick<Task, 'name'>, name: string, place: Place | null): string {
-    if (this.#made.get(need?.name) === need) return need.name;
+    if (typeof need === 'object' && need !== null && this.#handedOut.has(need)) return need.name;
     throw new DagMistake(
       `task ${name} needs something that is no task of dag ${this.#dag}`,
       'Give what task(), process() or http() of this dag returned.',

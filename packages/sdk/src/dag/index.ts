@@ -1,6 +1,7 @@
 export { type Collected, collectDags } from './collect.ts';
 export { type Dag, dag, isDag } from './dag.ts';
 export type { Jsonified } from './jsonified.ts';
+export type { EachRef, ItemOf, MapBuilder, MapOver, MappedTask, MapSource } from './map-options.ts';
 export { DagMistake, type Place } from './mistake.ts';
 export { type Ref, secret } from './ref.ts';
 export type {

@@ -1,13 +1,45 @@
 /** Options as they stand in a definition: plain JSON, with references written out. */
 import { DagMistake, type Place } from './mistake.ts';
-import { textOfRef } from './ref.ts';
+import { mapsOfRef, textOfRef } from './ref.ts';
 
 const MAX_DEPTH = 64;
 
+/** Where something is written: the place in the file, and the maps around it, outermost first. */
+export interface Spot {
+  readonly place: Place | null;
+  readonly maps: readonly string[];
+}
+
 /** Inputs by name; a reference may be a whole input and not a part of one. */
-export function plainInputs(inputs: Readonly<Record<string, unknown>>, place: Place | null): Record<string, unknown> {
+export function plainInputs(inputs: Readonly<Record<string, unknown>>, spot: Spot): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [name, textOfRef(value) ?? plain(value, `inputs.${name}`, place)]),
+    Object.entries(inputs).map(([name, value]) => [name, plainOrReference(value, `inputs.${name}`, spot)]),
+  );
+}
+
+/** What a map goes over, as it stands in a definition. */
+export function plainMap(over: unknown, spot: Spot): unknown {
+  if (textOfRef(over) !== null || Array.isArray(over) || !isPlainObject(over))
+    return plainOrReference(over, 'map', spot);
+  const { over: sources, ...rest } = over;
+  const isNamed = textOfRef(sources) === null && isPlainObject(sources);
+  const named = () =>
+    Object.entries(sources as object).map(([name, each]) => [name, plainOrReference(each, `map.over.${name}`, spot)]);
+  return {
+    over: isNamed ? Object.fromEntries(named()) : plainOrReference(sources, 'map.over', spot),
+    ...(plain(rest, 'map', spot.place) as object),
+  };
+}
+
+function plainOrReference(value: unknown, path: string, { place, maps }: Spot): unknown {
+  const reference = textOfRef(value);
+  if (reference === null) return plain(value, path, place);
+  const of = mapsOfRef(value);
+  if (of.every((map, i) => maps[i] === map)) return reference;
+  throw new DagMistake(
+    `${path} is ${reference}, which is of map ${of.at(-1)} and has many values outside it`,
+    'Use what map() returns: it has the outputs of the tasks that its function returns, as lists.',
+    place,
   );
 }
 

@@ -7,6 +7,7 @@ import { DagMistake } from './mistake.ts';
 
 declare const VALUE: unique symbol;
 const TEXT: unique symbol = Symbol.for('signalbox.reference');
+const MAPS: unique symbol = Symbol.for('signalbox.reference.maps');
 
 /** @example const grams: Ref<number> = grind.output.grams; */
 export type Ref<T> = IsAny<T> extends true ? T : RefOf<T> & FieldsOf<T>;
@@ -28,12 +29,13 @@ type FieldsOf<T> = unknown extends T
 
 const STEPS = /^(?:[^"\\\x00-\x1f]){1,200}$/;
 
-/** `root` is what stands before the path: `tasks.grind.output` or `params`. */
-export function makeRef(root: string, path: Path = []): Ref<unknown> {
+/** `root` is what stands before the path: `tasks.grind.output` or `params`. `maps` are those that it means one item of. */
+export function makeRef(root: string, maps: readonly string[] = [], path: Path = []): Ref<unknown> {
   const text = `\${{ ${root}${showPath(path)} }}`;
   return new Proxy(Object.freeze({}), {
     get: function get(_, step) {
       if (step === TEXT) return text;
+      if (step === MAPS) return maps;
       if (step === Symbol.toPrimitive) {
         return function refuse() {
           throw new DagMistake(
@@ -47,7 +49,7 @@ export function makeRef(root: string, path: Path = []): Ref<unknown> {
       if (!STEPS.test(step)) {
         throw new DagMistake(`the field ${JSON.stringify(step)} can't be named in a reference`, null, get);
       }
-      return makeRef(root, [...path, /^\d{1,9}$/.test(step) ? Number(step) : step]);
+      return makeRef(root, maps, [...path, /^\d{1,9}$/.test(step) ? Number(step) : step]);
     },
   }) as unknown as Ref<unknown>;
 }
@@ -57,6 +59,12 @@ export function textOfRef(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const text = (value as { readonly [TEXT]?: unknown })[TEXT];
   return typeof text === 'string' ? text : null;
+}
+
+/** The maps within which it stands for one value, outermost first; outside them it would stand for many. */
+export function mapsOfRef(value: unknown): readonly string[] {
+  const maps = textOfRef(value) === null ? undefined : (value as { readonly [MAPS]?: unknown })[MAPS];
+  return Array.isArray(maps) ? (maps as string[]) : [];
 }
 
 /**

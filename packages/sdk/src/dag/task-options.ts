@@ -2,6 +2,7 @@
 import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
 import type { Jsonified } from './jsonified.ts';
+import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
@@ -21,7 +22,7 @@ export interface Task<Output = unknown> {
 
 interface Common {
   /** Tasks that come first, and by default must succeed. Those that its inputs come from need not be named. */
-  readonly needs?: readonly Pick<Task, 'name'>[];
+  readonly needs?: readonly Pick<Task | MappedTask, 'name'>[];
   /** What must have become of them; `all_success` unless told. */
   readonly rule?: TriggerRule;
   /**
@@ -89,32 +90,51 @@ export interface HttpOutput<Body = unknown> {
   readonly body: Body;
 }
 
-export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'bundle'>;
+export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle'>;
 
-type Run<Inputs, Params, Output> = (context: HandlerContext<Inputs, Params>) => Output;
+type Run<Inputs, Params, Item, Output> = (context: HandlerContext<Inputs, Params, Item>) => Output;
 type NoInputs = object;
 /** Inputs may be left out where the function wants none. */
 type WithInputs<Inputs> = NoInputs extends Inputs
   ? { readonly inputs?: Wires<Inputs> }
   : { readonly inputs: Wires<Inputs> };
 
-export interface MakeTask<Params> {
-  <Output>(name: string, run: Run<NoInputs, Params, Output>): Task<Jsonified<Awaited<Output>>>;
-  <Output, Inputs = NoInputs>(
+/** A task with a map of its own has the items of that; another those of the map that it was made in. */
+type ItemFor<Over, Item> = [Over] extends [never] ? Item : ItemOf<Over>;
+type TaskOf<Output, Over> = [Over] extends [never]
+  ? Task<Jsonified<Awaited<Output>>>
+  : MappedTask<Jsonified<Awaited<Output>>>;
+
+export interface MakeTask<Params, Item = unknown> {
+  <Output>(name: string, run: Run<NoInputs, Params, Item, Output>): Task<Jsonified<Awaited<Output>>>;
+  <Output, Inputs = NoInputs, const Over extends MapOver = never>(
     name: string,
-    options: FunctionOptions & WithInputs<Inputs>,
-    run: Run<Inputs, Params, Output>,
-  ): Task<Jsonified<Awaited<Output>>>;
+    options: FunctionOptions & WithInputs<Inputs> & WithMap<Over>,
+    run: Run<Inputs, Params, ItemFor<Over, Item>, Output>,
+  ): TaskOf<Output, Over>;
 }
 
-/** What the function that writes a dag is given. */
-export interface DagBuilder<Params> {
+interface WithMap<Over> {
+  /**
+   * Once for each item of a list, which the function gets as `item`. The output is then a list of what they return.
+   *
+   * @example task('load', { map: list.output.files }, ({ item }) => item.path.length);
+   */
+  readonly map?: Over;
+}
+
+/** What the function that writes a dag is given. `Item` is what its tasks run for, within a map. */
+export interface DagBuilder<Params, Item = unknown> {
   /** A task that is a function. What it returns is JSON, or a promise of it, and the `output` of the task. */
-  readonly task: MakeTask<Params>;
+  readonly task: MakeTask<Params, Item>;
   /** A task that is a process. JSON that it writes to the file SIGNALBOX_OUTPUT is its output. */
   readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
   /** A task that is an HTTP call. `Body` is what its answer is expected to be, when that is JSON. */
   readonly http: <Body = unknown>(name: string, options: HttpOptions) => Task<HttpOutput<Body>>;
+  /** Tasks that run once for each item of a list, each item by itself. */
+  readonly map: MakeMap<Params>;
+  /** Tasks that belong together: they are shown together. Returns what the function returns. */
+  readonly group: <Made>(name: string, build: (builder: DagBuilder<Params, Item>) => Made) => Made;
   /** What the run will have been submitted with; a path into it is an input of a task. */
   readonly params: Ref<Params>;
 }

@@ -1,5 +1,12 @@
 /** One attempt in a test: what its function sees, and what it comes to. */
-import { follow, type InputSource, MAX_OUTPUT_BYTES, type TaskSpecShape } from '@signalbox/protocol';
+import {
+  describeInput,
+  findInput,
+  type InputSource,
+  MAX_OUTPUT_BYTES,
+  type MapItem,
+  type TaskSpecShape,
+} from '@signalbox/protocol';
 import { AttemptStopped, type Handler, type HandlerContext, isPermanent, PermanentError } from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
@@ -30,6 +37,8 @@ export interface Surroundings {
   readonly failedUpstream: readonly string[];
   /** Names of tasks that it needs and that were skipped, or have not ended. */
   readonly missingUpstream: readonly string[];
+  /** The maps that it is in, outermost first, with the items that it runs for. */
+  readonly map: readonly MapItem[];
   readonly secrets: Readonly<Record<string, string>>;
   /** Given by the test itself; otherwise they come from where the definition says. */
   readonly inputs?: Readonly<Record<string, unknown>>;
@@ -92,6 +101,9 @@ function contextOf(around: Surroundings): HandlerContext {
     attempt,
     params,
     inputs: around.inputs ?? inputsOf(around),
+    item: around.map.at(-1)?.item,
+    index: around.map.at(-1)?.index ?? 0,
+    map: around.map,
     upstream,
     failedUpstream: around.failedUpstream,
     effectKey: `${run}/${task.name}`,
@@ -109,14 +121,11 @@ function inputsOf(around: Surroundings): Record<string, unknown> {
 }
 
 function valueOf(name: string, source: InputSource, around: Surroundings): unknown {
-  if (source.from === 'value') return source.value;
-  const { params, upstream, failedUpstream, missingUpstream } = around;
-  if (source.from === 'task' && [...failedUpstream, ...missingUpstream].includes(source.task)) return null;
-  const found = follow(source.from === 'params' ? params : upstream[source.task], source.path);
-  if (found !== undefined) return found;
-  const where =
-    source.from === 'params' ? 'The run was submitted without it.' : `Task ${source.task} did not return it.`;
-  throw new PermanentError(`Input ${name} leads to nothing. ${where}`);
+  const absent = [...around.failedUpstream, ...around.missingUpstream];
+  const found = findInput(source, { ...around, absent });
+  if (found !== undefined || source.from === 'value') return found;
+  const { reference, cause } = describeInput(source);
+  throw new PermanentError(`Input ${name} leads to nothing: it is ${reference}. ${cause}`);
 }
 
 function secretOf(name: string, { secrets, task }: Surroundings): string {

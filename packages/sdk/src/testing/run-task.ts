@@ -1,5 +1,5 @@
 /** One function by itself. */
-import { toDagSpec } from '@signalbox/protocol';
+import { type DagSpecShape, type MapItem, mapsAround, type TaskSpecShape, toDagSpec } from '@signalbox/protocol';
 import type { Dag } from '../dag/dag.ts';
 import { settle } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
@@ -10,11 +10,23 @@ export interface RunTaskOptions<Params = unknown> {
   readonly params?: Params;
   /** What the tasks that it needs have returned, by their names. */
   readonly upstream?: Readonly<Record<string, unknown>>;
+  /** For a task of a map: what it runs for, and its number; of the innermost map, where it is in several. */
+  readonly item?: unknown;
+  readonly index?: number;
+  /** For a task of maps within maps: all of them, outermost first. */
+  readonly map?: readonly MapItem[];
   /** Names of tasks that it needs and that failed. */
   readonly failedUpstream?: readonly string[];
   readonly secrets?: Readonly<Record<string, string>>;
   readonly attempt?: number;
   readonly signal?: AbortSignal;
+}
+
+function mapOf(spec: DagSpecShape, task: TaskSpecShape, { item, index = 0 }: RunTaskOptions): readonly MapItem[] {
+  if (item === undefined) return [];
+  const [inner] = mapsAround(spec, task).slice(-1);
+  if (inner === undefined) throw new Error(`Task ${task.name} is in no map: it runs for no item.`);
+  return [{ group: inner.name, index, item }];
 }
 
 /**
@@ -45,6 +57,7 @@ export async function runTask<Params = unknown>(
     upstream,
     failedUpstream,
     missingUpstream: [],
+    map: options.map ?? mapOf(spec, task, options),
     secrets,
     ...(inputs === undefined ? {} : { inputs }),
     signal: options.signal ?? new AbortController().signal,

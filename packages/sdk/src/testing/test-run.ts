@@ -163,6 +163,7 @@ class World {
         upstream,
         failedUpstream: sent.failedUpstream.map(nameOf),
         missingUpstream: sent.missingUpstream.map(nameOf),
+        map: [],
         secrets: this.#options.secrets ?? {},
         signal: controller.signal,
         log,

@@ -72,13 +72,15 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     upstream: assignment.upstream,
     failedUpstream: assignment.failedUpstream,
     missingUpstream: assignment.missingUpstream,
+    map: assignment.map,
   };
 }
 
 /** About: for cutting messages. */
-export function bytesOf({ params, upstream }: Assignment): number {
+export function bytesOf({ params, upstream, map }: Assignment): number {
   let bytes = 300 + (params?.length ?? 0);
   for (const { output } of upstream) bytes += 100 + output.length;
+  for (const { item } of map) bytes += 100 + item.length;
   return bytes;
 }
 

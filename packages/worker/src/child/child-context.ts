@@ -1,6 +1,7 @@
 /** What a function sees in a child: the same as a handler in the worker's own process does. */
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
 import { Mask } from '../logs/mask.ts';
+import { type MapItem, readMap } from '../read-map.ts';
 import type { RunOrder } from './frames.ts';
 import { logLine } from './log-line.ts';
 
@@ -11,6 +12,7 @@ export class ChildContext implements HandlerContext {
   #abortedWith: Error | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
+  #map: readonly MapItem[] | null = null;
   #log: Log | null = null;
 
   constructor(order: RunOrder, onLine: (line: string) => void) {
@@ -47,6 +49,17 @@ export class ChildContext implements HandlerContext {
   }
   get inputs(): Readonly<Record<string, unknown>> {
     return this.#order.inputs;
+  }
+
+  get map(): readonly MapItem[] {
+    this.#map ??= readMap(this.#order.map);
+    return this.#map;
+  }
+  get item(): unknown {
+    return this.map.at(-1)?.item;
+  }
+  get index(): number {
+    return this.#order.map.at(-1)?.index ?? 0;
   }
 
   get params(): unknown {

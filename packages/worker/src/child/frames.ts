@@ -48,6 +48,8 @@ export interface RunOrder {
   readonly params: string;
   readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
   readonly failedUpstream: readonly string[];
+  /** Items are JSON texts. */
+  readonly map: readonly { readonly group: string; readonly index: number; readonly item: string }[];
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly secrets: readonly (readonly [string, string])[];
 }

@@ -217,6 +217,7 @@ function orderOf({ assignment, work, context }: Job): RunOrder {
     params: assignment.params,
     upstream: assignment.upstream,
     failedUpstream: assignment.failedUpstream,
+    map: assignment.map,
     inputs: context.inputs,
     secrets: [...work.secrets],
   };

@@ -1,0 +1,46 @@
+/** The places in outputs and params that the engine looks at: conditions ask for values, maps for lengths. */
+import { MAX_FACTS } from '../limits.ts';
+import type { Path } from './references.ts';
+
+/** Each path is taken out once, whoever looks at it. */
+class Paths {
+  readonly list: Path[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** Its number; null when there are too many. */
+  numberOf(path: Path): number | null {
+    const key = JSON.stringify(path);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    if (this.list.length >= MAX_FACTS) return null;
+    this.#numbers.set(key, this.list.length);
+    return this.list.push(path) - 1;
+  }
+}
+
+export class Facts {
+  readonly #ofTasks = new Map<number, Paths>();
+  readonly #ofParams = new Paths();
+
+  ofTask(task: number, path: Path): number | null {
+    const paths = this.#ofTasks.get(task) ?? new Paths();
+    this.#ofTasks.set(task, paths);
+    return paths.numberOf(path);
+  }
+
+  ofParams(path: Path): number | null {
+    return this.#ofParams.numberOf(path);
+  }
+
+  /** Paths into the output of a task; undefined where nobody looks. */
+  pathsOf(task: number): readonly Path[] | undefined {
+    return this.#ofTasks.get(task)?.list;
+  }
+
+  get paramPaths(): readonly Path[] {
+    return this.#ofParams.list;
+  }
+}
+
+export const tooManyFacts = (what: string): string =>
+  `conditions and maps look at more than ${MAX_FACTS} places in ${what}`;

@@ -1,0 +1,57 @@
+/** What an input of a task is, once the tasks that it needs have ended. Workers and tests of dags ask here. */
+import { follow, type Path, showPath, taskReference } from './references.ts';
+import type { InputSource } from './work.ts';
+
+/** One of the maps that a task is in, with the item that it runs for. */
+export interface MapItem {
+  readonly group: string;
+  readonly index: number;
+  readonly item: unknown;
+}
+
+export interface InputRoots {
+  readonly params: unknown;
+  /** By name of the task; of a mapped one that is seen from outside its map, a list. */
+  readonly upstream: Readonly<Record<string, unknown>>;
+  /** Names of tasks that it needs and that did not succeed: what comes from them is null. */
+  readonly absent: readonly string[];
+  /** Outermost first. */
+  readonly map: readonly MapItem[];
+}
+
+/** Undefined when there is nothing at the end of the path. */
+export function findInput(source: InputSource, roots: InputRoots): unknown {
+  if (source.from === 'value') return source.value;
+  if (source.from === 'params') return follow(roots.params, source.path);
+  if (source.from === 'task') {
+    if (source.each !== undefined) return pickEach(roots.upstream[source.task] ?? [], source.path, source.each);
+    if (roots.absent.includes(source.task)) return null;
+    return follow(roots.upstream[source.task], source.path);
+  }
+  const place = roots.map.find(({ group }) => group === source.group);
+  if (place === undefined) return undefined;
+  return source.from === 'index' ? place.index : follow(place.item, source.path);
+}
+
+/** The same place in the output of each instance; null where an instance has nothing there. */
+function pickEach(lists: unknown, path: Path, depth: number): unknown {
+  if (depth === 0) return follow(lists, path) ?? null;
+  return Array.isArray(lists) ? lists.map((inner: unknown) => pickEach(inner, path, depth - 1)) : [];
+}
+
+/** How an input was written, and why there may be nothing: for the message about one that is not there. */
+export function describeInput(source: Exclude<InputSource, { from: 'value' }>): {
+  readonly reference: string;
+  readonly cause: string;
+} {
+  if (source.from === 'params') {
+    return { reference: `\${{ params${showPath(source.path)} }}`, cause: 'The run was submitted without it.' };
+  }
+  if (source.from === 'task') {
+    const cause = `What task ${source.task} returned does not have it.`;
+    return { reference: taskReference(source.task, source.path), cause };
+  }
+  const path = source.from === 'item' ? showPath(source.path) : '';
+  const reference = `\${{ groups${showPath([source.group])}.${source.from}${path} }}`;
+  return { reference, cause: 'The item that it was made for does not have it.' };
+}

@@ -1,0 +1,90 @@
+/**
+ * Maps: tasks that run once for each item of a list. The type of the item comes from the list, and what the tasks return
+ * comes out as lists of it.
+ */
+import type { MapMode } from '@signalbox/protocol';
+import type { Ref, RefOf } from './ref.ts';
+import type { DagBuilder, Task } from './task-options.ts';
+
+declare const EACH: unique symbol;
+
+/** How many maps lie between a task and who sees it. */
+export type Depth = 1 | 2 | 3;
+type Deeper<D> = D extends 1 ? 2 : 3;
+type Lists<T, D> = D extends 1 ? T[] : D extends 2 ? T[][] : T[][][];
+
+/**
+ * What all instances of a mapped task will have returned, in the order of the items. A path into it picks from each:
+ * `load.output.rows` is a list with the rows of each.
+ */
+export type EachRef<T, D extends Depth = 1> = RefOf<Lists<T, D>> & { readonly [EACH]: D } & EachFields<T, D>;
+
+type Absent<T> = Extract<T, null | undefined> extends never ? never : undefined;
+type EachFields<T, D extends Depth> = unknown extends T
+  ? unknown
+  : NonNullable<T> extends readonly (infer Item)[]
+    ? { readonly [index: number]: EachRef<Item | Absent<T>, D> }
+    : NonNullable<T> extends object
+      ? { readonly [K in keyof NonNullable<T>]-?: EachRef<NonNullable<T>[K] | Absent<T>, D> }
+      : unknown;
+
+/** A task of a map, as it is seen from outside the map: for `needs` and `inputs` of others. */
+export interface MappedTask<Output = unknown, D extends Depth = 1> {
+  readonly name: string;
+  readonly output: EachRef<Output, D>;
+  /** How many lists lie around what one of them returns. */
+  readonly depth: D;
+}
+
+/** A list, or where it comes from. What a mapped task has returned is in many places: let a task gather it first. */
+export type MapSource = readonly unknown[] | (RefOf<readonly unknown[]> & { readonly [EACH]?: never });
+
+/** One list, or several by name: with `product` each with each, with `zip` the first with the first and so on. */
+export type MapOver =
+  | MapSource
+  | { readonly over: MapSource | Readonly<Record<string, MapSource>>; readonly mode?: MapMode };
+
+/** What lies in the lists: the type of `item`. */
+export type ItemOf<Over> =
+  Over extends RefOf<infer List>
+    ? ItemIn<List>
+    : Over extends readonly unknown[]
+      ? ItemIn<Over>
+      : Over extends { readonly over: infer Sources }
+        ? Sources extends MapSource
+          ? ItemOf<Sources>
+          : { readonly [K in keyof Sources]: ItemOf<Sources[K]> }
+        : never;
+type ItemIn<List> = List extends readonly (infer Item)[] ? Item : never;
+
+/** What the function that writes a map is given. Tasks made with it run once for each item. */
+export interface MapBuilder<Params, Item> extends DagBuilder<Params, Item> {
+  /** The item; a path into it is an input of a task. Functions also have it as `item` of their context. */
+  readonly item: Ref<Item>;
+  /** Its number, from 0. */
+  readonly index: Ref<number>;
+}
+
+/** Tasks of a map, or several of them by name, as others see them; what is no task does not come out. */
+export type Mapped<Made> =
+  Made extends MappedTask<infer Output, infer D>
+    ? MappedTask<Output, Deeper<D>>
+    : Made extends Task<infer Output>
+      ? MappedTask<Output>
+      : Made extends Readonly<Record<string, unknown>>
+        ? { readonly [K in keyof Made]: Mapped<Made[K]> }
+        : undefined;
+
+/**
+ * @example
+ * const loaded = map('each-file', list.output.files, ({ item, task }) => {
+ *   const fetched = task('fetch', { inputs: { path: item.path } }, ({ inputs }) => read(inputs.path));
+ *   return task('load', { inputs: { text: fetched.output } }, ({ inputs }) => ({ rows: inputs.text.length }));
+ * });
+ * task('sum', { inputs: { rows: loaded.output.rows } }, ({ inputs }) => inputs.rows.length);
+ */
+export type MakeMap<Params> = <const Over extends MapOver, Made = void>(
+  name: string,
+  over: Over,
+  build: (builder: MapBuilder<Params, ItemOf<Over>>) => Made,
+) => Mapped<Made>;
