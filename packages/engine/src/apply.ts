@@ -22,6 +22,7 @@ export function apply(state: State, change: Change): void {
     case 'RunCreated':
     case 'RunAdmitted':
     case 'RunClosing':
+    case 'RunForced':
     case 'RunEnded':
     case 'RunReopened':
     case 'RunStruck':

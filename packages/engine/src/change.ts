@@ -251,11 +251,19 @@ export interface ClaimAsserted {
   readonly at: Instant;
 }
 
-/** The run's outcome is fixed; what still runs is being ended (I33, I42). */
+/** The run's outcome is fixed; its ordinary tasks that still run are being ended, and those run that close it (I33, I42). */
 export interface RunClosing {
   readonly kind: 'RunClosing';
   readonly runId: RunId;
   readonly outcome: RunOutcome;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** Somebody does not want to wait for what closes the run: those tasks are being ended too (I42). */
+export interface RunForced {
+  readonly kind: 'RunForced';
+  readonly runId: RunId;
   readonly actor: Actor;
   readonly at: Instant;
 }
@@ -308,6 +316,7 @@ export type Change =
   | ClaimAsserted
   | RunReopened
   | RunClosing
+  | RunForced
   | RunEnded
   | RunStruck
   | WorkerSilenced

@@ -61,6 +61,8 @@ export interface CancelRun {
   readonly kind: 'CancelRun';
   readonly tenantId: TenantId;
   readonly runId: RunId;
+  /** What closes the run is ended as well: it has ended as soon as nothing of it runs. */
+  readonly force?: true;
   readonly actor: Actor;
 }
 

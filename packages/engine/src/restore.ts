@@ -13,7 +13,7 @@ import { watchLease } from './lease/lease.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
-import { ENDED, OPEN } from './run/run-table.ts';
+import { ENDED } from './run/run-table.ts';
 import { giveUpPlace } from './run/strike.ts';
 import { forEachSlot } from './run/task-slots.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
@@ -166,7 +166,7 @@ function dropRun(state: State, run: number): void {
   if (runs.phase[run] !== ENDED) {
     forEachSlot(state, run, (slot) => {
       if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
-      else if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
+      else if (tasks.state[slot] === READY) leaveLane(state, slot);
     });
     version.liveRuns -= 1;
     version.dag.liveRuns -= 1;

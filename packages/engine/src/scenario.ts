@@ -124,6 +124,11 @@ export class Scenario {
     return this.feed({ kind: 'CancelRun', tenantId, runId, actor: ACTOR });
   }
 
+  /** Cancelled, and what closes it is ended too. */
+  force(runId = this.lastRun()): Answer {
+    return this.feed({ kind: 'CancelRun', tenantId: TENANT, runId, force: true, actor: ACTOR });
+  }
+
   retry(task: string, runId = this.lastRun(), tenantId = TENANT): Answer {
     const taskNo = this.versionOf(runId).findIndex(({ name }) => name === task) as TaskNo;
     return this.feed({ kind: 'RetryTask', tenantId, runId, taskNo, actor: ACTOR });

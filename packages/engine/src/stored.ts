@@ -95,6 +95,8 @@ export interface StoredRun {
   readonly priority: Priority;
   readonly phase: RunPhase;
   readonly outcome: RunOutcome | null;
+  /** Somebody did not want to wait for what closes it. */
+  readonly isForced: boolean;
   readonly admitted: boolean;
   readonly strikes: number;
   readonly setAside: boolean;

@@ -18,6 +18,7 @@ export const EVENT_KINDS = [
   'run.admitted',
   'run.reopened',
   'run.closing',
+  'run.forced',
   'run.ended',
   'run.set_aside',
   'attempt.claimed',

@@ -7,7 +7,7 @@ import type { CommitBatch, ShardStamp } from './port.ts';
 import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
 import { insertAttempts, insertPayloads } from './statements/attempt.ts';
-import { clearTasks, reopenRuns } from './statements/by-hand.ts';
+import { clearTasks, forceRuns, reopenRuns } from './statements/by-hand.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
@@ -75,6 +75,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, list] of byLeaf(runs, ofRun)) calls.push(...runCalls(leaf, list), ...taskCalls(leaf, list));
   calls.push(...liveRunCalls(runs));
   for (const [leaf, reopened] of byLeaf(rows.reopened, ofRun)) calls.push(...reopenRuns(leaf, reopened));
+  for (const [leaf, forced] of byLeaf(rows.forced, ofRun)) calls.push(forceRuns(leaf, forced));
   for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));

@@ -118,6 +118,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
   },
   CheckpointSaved: { runId: id, taskNo: uint, fence: uint, no: id, value: fc.constant(''), at: instant },
   ClaimAsserted: { runId: id, taskNo: uint, fence: uint, at: instant },
+  RunForced: { runId: id, actor: text, at: instant },
   RunReopened: { runId: id, admitted: flag, actor: text, at: instant },
   RunClosing: { runId: id, outcome: of(runOutcomes), actor: text, at: instant },
   RunEnded: { runId: id, outcome: of(runOutcomes), at: instant },

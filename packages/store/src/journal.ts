@@ -380,6 +380,14 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  RunForced: {
+    write(to, c) {
+      to.run(c.runId);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({ runId: from.run(), actor: from.text() as Actor, at: from.instant() }),
+  },
   RunEnded: {
     write(to, c) {
       to.run(c.runId);
@@ -443,6 +451,7 @@ const KINDS: readonly Kind[] = [
   'RunReopened',
   'CheckpointSaved',
   'ClaimAsserted',
+  'RunForced',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -21,6 +21,7 @@ import type {
   RunClosing,
   RunCreated,
   RunEnded,
+  RunForced,
   RunId,
   RunReopened,
   RunStruck,
@@ -105,6 +106,7 @@ export interface FoldedRows {
   readonly payloads: PayloadRow[];
   readonly silence: Map<string, SilenceFold>;
   readonly reopened: RunReopened[];
+  readonly forced: RunForced[];
   readonly cleared: TaskCleared[];
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
@@ -132,7 +134,7 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
 }
 
 function isByHand({ kind }: Change): boolean {
-  return kind === 'RunReopened' || kind === 'TaskCleared';
+  return kind === 'RunReopened' || kind === 'RunForced' || kind === 'TaskCleared';
 }
 
 export function foldRows(changes: readonly Change[]): FoldedRows {
@@ -147,6 +149,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     payloads: [],
     silence: new Map(),
     reopened: [],
+    forced: [],
     cleared: [],
     checkpoints: new Map(),
   };
@@ -212,6 +215,9 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'RunReopened':
       rows.reopened.push(change);
+      return;
+    case 'RunForced':
+      rows.forced.push(change);
       return;
     case 'TaskCleared':
       rows.cleared.push(change);

@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunReopened, RunStruck } from '../change.ts';
+import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunForced, RunReopened, RunStruck } from '../change.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
@@ -7,14 +7,22 @@ import { shardOfRun } from '../ids.ts';
 import { unlinkAttempt } from '../lease/attempts.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
-import { ADMITTED, CLOSING, ENDED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
+import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { cancelUnbegun, hasOwnState, moveTask, settleAnew, settleStart } from '../task/move.ts';
+import {
+  beginClosing,
+  cancelUnbegun,
+  hasOwnState,
+  moveTask,
+  settleAnew,
+  settleClosingTasks,
+  settleStart,
+} from '../task/move.ts';
 import { resetCounts } from '../task/settle.ts';
 import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
-type RunChange = RunCreated | RunAdmitted | RunClosing | RunEnded | RunReopened | RunStruck;
+type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 
 export function applyRunChange(state: State, change: RunChange): void {
   if (change.kind === 'RunCreated') return createRun(state, change);
@@ -27,6 +35,8 @@ export function applyRunChange(state: State, change: RunChange): void {
       return admitRun(state, run);
     case 'RunClosing':
       return closeRun(state, run, change);
+    case 'RunForced':
+      return forceRun(state, run);
     case 'RunEnded':
       return endRun(state, run);
     case 'RunReopened':
@@ -68,13 +78,17 @@ function createRun(state: State, change: RunCreated): void {
 }
 
 function admitRun(state: State, run: number): void {
-  const { runs, tasks } = state;
+  const { runs } = state;
   assert(!runs.has(run, ADMITTED), 'a run is admitted once');
   runs.flags[run]! |= ADMITTED;
   const version = runs.versionOf(run);
   version.dag.activeRuns += 1;
+  enqueueReady(state, run);
+}
+
+function enqueueReady(state: State, run: number): void {
   forEachSlot(state, run, (slot) => {
-    if (tasks.state[slot] === READY) enqueue(state, slot);
+    if (state.tasks.state[slot] === READY) enqueue(state, slot);
   });
 }
 
@@ -82,11 +96,22 @@ function closeRun(state: State, run: number, change: RunClosing): void {
   const { runs } = state;
   assert(runs.phase[run] === OPEN, 'an open run closes');
   // Cancelled first, while the run still counts as open: its ready tasks leave their lanes.
-  if (runs.unfinished[run]! > 0) cancelUnbegun(state, run);
+  const cancelled = runs.unfinished[run]! > 0 ? cancelUnbegun(state, run) : [];
   runs.phase[run] = CLOSING;
   runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
+  if (!runs.has(run, ADMITTED)) enqueueReady(state, run);
+  beginClosing(state, run, cancelled);
   state.agenda.runs.add(run);
   if (!runs.has(run, ADMITTED)) forgetGoneWaiters(state, runs.versionOf(run).dag);
+}
+
+/** Somebody does not want to wait for what closes the run. */
+function forceRun(state: State, run: number): void {
+  const { runs } = state;
+  assert(runs.phase[run] === CLOSING && !runs.has(run, FORCED), 'a closing run is forced to its end once');
+  runs.flags[run]! |= FORCED;
+  cancelUnbegun(state, run);
+  state.agenda.runs.add(run);
 }
 
 /** Runs cancelled while they waited to be admitted leave their entries behind: not more than there are live runs (I73). */
@@ -101,7 +126,8 @@ function forgetGoneWaiters({ runs }: State, dag: Dag): void {
 function endRun(state: State, run: number): void {
   const { runs } = state;
   assert(runs.phase[run] === CLOSING, 'a closing run ends');
-  assert(runs.running[run] === 0 && runs.unfinished[run] === 0, 'a run ends with no token and no task left (I33)');
+  const left = runs.unfinished[run]! + runs.closingLeft[run]!;
+  assert(runs.running[run] === 0 && left === 0, 'a run ends with no token and no task left (I33)');
   runs.phase[run] = ENDED;
   leaveDag(state, run);
   state.lingering.push({ slot: run, batchNo: state.batchNo });
@@ -115,7 +141,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   assert(runs.outcome[run] !== CANCELLED_OUTCOME, 'a cancelled run stays cancelled (I42)');
   runs.phase[run] = OPEN;
   runs.outcome[run] = 0;
-  runs.flags[run]! &= ~ADMITTED;
+  runs.flags[run]! &= ~(ADMITTED | FORCED);
   version.liveRuns += 1;
   dag.liveRuns += 1;
   dag.touchedIn = state.batchNo;
@@ -130,6 +156,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
   reviveCancelled(state, run);
+  settleClosingTasks(state, run);
 }
 
 /** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
@@ -152,7 +179,7 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
   if (!change.setAside || runs.has(run, SET_ASIDE)) return;
   forEachSlot(state, run, (slot) => {
     if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
-    if (tasks.state[slot] === READY && runs.phase[run] === OPEN) leaveLane(state, slot);
+    if (tasks.state[slot] === READY && runs.phase[run] !== ENDED) leaveLane(state, slot);
   });
   runs.flags[run]! |= SET_ASIDE;
   state.aside.add(change.runId);

@@ -4,10 +4,10 @@ import type { MonoMs } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
-import { CLAIMED, OPEN } from '../run/run-table.ts';
+import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { moveTask, settleAnew, settleDownstream } from '../task/move.ts';
+import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED } from '../task/task-table.ts';
 
@@ -22,7 +22,7 @@ export function applyTaskChange(state: State, change: TaskChange): void {
   if (change.kind === 'TaskCleared') return clearTask(state, run, slot, change);
   assert(state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
   assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
-  if (change.kind === 'ClaimReturned') return returnClaim(state, run, slot);
+  if (change.kind === 'ClaimReturned') return returnClaim(state, slot);
   endAttempt(state, run, slot, change);
 }
 
@@ -46,11 +46,13 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
 }
 
-function returnClaim(state: State, run: number, slot: number): void {
-  const { tasks, runs } = state;
+function returnClaim(state: State, slot: number): void {
+  const { tasks } = state;
   unlinkAttempt(state, slot);
   tasks.attemptNo[slot]! -= 1;
-  moveTask(state, slot, runs.phase[run] === OPEN ? READY : CANCELLED);
+  if (mayRun(state, slot)) return moveTask(state, slot, READY);
+  moveTask(state, slot, CANCELLED);
+  settleDownstream(state, slot);
 }
 
 function endAttempt(state: State, run: number, slot: number, change: AttemptEnded): void {
@@ -68,7 +70,7 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
     settleDownstream(state, slot);
     return;
   }
-  assert(state.runs.phase[run] === OPEN, 'only tasks of an open run are tried again');
+  assert(mayRun(state, slot), 'only tasks of an open run are tried again, or such as close it');
   const backoffMs = change.retryAt - change.endedAt;
   if (backoffMs <= 0) return moveTask(state, slot, READY);
   moveTask(state, slot, RETRYING);
@@ -76,9 +78,9 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
 }
 
 function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
-  const { tasks, runs } = state;
+  const { tasks } = state;
   const from = tasks.state[slot]!;
-  assert(runs.phase[run] === OPEN, 'a task is tried again in an open run');
+  assert(mayRun(state, slot), 'a task is tried again in an open run, or when it closes it');
   assert(isClearable(from, change), `a task that is ${change.from} is tried again (I32)`);
   assert(change.attemptNo === tasks.attemptNo[slot], 'it is cleared of the attempts that it had');
   if (change.freshBudget) {

@@ -1,10 +1,13 @@
 /** The edges of a dag as flat arrays, so that the end of a task costs its out-degree and nothing is ever rescanned. */
 import { TRIGGER_RULES } from '../task/trigger.ts';
+import { ClosingPlan, closingKind } from './closing-plan.ts';
 import { tasksIn } from './expression.ts';
 import type { Condition, DagSpec, TaskSpec } from './spec.ts';
 
 type GraphTask = Pick<TaskSpec, 'needs'> &
-  Partial<Pick<TaskSpec, 'rule' | 'when' | 'branch' | 'shortCircuit' | 'setup' | 'facts'>>;
+  Partial<
+    Pick<TaskSpec, 'rule' | 'when' | 'branch' | 'shortCircuit' | 'setup' | 'facts' | 'teardown' | 'undoes' | 'hook'>
+  >;
 
 export interface GraphSpec extends Pick<DagSpec, 'onFailure'> {
   readonly tasks: readonly GraphTask[];
@@ -20,7 +23,7 @@ export class Graph {
   /** Downstream tasks of task t are `downstream[downstreamStart[t] … downstreamStart[t+1])`. */
   readonly downstreamStart: Int32Array;
   readonly downstream: Int32Array;
-  /** How many upstream tasks each task waits for at the start. */
+  /** How many tasks each task waits for at the start: those upstream, or what a closing task awaits. */
   readonly upstreamCount: Int32Array;
   /** Tasks that are decided at the start: nothing is upstream of them, or their rule does not ask for it. */
   readonly roots: Int32Array;
@@ -32,7 +35,7 @@ export class Graph {
   readonly setupNeeds: readonly (readonly number[])[];
   /** Short circuits somewhere above that skip everything behind them: nothing is decided before they have ended. */
   readonly gates: readonly (readonly number[])[];
-  /** What lies behind such a short circuit. */
+  /** What is decided, beside the downstream tasks, when a task has ended: all behind such a short circuit, or a `before`. */
   readonly behind: ReadonlyMap<number, readonly number[]>;
   /** 1 for a task whose output tells which of its edges count. */
   readonly isChooser: Uint8Array;
@@ -42,10 +45,18 @@ export class Graph {
   readonly isPlain: boolean;
   readonly isFailFast: boolean;
   readonly skipsFailed: boolean;
+  /** Null without teardowns, undos and hooks. */
+  readonly closing: ClosingPlan | null;
+  /** The hooks that must have succeeded before a task begins, that of the run first. */
+  readonly befores: ReadonlyMap<number, readonly number[]>;
+  /** The hook before the whole run; -1 without one. */
+  readonly runBefore: number;
+  private readonly beforeHooks: ReadonlySet<number>;
 
-  constructor({ tasks, onFailure = 'continue' }: GraphSpec) {
-    const count = tasks.length;
+  constructor({ tasks: all, onFailure = 'continue' }: GraphSpec) {
+    const count = all.length;
     this.taskCount = count;
+    const tasks = all.map((task) => (closingKind(task) === null ? task : CLOSES));
     this.needs = tasks.map(({ needs }) => needs);
     this.upstreamCount = Int32Array.from(tasks, ({ needs }) => needs.length);
     this.downstreamStart = new Int32Array(count + 1);
@@ -57,24 +68,36 @@ export class Graph {
       for (const up of task.needs) this.downstream[filled[up]!++] = no;
     });
     this.rule = Uint8Array.from(tasks, ({ rule = 'all_success' }) => TRIGGER_RULES.indexOf(rule));
-    const isRoot = (task: GraphTask) => task.needs.length === 0 || task.rule === 'always';
+    const isRoot = (task: GraphTask) =>
+      task !== CLOSES && (task.needs.length === 0 || task.rule === 'always') && (task.hook?.of ?? null) === null;
     this.roots = Int32Array.from(tasks.flatMap((task, no) => (isRoot(task) ? [no] : [])));
+    this.closing = ClosingPlan.of(all, (no) => this.below(no));
+    for (const { no, awaits } of this.closing?.tasks ?? []) this.upstreamCount[no] = awaits.length;
+    this.runBefore = tasks.findIndex(({ hook }) => hook?.on === 'before' && hook.of === null);
+    this.befores = beforesIn(tasks, this.roots, this.runBefore);
+    this.beforeHooks = new Set([...this.befores.values()].flat());
     this.isChooser = Uint8Array.from(tasks, (task) => (task.branch || task.shortCircuit !== undefined ? 1 : 0));
     this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
     this.isFailFast = onFailure === 'fail_fast';
     this.skipsFailed = onFailure === 'skip_failed';
     this.isPlain =
       !this.skipsFailed &&
+      this.closing === null &&
+      this.befores.size === 0 &&
       tasks.every((task, no) => this.rule[no] === ALL_SUCCESS && task.when === undefined && this.isChooser[no] === 0);
     this.conditions = this.isPlain
       ? []
       : tasks.map(({ when }) => (when === undefined ? null : { ...when, tasks: [...tasksIn(when.expression)] }));
     this.setupNeeds = this.isPlain ? [] : tasks.map(({ needs }) => needs.filter((up) => tasks[up]!.setup === true));
     const closers = tasks.flatMap((task, no) => (task.shortCircuit === 'all' ? [no] : []));
-    this.behind = new Map(closers.map((no) => [no, this.reach([no])]));
+    const behind = new Map(closers.map((no) => [no, this.reach([no])]));
     const gates: number[][] = closers.length === 0 ? [] : tasks.map(() => []);
-    for (const [no, below] of this.behind) for (const each of below) gates[each]!.push(no);
+    for (const [no, below] of behind) for (const each of below) gates[each]!.push(no);
     this.gates = gates;
+    for (const [no, befores] of this.befores) {
+      for (const before of befores) behind.set(before, [...(behind.get(before) ?? []), no]);
+    }
+    this.behind = behind;
   }
 
   /** All that lies behind these tasks, without themselves. */
@@ -91,14 +114,44 @@ export class Graph {
     return [...seen];
   }
 
+  /** These, all behind them, and the hooks that stand before any of those: what is decided anew when these are. */
+  touchedBy(tasks: readonly number[]): number[] {
+    const from = tasks.flatMap((no) => (this.isBefore(no) ? [no, ...this.behind.get(no)!] : [no]));
+    const all = new Set([...from, ...this.reach(from)]);
+    for (const [no, befores] of this.befores) if (all.has(no)) for (const before of befores) all.add(before);
+    return [...all];
+  }
+
+  /** Whether it is a hook that another task, or all of the run, waits for. */
+  isBefore(no: number): boolean {
+    return this.beforeHooks.has(no);
+  }
+
   below(no: number): Int32Array {
     return this.downstream.subarray(this.downstreamStart[no], this.downstreamStart[no + 1]);
   }
 
-  /** Whether the run fails with this task: any of its leaves decides, or any task where the policy says so (I33). */
+  /**
+   * Whether the run fails with this task: any of its leaves decides, or any task where the policy says so. Never one that
+   * closes it, nor a `before`: what that stands before does (I33).
+   */
   decidesRun(no: number): boolean {
+    if (this.closing?.has(no) === true || this.isBefore(no)) return false;
     return this.isFailFast || this.skipsFailed || this.downstreamStart[no] === this.downstreamStart[no + 1];
   }
+}
+
+/** In the place of a closing task, where only ordinary ones count. */
+const CLOSES: GraphTask = { needs: [] };
+
+function beforesIn(tasks: readonly GraphTask[], roots: Iterable<number>, ofRun: number): Map<number, number[]> {
+  const befores = new Map<number, number[]>();
+  if (ofRun >= 0) for (const root of roots) if (root !== ofRun) befores.set(root, [ofRun]);
+  tasks.forEach(({ hook }, no) => {
+    if (hook?.on !== 'before' || hook.of === null) return;
+    befores.set(hook.of, [...(befores.get(hook.of) ?? []), no]);
+  });
+  return befores;
 }
 
 export const ALL_SUCCESS = TRIGGER_RULES.indexOf('all_success');

@@ -37,6 +37,15 @@ export interface TaskSpec {
   readonly shortCircuit?: 'next' | 'all';
   /** The rule `all_done_setup_success` asks for the success of these. */
   readonly setup?: true;
+  /**
+   * Takes down what these setups have made: runs once its needs have ended in whatever way, also while the run is closing, if
+   * one of the setups succeeded, or there are none.
+   */
+  readonly teardown?: readonly number[];
+  /** Undoes this task, while a run that failed or was cancelled is closing; the dag has `compensate`. */
+  readonly undoes?: number;
+  /** Runs when this happens to the task, or to the run. */
+  readonly hook?: { readonly of: number | null; readonly on: HookEvent };
   /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
   readonly facts?: readonly Path[];
   /** The innermost group that it belongs to: index in `groups` of the dag. */
@@ -69,6 +78,9 @@ export type MapSource =
   | { readonly from: 'task'; readonly task: number; readonly fact: number }
   | { readonly from: 'params'; readonly fact: number }
   | { readonly from: 'list'; readonly length: number };
+
+export const HOOK_EVENTS = ['before', 'after', 'success', 'failure', 'retry', 'slow'] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** A way into a value: names of fields, numbers of items. */
 export type Path = readonly (string | number)[];
@@ -111,6 +123,9 @@ export interface DagSpec {
   /** `continue` unless told. */
   readonly onFailure?: FailurePolicy;
   /** What of the params is looked at by conditions, and which lists of theirs are mapped over. */
+  /** What was done is undone when a run fails or is cancelled, as far as its tasks say how. */
+  readonly compensate?: true;
+  /** What of the params is looked at by conditions. */
   readonly paramFacts?: readonly Path[];
   /** Of tasks. */
   readonly groups?: readonly GroupSpec[];

@@ -12,6 +12,8 @@ export class Version {
   readonly spec: DagSpec;
   readonly graph: Graph;
   readonly taskCount: number;
+  /** How many of them close its runs. */
+  readonly closingCount: number;
   /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
@@ -25,6 +27,7 @@ export class Version {
     this.spec = spec;
     this.graph = new Graph(spec);
     this.taskCount = spec.tasks.length;
+    this.closingCount = this.graph.closing?.tasks.length ?? 0;
   }
 
   task(no: TaskNo): TaskSpec {

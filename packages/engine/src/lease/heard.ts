@@ -3,8 +3,8 @@ import type { ClaimRef, WorkerHeard, WorkerLeft } from '../command.ts';
 import type { KillAttempt } from '../effect.ts';
 import { type MonoMs, type RunId, shardOfRun } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { CLOSING } from '../run/run-table.ts';
 import { endAttempt } from '../task/end-attempt.ts';
+import { mayRun } from '../task/move.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
 import { attemptsOf } from './attempts.ts';
 import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from './confirmed.ts';
@@ -55,8 +55,7 @@ function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker): 
     const isOurs = slot !== null && isHeld(state, slot, claim) && state.tasks.worker[slot] === worker.no;
     if (isOurs) state.tasks.confirmed[slot] = SEEN;
     // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
-    const isClosing = isOurs && state.runs.phase[state.tasks.run[slot]!] === CLOSING;
-    if (isClosing) kill(recorder, claim, command, 'cancelled');
+    if (isOurs && !mayRun(state, slot)) kill(recorder, claim, command, 'cancelled');
     else if (!isOurs) kill(recorder, claim, command, 'lost');
   }
 }

@@ -1,7 +1,7 @@
 /** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
 import type { Dag } from '../dag/dag-table.ts';
 import type { Version } from '../dag/version.ts';
-import { ADMITTED, OPEN } from '../run/run-table.ts';
+import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { READY } from '../task/task-table.ts';
 import { Lane } from './lane.ts';
@@ -9,7 +9,7 @@ import { Lane } from './lane.ts';
 /** Puts a ready task into its lane, unless its run may not run yet. */
 export function enqueue(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (state.runs.phase[run] !== OPEN || !state.runs.has(run, ADMITTED)) return;
+  if (!hasLanes(state, run)) return;
   const lane = laneOf(state, run, slot);
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
@@ -19,17 +19,25 @@ export function enqueue(state: State, slot: number): void {
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
 export function leaveLane(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (!state.runs.has(run, ADMITTED)) return;
+  if (!hasLanes(state, run)) return;
   const lane = laneOf(state, run, slot);
   lane.ready -= 1;
   if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));
   lane.queue.update(lane);
 }
 
+/**
+ * Whether the ready tasks of a run are in lanes. One that is closed before it was admitted is not admitted any more: what is
+ * left to do for it does not wait.
+ */
+function hasLanes({ runs }: State, run: number): boolean {
+  return runs.phase[run] === OPEN ? runs.has(run, ADMITTED) : runs.phase[run] !== ENDED;
+}
+
 export function isReady(state: State, runId: number, slot: number): boolean {
   const run = state.tasks.run[slot]!;
   if (run < 0 || state.tasks.state[slot] !== READY) return false;
-  return state.runs.id[run] === runId && state.runs.phase[run] === OPEN;
+  return state.runs.id[run] === runId && state.runs.phase[run] !== ENDED;
 }
 
 /** After the dag's limit or its count of running tasks changed. */

@@ -3,10 +3,13 @@ import type { Recorder } from '../recorder.ts';
 import { finishRun } from './finish.ts';
 import type { RunOutcome } from './phase.ts';
 import { RUN_OUTCOMES } from './phase.ts';
-import { CLOSING, ENDED, OPEN, SET_ASIDE } from './run-table.ts';
+import { CLOSING, ENDED, FORCED, SET_ASIDE } from './run-table.ts';
 import { stopRunning } from './stop-running.ts';
 
-/** Cancel wins: from its commit on nothing of the run begins, and no report makes it succeed (I42). */
+/**
+ * Cancel wins: from its commit on nothing ordinary of the run begins, and no report makes it succeed. What closes the run still
+ * runs; with `force` that is ended too (I42).
+ */
 export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   const { state } = recorder;
   const { runs } = state;
@@ -16,18 +19,14 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   // All its tasks, or one that it must not outlive, may have ended in this step or the last: what came first wins (I42).
   finishRun(recorder, run);
   if (runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
-  if (runs.phase[run] === CLOSING) return closingAnswer(RUN_OUTCOMES[runs.outcome[run]! - 1]!);
-  if (runs.phase[run] === OPEN) {
-    recorder.record({
-      kind: 'RunClosing',
-      runId: command.runId,
-      outcome: 'cancelled',
-      actor: command.actor,
-      at: state.now,
-    });
-    stopRunning(recorder, run);
-  }
-  return closingAnswer('cancelled');
+  const { runId, actor } = command;
+  const wasClosing = runs.phase[run] === CLOSING;
+  if (!wasClosing) recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', actor, at: state.now });
+  const isForced = command.force === true && runs.closingLeft[run]! > 0 && !runs.has(run, FORCED);
+  if (isForced) recorder.record({ kind: 'RunForced', runId, actor, at: state.now });
+  if (!wasClosing || isForced) stopRunning(recorder, run);
+  const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
+  return isForced ? { ok: true, kind: 'cancelled', outcome } : closingAnswer(outcome);
 }
 
 function closingAnswer(outcome: RunOutcome): Answer {

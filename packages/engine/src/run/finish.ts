@@ -38,7 +38,7 @@ function noteSilentWorkers(recorder: Recorder): void {
   }
 }
 
-/** Open with no task left, or one failed that it must not outlive: closing, its outcome fixed. Closing with no attempt left: ended (I33). */
+/** Open with no task left, or one failed that it must not outlive: closing, its outcome fixed. Closing with nothing left: ended (I33). */
 export function finishRun(recorder: Recorder, run: number): void {
   const { runs, now } = recorder.state;
   if (runs.version[run] === undefined) return;
@@ -51,7 +51,12 @@ export function finishRun(recorder: Recorder, run: number): void {
     recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
     if (!isOver) stopRunning(recorder, run);
   }
-  if (runs.phase[run] === CLOSING && runs.unfinished[run] === 0 && runs.running[run] === 0) {
+  if (
+    runs.phase[run] === CLOSING &&
+    runs.unfinished[run] === 0 &&
+    runs.closingLeft[run] === 0 &&
+    runs.running[run] === 0
+  ) {
     recorder.record({ kind: 'RunEnded', runId, outcome: RUN_OUTCOMES[runs.outcome[run]! - 1]!, at: now });
   }
 }

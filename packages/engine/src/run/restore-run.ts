@@ -12,11 +12,11 @@ import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
 import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
-import { failsRun } from '../task/move.ts';
+import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
-import { ADMITTED, CLAIMED, CLOSING, HAS_PARAMS, OPEN } from './run-table.ts';
+import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, OPEN } from './run-table.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
 
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
@@ -34,7 +34,10 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   runs.outcome[run] = stored.outcome === null ? 0 : 1 + RUN_OUTCOMES.indexOf(stored.outcome);
   runs.strikes[run] = stored.strikes;
   runs.flags[run] =
-    (stored.admitted ? ADMITTED : 0) | (stored.hasParams ? HAS_PARAMS : 0) | (stored.tasks.length > 0 ? CLAIMED : 0);
+    (stored.admitted ? ADMITTED : 0) |
+    (stored.isForced ? FORCED : 0) |
+    (stored.hasParams ? HAS_PARAMS : 0) |
+    (stored.tasks.length > 0 ? CLAIMED : 0);
   const base = tasks.allocate(version.taskCount, run);
   runs.base[run] = base;
   const isLive = stored.phase !== 'ended';
@@ -98,21 +101,23 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   if (spec.timeoutMs !== null) {
     setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
   }
-  if (runs.phase[run] === CLOSING) {
+  if (!mayRun(state, slot)) {
     setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, timer);
   }
 }
 
 function countTasks(state: State, run: number): void {
   const { tasks, runs } = state;
-  let [unfinished, failed] = [0, 0];
+  let [unfinished, closingLeft, failed] = [0, 0, 0];
   forEachSlot(state, run, (slot) => {
     const code = tasks.state[slot]!;
-    if (code < SUCCEEDED) unfinished += 1;
+    if (code < SUCCEEDED && isClosingTask(state, slot)) closingLeft += 1;
+    else if (code < SUCCEEDED) unfinished += 1;
     else if (failsRun(state, run, slot, code)) failed += 1;
     if (code === READY) enqueue(state, slot);
   });
   runs.unfinished[run] = unfinished;
+  runs.closingLeft[run] = closingLeft;
   runs.failed[run] = failed;
 }
 

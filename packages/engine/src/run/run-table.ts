@@ -18,6 +18,8 @@ export const ADMITTED = 1;
 export const CLAIMED = 2;
 export const HAS_PARAMS = 4;
 export const SET_ASIDE = 8;
+/** Somebody wants its end at once: its closing tasks are ended too. */
+export const FORCED = 16;
 
 export class RunTable {
   private capacity = 0;
@@ -36,8 +38,10 @@ export class RunTable {
   strikes = new Uint8Array(0);
   /** First slot of the run's tasks in the task table. */
   base = new Int32Array(0);
-  /** Tasks without a final outcome. */
+  /** Ordinary tasks without a final outcome. */
   unfinished = new Int32Array(0);
+  /** Teardowns, undos and hooks without one. */
+  closingLeft = new Int32Array(0);
   /** Tasks with which the run fails: see `Graph.decidesRun`. */
   failed = new Int32Array(0);
   /** Running attempts. */
@@ -66,7 +70,8 @@ export class RunTable {
     this.strikes[slot] = 0;
     this.failed[slot] = 0;
     this.running[slot] = 0;
-    this.unfinished[slot] = version.taskCount;
+    this.closingLeft[slot] = version.closingCount;
+    this.unfinished[slot] = version.taskCount - version.closingCount;
     this.version[slot] = version;
     this.index.add(id, slot);
     return slot;
@@ -117,6 +122,7 @@ export class RunTable {
       this.strikes = grown(this.strikes, this.capacity);
       this.base = grown(this.base, this.capacity);
       this.unfinished = grown(this.unfinished, this.capacity);
+      this.closingLeft = grown(this.closingLeft, this.capacity);
       this.failed = grown(this.failed, this.capacity);
       this.running = grown(this.running, this.capacity);
     }

@@ -5,6 +5,7 @@
  */
 import type { Graph } from '../dag/graph.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
+import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { RunFacts } from './facts.ts';
 import type { TaskState } from './outcome.ts';
 import { type Columns, type Field, faultOf, resetCounts, settle, settleRoots } from './settle.ts';
@@ -15,8 +16,8 @@ export interface DerivedTasks {
   readonly facts: RunFacts | undefined;
 }
 
-export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts'>;
-export type DerivableRun = Pick<StoredRun, 'phase' | 'facts'>;
+export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts' | 'attemptNo'>;
+export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts'>;
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -36,12 +37,36 @@ export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: D
   settleRoots(field);
   for (const row of rows) if (row.state === 'succeeded' || row.state === 'failed') settle(field, row.taskNo);
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
-  if (run.phase !== 'open') {
-    for (let no = 0; no < state.length; no++) {
-      if (state[no] === BLOCKED || state[no] === READY || state[no] === RETRYING) state[no] = CANCELLED;
-    }
-  }
+  if (run.phase !== 'open') cancelLeft(graph, state, run.isForced);
+  if (graph.closing !== null) deriveClosing(field, rows, run);
   return { columns: field.columns, facts: field.facts };
+}
+
+function cancelLeft({ closing }: Graph, state: Columns['state'], closingToo: boolean): void {
+  for (let no = 0; no < state.length; no++) {
+    if (!closingToo && closing?.has(no) === true) continue;
+    if (state[no] === BLOCKED || state[no] === READY || state[no] === RETRYING) state[no] = CANCELLED;
+  }
+}
+
+/** After all others: nothing ordinary depends on them. */
+function deriveClosing(field: Field, rows: readonly DerivableTask[], run: DerivableRun): void {
+  const closing = field.graph.closing!;
+  const { state } = field.columns;
+  const begun = new Map(rows.flatMap((row) => (row.state === 'cleared' ? [] : [[row.taskNo as number, row]])));
+  let isBusy = false;
+  for (let no = 0; no < state.length; no++) if (state[no]! < SUCCEEDED && !closing.has(no)) isBusy = true;
+  const standing: Standing = {
+    outcome: run.phase === 'open' ? null : run.outcome,
+    isForced: run.isForced,
+    isBusy,
+    hadBegun: (no) => {
+      const row = begun.get(no);
+      return row !== undefined && row.attemptNo > (row.state === 'returned' ? 1 : 0);
+    },
+  };
+  const all = closing.tasks.map(({ no }) => no);
+  decideClosingAnew({ ...field, standing }, all, (no) => begun.has(no));
 }
 
 /** The states by name, for readers. */
@@ -79,7 +104,7 @@ function fieldOf(graph: Graph, facts: RunFacts | undefined): Field {
   const move = (no: number, to: number) => {
     columns.state[no] = to;
   };
-  return { graph, columns, base: 0, facts, move };
+  return { graph, columns, base: 0, facts, move, standing: OPEN_STANDING, isQuiet: true };
 }
 
 function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {

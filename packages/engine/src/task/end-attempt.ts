@@ -4,10 +4,10 @@ import type { RetryPolicy } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
 import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { OPEN } from '../run/run-table.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { backoffMs } from './backoff.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
+import { mayRun } from './move.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
 
 interface Ending {
@@ -21,7 +21,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const { state } = recorder;
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
-  const isOpen = runs.phase[run] === OPEN;
+  const isOpen = mayRun(state, slot);
   const taskNo = taskNoOf(state, slot);
   const attemptNo = tasks.attemptNo[slot] as AttemptNo;
   const version = runs.versionOf(run);

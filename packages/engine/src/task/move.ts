@@ -1,8 +1,10 @@
 /** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
 import { assert } from '../assert.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
+import { FORCED, OPEN } from '../run/run-table.ts';
 import { forEachSlot } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
 import { decideAnew, type Field, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
@@ -29,6 +31,11 @@ export function moveTask(state: State, slot: number, to: number): void {
     return;
   }
   const run = tasks.run[slot]!;
+  if (isClosingTask(state, slot)) {
+    runs.closingLeft[run]! -= 1;
+    if (runs.closingLeft[run] === 0) state.agenda.runs.add(run);
+    return;
+  }
   runs.unfinished[run]! -= 1;
   if (failsRun(state, run, slot, to)) {
     runs.failed[run]! += 1;
@@ -40,6 +47,10 @@ export function moveTask(state: State, slot: number, to: number): void {
 function uncount(state: State, slot: number, from: number): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
+  if (isClosingTask(state, slot)) {
+    runs.closingLeft[run]! += 1;
+    return;
+  }
   runs.unfinished[run]! += 1;
   if (failsRun(state, run, slot, from)) runs.failed[run]! -= 1;
 }
@@ -47,6 +58,19 @@ function uncount(state: State, slot: number, from: number): void {
 export function failsRun({ runs, tasks }: State, run: number, slot: number, code: number): boolean {
   if (code !== FAILED && code !== UPSTREAM_FAILED) return false;
   return runs.versionOf(run).graph.decidesRun(tasks.no[slot]!);
+}
+
+/** A teardown, an undo or a hook: it may run while the run is closing, and does not decide it (I33). */
+export function isClosingTask({ runs, tasks }: State, slot: number): boolean {
+  const { closing } = runs.versionOf(tasks.run[slot]!).graph;
+  return closing?.has(tasks.no[slot]!) === true;
+}
+
+/** Whether attempts of the task may begin: of any task while its run is open, then of those that close it. */
+export function mayRun(state: State, slot: number): boolean {
+  const run = state.tasks.run[slot]!;
+  if (state.runs.phase[run] === OPEN) return true;
+  return isClosingTask(state, slot) && !state.runs.has(run, FORCED);
 }
 
 /** The run has just been created: what waits for nothing is decided. */
@@ -64,13 +88,31 @@ export function settleDownstream(state: State, slot: number): void {
   const base = runs.base[run]!;
   const { graph } = runs.versionOf(run);
   const no = tasks.no[slot]!;
-  if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED) return settle(fieldOf(state, run), no);
+  if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED) {
+    settle(fieldOf(state, run), no);
+    return wakeIfIdle(state, run);
+  }
   // By far the most common case, without the detour.
   for (let i = graph.downstreamStart[no]!; i < graph.downstreamStart[no + 1]!; i++) {
     const below = base + graph.downstream[i]!;
     tasks.unmet[below]! -= 1;
     if (tasks.unmet[below] === 0 && tasks.state[below] === BLOCKED) moveTask(state, below, READY);
   }
+}
+
+/** With the last ordinary task of a closing run, what waited for that begins. */
+function wakeIfIdle(state: State, run: number): void {
+  const { runs } = state;
+  if (runs.phase[run] === OPEN || runs.unfinished[run]! > 0 || runs.versionOf(run).graph.closing === null) return;
+  wakeClosing(fieldOf(state, run));
+}
+
+/** The run is open again: all of its closing tasks that have not begun are what that makes of them. */
+export function settleClosingTasks(state: State, run: number): void {
+  const { closing } = state.runs.versionOf(run).graph;
+  if (closing === null) return;
+  const all = closing.tasks.map(({ no }) => no);
+  decideClosingAnew(fieldOf(state, run), all, (slot) => hasOwnState(state, slot));
 }
 
 /** These tasks of an open run are to run again, or for the first time: what their upstream makes of them, and all behind. */
@@ -90,14 +132,38 @@ function fieldOf(state: State, run: number): Field {
     columns: tasks,
     base: runs.base[run]!,
     facts: runs.facts.get(run),
+    standing: standingOf(state, run),
     move: (slot, to) => moveTask(state, slot, to),
   };
 }
 
-/** The run is closed: what has not begun never will (I42). */
-export function cancelUnbegun(state: State, run: number): void {
+function standingOf(state: State, run: number): Standing {
+  const { runs, tasks } = state;
+  return {
+    outcome: outcomeOf(runs.outcome[run]!),
+    isForced: runs.has(run, FORCED),
+    isBusy: runs.unfinished[run]! > 0,
+    hadBegun: (slot) => hasOwnState(state, slot) && tasks.attemptNo[slot]! > 0,
+  };
+}
+
+/** The run is closed: what has not begun never will, but for what closes it (I42). Tells which tasks these are. */
+export function cancelUnbegun(state: State, run: number): number[] {
+  const cancelled: number[] = [];
   forEachSlot(state, run, (slot) => {
+    if (isClosingTask(state, slot) && !state.runs.has(run, FORCED)) return;
     const at = state.tasks.state[slot]!;
-    if (at === BLOCKED || at === READY || at === RETRYING) moveTask(state, slot, CANCELLED);
+    if (at !== BLOCKED && at !== READY && at !== RETRYING) return;
+    moveTask(state, slot, CANCELLED);
+    cancelled.push(state.tasks.no[slot]!);
   });
+  return cancelled;
+}
+
+/** The run's outcome is fixed, and these tasks were cancelled with it: what closes the run goes on from there. */
+export function beginClosing(state: State, run: number, cancelled: readonly number[]): void {
+  if (state.runs.versionOf(run).graph.closing === null) return;
+  const field = fieldOf(state, run);
+  for (const no of cancelled) settleClosing(field, no);
+  wakeClosing(field);
 }

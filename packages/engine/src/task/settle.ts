@@ -4,6 +4,7 @@
  */
 import { evaluate } from '../dag/expression.ts';
 import { ALL_SUCCESS, type Graph } from '../dag/graph.ts';
+import { decideClosingAnew, type Standing, settleClosing } from './closing.ts';
 import { isTruthy, NOTHING, type RunFacts } from './facts.ts';
 import {
   BLOCKED,
@@ -26,6 +27,10 @@ export interface Field {
   /** Where its first task is. */
   readonly base: number;
   readonly facts: RunFacts | undefined;
+  /** Looked at by closing tasks alone. */
+  readonly standing: Standing;
+  /** Closing tasks are not told of ends: they are decided all at once, later. */
+  readonly isQuiet?: true;
   /** Moves a task; the one that writes `state`. */
   readonly move: (slot: number, to: number) => void;
 }
@@ -52,6 +57,7 @@ export function settle(field: Field, from: number): void {
     for (const below of graph.behind.get(no) ?? []) {
       if (columns.state[base + below] === BLOCKED && decide(field, below)) stack.push(below);
     }
+    if (graph.closing !== null && field.isQuiet === undefined) settleClosing(field, no);
   }
 }
 
@@ -61,14 +67,20 @@ export function settle(field: Field, from: number): void {
  */
 export function decideAnew(field: Field, tasks: readonly number[], hasOwnState: (slot: number) => boolean): void {
   const { graph, columns, base, move } = field;
-  const touched = [...new Set([...tasks, ...graph.reach(tasks)])];
+  const { closing } = graph;
+  const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(no));
+  const touched = graph.touchedBy(ordinary);
   const open = touched.filter((no) => !hasOwnState(base + no));
   for (const no of open) if (columns.state[base + no] !== BLOCKED) move(base + no, BLOCKED);
   for (const no of touched) {
     resetCounts(columns, base + no, graph.upstreamCount[no]!);
     for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(field, up, no);
   }
-  for (const no of open) if (columns.state[base + no] === BLOCKED && decide(field, no)) settle(field, no);
+  const quiet: Field = { ...field, isQuiet: true };
+  for (const no of open) if (columns.state[base + no] === BLOCKED && decide(quiet, no)) settle(quiet, no);
+  if (closing === null) return;
+  const closers = new Set([...tasks.filter((no) => closing.has(no)), ...closing.reach([...tasks, ...touched])]);
+  decideClosingAnew(field, [...closers], hasOwnState);
 }
 
 export function resetCounts(columns: Columns, slot: number, upstreamCount: number): void {
@@ -113,12 +125,19 @@ function decide(field: Field, no: number): boolean {
   const to = verdictOn(field, no);
   if (to === BLOCKED) return false;
   move(base + no, to);
-  return columns.state[base + no]! >= SUCCEEDED;
+  if (to < SUCCEEDED) return false;
+  for (const before of field.graph.befores.get(no) ?? []) {
+    // What stood before this one alone is not needed any more; the run's own is of use to others.
+    if (columns.state[base + before] === BLOCKED) move(base + before, SKIPPED);
+  }
+  return true;
 }
 
 function verdictOn(field: Field, no: number): number {
   const { graph, columns, base } = field;
   const slot = base + no;
+  // Begun by what it stands before.
+  if (graph.isBefore(no) && no !== graph.runBefore) return BLOCKED;
   if (graph.isPlain) {
     if (columns.upFailed[slot]! + columns.upUpstreamFailed[slot]! > 0) return UPSTREAM_FAILED;
     return columns.unmet[slot] === 0 ? READY : BLOCKED;
@@ -130,7 +149,20 @@ function verdictOn(field: Field, no: number): number {
   if (verdict === WAIT) return BLOCKED;
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
   const condition = graph.conditions[no];
-  return condition == null ? READY : look(field, condition);
+  const to = condition == null ? READY : look(field, condition);
+  return to === READY && graph.befores.size > 0 ? passBefores(field, no) : to;
+}
+
+/** All else lets the task run: its hooks before it are begun, one after the other, and must succeed. */
+function passBefores({ graph, columns, base, move }: Field, no: number): number {
+  for (const before of graph.befores.get(no) ?? []) {
+    const code = columns.state[base + before]!;
+    if (code === SUCCEEDED) continue;
+    if (code === FAILED) return UPSTREAM_FAILED;
+    if (code === BLOCKED) move(base + before, READY);
+    return BLOCKED;
+  }
+  return READY;
 }
 
 /** A cancelled task has not: it was stopped when its run was closed, and decides nothing any more. */

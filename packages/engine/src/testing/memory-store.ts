@@ -187,7 +187,14 @@ export class MemoryStore {
         hasParams: params !== null,
         facts,
       };
-      const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, taskRows: new Map() } as const;
+      const fresh = {
+        phase: 'open',
+        outcome: null,
+        isForced: false,
+        strikes: 0,
+        setAside: false,
+        taskRows: new Map(),
+      } as const;
       this.runs.set(runId, { ...row, ...fresh });
       const shard = this.shard(shardOfRun(runId));
       if (runId > shard.lastRunId) shard.lastRunId = runId;
@@ -198,8 +205,14 @@ export class MemoryStore {
     const next = {
       RunAdmitted: { admitted: true },
       RunClosing: { phase: 'closing', outcome },
+      RunForced: { isForced: true },
       RunEnded: { phase: 'ended', outcome },
-      RunReopened: { phase: 'open', outcome: null, admitted: change.kind === 'RunReopened' && change.admitted },
+      RunReopened: {
+        phase: 'open',
+        outcome: null,
+        isForced: false,
+        admitted: change.kind === 'RunReopened' && change.admitted,
+      },
       RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
     } as const;
     this.runs.set(change.runId, { ...row, ...next[change.kind] });

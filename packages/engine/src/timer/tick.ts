@@ -6,10 +6,9 @@ import { killAttempt } from '../lease/kill.ts';
 import { endLease, watchLease } from '../lease/lease.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
-import { OPEN } from '../run/run-table.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { endAttempt } from '../task/end-attempt.ts';
-import { moveTask } from '../task/move.ts';
+import { mayRun, moveTask } from '../task/move.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { READY, RETRYING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
@@ -72,7 +71,7 @@ function ring(recorder: Recorder, timer: Timer): void {
   state.touching = claim.runId;
   if (timer.kind === 'retry') {
     const isWaiting = state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
-    if (isWaiting && state.runs.phase[state.tasks.run[slot]!] === OPEN) moveTask(state, slot, READY);
+    if (isWaiting && mayRun(state, slot)) moveTask(state, slot, READY);
     return;
   }
   if (!isHeld(state, slot, claim)) return;

@@ -257,8 +257,7 @@ class World {
   #states(): ReadonlyMap<string, TaskState> {
     const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
     const graph = new Graph(this.#spec);
-    const { phase } = this.#box.run();
-    const states = deriveTaskStates(graph, stored?.tasks ?? [], { phase, facts: stored?.facts ?? null });
+    const states = stored === undefined ? [] : deriveTaskStates(graph, stored.tasks, stored);
     return new Map(this.#spec.tasks.map(({ name }, no) => [name, states[no] ?? 'blocked']));
   }
 }

@@ -58,6 +58,8 @@ export function describe(change: Change): Told | null {
       return ofRun('run.reopened', change, { admitted: change.admitted, actor: change.actor });
     case 'RunClosing':
       return ofRun('run.closing', change, { outcome: change.outcome, actor: change.actor });
+    case 'RunForced':
+      return ofRun('run.forced', change, { actor: change.actor });
     case 'RunEnded':
       return ofRun('run.ended', change, { outcome: change.outcome });
     case 'RunStruck':

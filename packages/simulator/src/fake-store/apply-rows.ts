@@ -82,7 +82,14 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
       const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at };
-      const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, claimed: false } as const;
+      const fresh = {
+        phase: 'open',
+        outcome: null,
+        isForced: false,
+        strikes: 0,
+        setAside: false,
+        claimed: false,
+      } as const;
       tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts });
       tables.runUids.set(uid, runId);
       tables.liveOf(shardOfRun(runId)).set(runId, runId);
@@ -154,11 +161,14 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const { runId, admitted } = change;
       const run = tables.runs.get(runId);
       if (run?.phase !== 'ended') throw new Violation('a run that is opened again has ended', change);
-      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, admitted });
+      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, isForced: false, admitted });
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':
       return setRun(tables, change, { phase: 'closing', outcome: change.outcome });
+    case 'RunForced':
+      require(tables.runs.get(change.runId)?.phase === 'closing', 'a run that is forced to its end is closing', change);
+      return setRun(tables, change, { isForced: true });
     case 'RunEnded':
       setRun(tables, change, { phase: 'ended', outcome: change.outcome });
       return tables.liveOf(shardOfRun(change.runId)).delete(change.runId);

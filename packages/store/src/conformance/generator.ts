@@ -189,6 +189,7 @@ export class Generator {
     const { runId } = run;
     const outcome = run.outcome ?? this.#one(['succeeded', 'failed', 'cancelled'] as const);
     if (run.phase === 'open') this.#emit({ kind: 'RunClosing', runId, outcome, actor: ACTOR, at: this.#tick() });
+    if (this.#random() < 0.3 && !run.isForced) this.#emit({ kind: 'RunForced', runId, actor: ACTOR, at: this.#tick() });
     if (this.#random() < 0.4) return;
     for (const { taskNo } of run.tasks.filter(({ state }) => state === 'running'))
       this.#end(run, taskNo, 'cancelled', null);

@@ -121,7 +121,15 @@ export class Model {
 
   #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at }: RunCreated): void {
     const ids = { runId, uid, tenantId, dagId, versionNo };
-    const fresh = { phase: 'open', outcome: null, strikes: 0, setAside: false, tasks: [], claimed: false } as const;
+    const fresh = {
+      phase: 'open',
+      outcome: null,
+      isForced: false,
+      strikes: 0,
+      setAside: false,
+      tasks: [],
+      claimed: false,
+    } as const;
     this.runs.set(runId, {
       ...ids,
       priority,
@@ -178,7 +186,15 @@ export class Model {
       case 'ClaimAsserted':
         return;
       case 'RunReopened':
-        Object.assign(this.run(change.runId), { phase: 'open', outcome: null, admitted: change.admitted });
+        Object.assign(this.run(change.runId), {
+          phase: 'open',
+          outcome: null,
+          isForced: false,
+          admitted: change.admitted,
+        });
+        return;
+      case 'RunForced':
+        this.run(change.runId).isForced = true;
         return;
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome });

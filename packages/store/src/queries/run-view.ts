@@ -85,6 +85,7 @@ export interface RunDetails extends RunView {
   readonly hash: string;
   readonly spec: DagSpec;
   readonly facts: string | null;
+  readonly isForced: boolean;
   /** Those with a row: the others are derived from the spec by the engine's `deriveTasks`. */
   readonly tasks: readonly TaskView[];
   /** The attempts before the newest one of each task. */
@@ -100,7 +101,7 @@ const RUN_VIEW_COUNT = 21;
 const selectRun = leafStatement(
   'view_run',
   (leaf) => `
-  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts
+  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts, r.forced_at is not null
     from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
@@ -198,6 +199,7 @@ export async function getRun(
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
       spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
+      isForced: row[RUN_VIEW_COUNT + 3] === 't',
       tasks: tasks.rows.map(parseTask),
       supersededAttempts: attempts.rows.map(parseAttempt),
     };

@@ -1,5 +1,5 @@
 /** What people do to runs that have ended, and to tasks: rare, and read from the rows what the change does not carry. */
-import type { RunReopened, TaskCleared } from '@signalbox/engine';
+import type { RunForced, RunReopened, TaskCleared } from '@signalbox/engine';
 import { phases, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
@@ -7,6 +7,7 @@ import { nullableArray, plainArray, textArray } from '../text.ts';
 import { keyColumns } from './run.ts';
 
 const OPEN = phases.code('open');
+const CLOSING = phases.code('closing');
 const ENDED = phases.code('ended');
 const CLEARED = taskStates.code('cleared');
 
@@ -16,6 +17,7 @@ const openRuns = leafStatement(
   (leaf) => `
   with hit as (
     update run_${leaf} r set phase = ${OPEN}, outcome = null, closing_at = null, closing_actor = null, ended_at = null,
+        forced_at = null, forced_by = null,
         admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor
       from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text')}) u
      where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
@@ -45,6 +47,23 @@ export function reopenRuns(leaf: Leaf, runs: readonly RunReopened[]): Call[] {
     call(openRuns(leaf), ...keys, admitted, ats, actors, runs.length),
     call(liveAgain(leaf), ...keys, admitted, runs.length),
   ];
+}
+
+/** Leans on the primary key (shard, run_id) of the partition. */
+const markForced = leafStatement(
+  'force_runs',
+  (leaf) => `
+  with hit as (
+    update run_${leaf} r set forced_at = u.at, forced_by = u.actor
+      from (${rowsOf('shard smallint', 'run_id bigint', 'at bigint', 'actor text')}) u
+     where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${CLOSING}
+    returning 1)
+  select expect_rows('force_runs', count(*), $5::integer) from hit`,
+);
+
+export function forceRuns(leaf: Leaf, runs: readonly RunForced[]): Call {
+  const ats = plainArray(runs.map((run) => run.at));
+  return call(markForced(leaf), ...keyColumns(runs), ats, textArray(runs.map((run) => run.actor)), runs.length);
 }
 
 /** The newest attempt moves to its own row before the next claim overwrites the task's. One that was retried has it already. */

@@ -26,7 +26,8 @@ import { readCheckpointRef } from './checkpoint.ts';
 import { keyColumns } from './run.ts';
 
 /** Words and marks of a run packed in one integer: fewer columns to carry and parse. Outcome 0 is none. */
-const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integer + 128 * r.set_aside::integer + 256 * r.has_params::integer`;
+const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integer + 128 * r.set_aside::integer + 256 * r.has_params::integer +
+  512 * (r.forced_at is not null)::integer`;
 export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
     array_agg(r.dag_id)::text, array_agg(r.version_no)::text, array_agg(r.priority)::text, array_agg(${FLAGS})::text,
     array_agg(r.strikes)::text, array_agg(r.created_at)::text,
@@ -123,6 +124,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
       priority: priorities.word(at(priorityCodes, i)),
       phase: phases.word(mark & 3),
       outcome: outcome === 0 ? null : runOutcomes.word(outcome - 1),
+      isForced: (mark & 512) !== 0,
       admitted: (mark & 64) !== 0,
       strikes: at(strikes, i),
       setAside: (mark & 128) !== 0,

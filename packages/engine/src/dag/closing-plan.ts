@@ -1,0 +1,124 @@
+/**
+ * The tasks that close a run: teardowns, undos and hooks. They wait until others have *ended*, in whatever way, and not for the
+ * success of any; so their edges are kept apart from those of ordinary tasks, which nothing here can hold up or decide (I33).
+ */
+import type { TaskSpec } from './spec.ts';
+
+export type ClosingKind = 'teardown' | 'undo' | 'hook';
+
+type Marks = Pick<TaskSpec, 'needs'> & Partial<Pick<TaskSpec, 'teardown' | 'undoes' | 'hook'>>;
+
+/** What kind of closing task it is; null for an ordinary one. A `before` is ordinary: what it stands before waits for it. */
+export function closingKind({ teardown, undoes, hook }: Omit<Marks, 'needs'>): ClosingKind | null {
+  if (teardown !== undefined) return 'teardown';
+  if (undoes !== undefined) return 'undo';
+  return hook !== undefined && hook.on !== 'before' ? 'hook' : null;
+}
+
+export interface ClosingTask extends Pick<Marks, 'teardown' | 'undoes' | 'hook'> {
+  readonly no: number;
+  readonly kind: ClosingKind;
+  /** What must have ended before it is decided. */
+  readonly awaits: readonly number[];
+}
+
+export class ClosingPlan {
+  readonly tasks: readonly ClosingTask[];
+  /** Those that look at the run's phase or outcome, beside what they await. */
+  readonly ofRun: readonly ClosingTask[];
+  private readonly byNo: ReadonlyMap<number, ClosingTask>;
+  private readonly awaited: ReadonlyMap<number, readonly number[]>;
+
+  /** Null for a dag without any. `below` are the ordinary tasks that need one. */
+  static of(tasks: readonly Marks[], below: (no: number) => Iterable<number>): ClosingPlan | null {
+    return tasks.some((task) => closingKind(task) !== null) ? new ClosingPlan(tasks, below) : null;
+  }
+
+  private constructor(tasks: readonly Marks[], below: (no: number) => Iterable<number>) {
+    const undoOf = new Map(tasks.flatMap(({ undoes }, no) => (undoes === undefined ? [] : [[undoes, no] as const])));
+    this.tasks = tasks.flatMap((task, no) => {
+      const kind = closingKind(task);
+      if (kind === null) return [];
+      const { teardown, undoes, hook } = task;
+      const marks = { ...(teardown && { teardown }), ...(undoes !== undefined && { undoes }), ...(hook && { hook }) };
+      return [{ no, kind, ...marks, awaits: [...new Set(awaitsOf(tasks, no, undoOf, below))] }];
+    });
+    this.ofRun = this.tasks.filter(({ kind, hook }) => kind === 'undo' || hook?.of === null);
+    this.byNo = new Map(this.tasks.map((task) => [task.no, task]));
+    const awaited = new Map<number, number[]>();
+    for (const { no, awaits } of this.tasks) {
+      for (const up of awaits) {
+        const known = awaited.get(up);
+        if (known === undefined) awaited.set(up, [no]);
+        else known.push(no);
+      }
+    }
+    this.awaited = awaited;
+  }
+
+  has(no: number): boolean {
+    return this.byNo.has(no);
+  }
+
+  get(no: number): ClosingTask {
+    return this.byNo.get(no)!;
+  }
+
+  /** The closing tasks that wait for the end of this one. */
+  awaiting(no: number): readonly number[] {
+    return this.awaited.get(no) ?? NONE;
+  }
+
+  /** All closing tasks that wait for one of these, for one that waits for them, and so on. */
+  reach(from: readonly number[]): number[] {
+    const [seen, stack] = [new Set<number>(), [...from]];
+    for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+      for (const below of this.awaiting(no)) {
+        if (seen.has(below)) continue;
+        seen.add(below);
+        stack.push(below);
+      }
+    }
+    return [...seen];
+  }
+}
+
+const NONE: readonly number[] = [];
+
+function awaitsOf(
+  tasks: readonly Marks[],
+  no: number,
+  undoOf: ReadonlyMap<number, number>,
+  below: (no: number) => Iterable<number>,
+): number[] {
+  const { needs, undoes, hook } = tasks[no]!;
+  if (undoes !== undefined) return [undoes, ...nextUndos(undoes, undoOf, below)];
+  if (hook !== undefined) {
+    if (hook.of !== null) return [hook.of];
+    // The last of all: it can tell how the closing went.
+    return hook.on === 'after'
+      ? tasks.flatMap((task, other) => (other !== no && closingKind(task) ? [other] : []))
+      : [];
+  }
+  // What a setup has made is there until what was done with it has been undone.
+  return needs.flatMap((up) => (undoOf.has(up) ? [up, undoOf.get(up)!] : [up]));
+}
+
+/** The undos nearest behind a task: those further on are waited for by these. */
+function nextUndos(
+  from: number,
+  undoOf: ReadonlyMap<number, number>,
+  below: (no: number) => Iterable<number>,
+): number[] {
+  const [seen, stack, found] = [new Set<number>(), [from], [] as number[]];
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    for (const next of below(no)) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const undo = undoOf.get(next);
+      if (undo === undefined) stack.push(next);
+      else found.push(undo);
+    }
+  }
+  return found;
+}

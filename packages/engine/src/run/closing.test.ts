@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest';
+import { accepted, type Scenario, scenario } from '../scenario.ts';
+import { dag, task } from '../testing/specs.ts';
+
+/** Claims the task that is next, and ends its only attempt. */
+function end(box: Scenario, name: string, outcome: 'succeeded' | 'permanent' = 'succeeded'): void {
+  expect(box.report(box.claim(name), outcome)).toEqual(accepted);
+}
+
+const states = (box: Scenario, ...names: string[]) => names.map((name) => box.task(name).state);
+
+/** Makes a cluster, works with it, takes it down. */
+const cluster = dag([
+  task('make', [], { setup: true }),
+  task('work', [0]),
+  task('report', [1]),
+  task('drop', [0, 1], { teardown: [0] }),
+]);
+
+describe('a teardown', () => {
+  test('runs as soon as what it waits for has ended, while the run is still open', () => {
+    const box = scenario({ dag: cluster, workers: ['w1', 'w2'] });
+    end(box, 'make');
+    end(box, 'work');
+    const report = box.claim('report');
+    const drop = box.claim('drop', box.worker('w2'));
+    expect(box.run().phase).toBe('open');
+    box.report(drop, 'succeeded');
+    box.report(report, 'succeeded');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('runs after a failure, in a run whose outcome is fixed (I33)', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    end(box, 'work', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    expect(states(box, 'report', 'drop')).toEqual(['upstream_failed', 'ready']);
+    end(box, 'drop');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('runs after a cancel, once the attempts that were told to stop have ended (I42)', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    const work = box.claim('work');
+    expect(box.cancel()).toMatchObject({ ok: true, outcome: 'cancelled' });
+    expect(box.tryClaim()).toBe(null);
+    expect(states(box, 'work', 'report', 'drop')).toEqual(['running', 'cancelled', 'blocked']);
+    box.report(work, 'succeeded');
+    expect(box.task('work').state).toBe('cancelled');
+    end(box, 'drop');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('is skipped when its setup did not succeed', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(box.task('drop').state).toBe('skipped');
+  });
+
+  test('that fails does not change what became of the run', () => {
+    const box = scenario({ dag: cluster });
+    for (const name of ['make', 'work']) end(box, name);
+    end(box, 'report');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'succeeded' });
+    end(box, 'drop', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(box.task('drop').state).toBe('failed');
+  });
+
+  test('is tried again as its policy says, also while the run is closing and after a takeover', () => {
+    const tasks = cluster.tasks.map((each) =>
+      each.teardown ? { ...each, retry: { ...each.retry, maxAttempts: 2 }, timeoutMs: 5_000 } : each,
+    );
+    const box = scenario({ dag: dag(tasks) });
+    end(box, 'make');
+    box.cancel();
+    box.report(box.claim('drop'), 'transient');
+    box.killOwner();
+    box.advance('2s');
+    const drop = box.claim('drop');
+    box.advance('6s', [drop.worker]);
+    expect(box.changes('AttemptEnded').map(({ outcome }) => outcome)).toEqual(['succeeded', 'transient', 'timeout']);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('of a run that a failure closes at once is not cancelled with the others', () => {
+    const box = scenario({ dag: { ...cluster, onFailure: 'fail_fast' } });
+    end(box, 'make');
+    end(box, 'work', 'permanent');
+    expect(states(box, 'report', 'drop')).toEqual(['upstream_failed', 'ready']);
+    end(box, 'drop');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('whose claim comes back goes to another worker, in a closing run too', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    box.cancel();
+    box.refuse(box.claim('drop'));
+    expect(box.task('drop').state).toBe('ready');
+    end(box, 'drop');
+    expect(box.run().phase).toBe('ended');
+  });
+});
+
+describe('a run with something left to close', () => {
+  test('counts against the limits of its dag', () => {
+    const box = scenario({ dag: { ...cluster, maxActiveRuns: 1 }, runs: 2 });
+    const [first, second] = box.runIds;
+    end(box, 'make');
+    box.cancel(first);
+    expect(box.run(first)).toMatchObject({ phase: 'closing' });
+    expect(box.run(second).admitted).toBe(false);
+    end(box, 'drop');
+    expect(box.run(second).admitted).toBe(true);
+  });
+
+  test('ends at once when it is cancelled with force, and what runs of it is stopped (I42)', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    box.cancel();
+    const drop = box.claim('drop');
+    expect(box.cancel()).toMatchObject({ ok: true });
+    expect(drop.worker.killed).toEqual([]);
+    expect(box.force()).toMatchObject({ ok: true, outcome: 'cancelled' });
+    expect(drop.worker.killed).toMatchObject([{ reason: 'cancelled' }]);
+    box.killOwner();
+    expect(box.report(drop, 'succeeded')).toEqual(accepted);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('is forced to its end also when it has failed, and stays failed', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    end(box, 'work', 'permanent');
+    expect(box.cancel()).toMatchObject({ ok: false, code: 'RUN_ENDED' });
+    expect(box.force()).toMatchObject({ ok: true, outcome: 'failed' });
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('a forced cancel of an open run leaves nothing to run', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    expect(box.force()).toMatchObject({ ok: true, outcome: 'cancelled' });
+    expect(box.run().phase).toBe('ended');
+  });
+});
+
+describe('undos', () => {
+  /** a → b → c, each with what undoes it; d needs b and has none. */
+  const saga = dag(
+    [
+      task('a'),
+      task('b', [0]),
+      task('c', [1]),
+      task('d', [1]),
+      task('a:undo', [], { undoes: 0 }),
+      task('b:undo', [], { undoes: 1 }),
+      task('c:undo', [], { undoes: 2 }),
+    ],
+    { compensate: true },
+  );
+
+  test('of what was done run in reverse order when the run fails; of the rest they are skipped', () => {
+    const box = scenario({ dag: saga });
+    for (const name of ['a', 'b', 'c']) end(box, name);
+    end(box, 'd', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    expect(states(box, 'a:undo', 'b:undo', 'c:undo')).toEqual(['blocked', 'blocked', 'ready']);
+    end(box, 'c:undo');
+    end(box, 'b:undo', 'permanent');
+    end(box, 'a:undo');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('wait until nothing ordinary runs any more', () => {
+    const box = scenario({ dag: saga, workers: ['w1', 'w2'] });
+    for (const name of ['a', 'b']) end(box, name);
+    const [c, d] = [box.claim('c'), box.claim('d', box.worker('w2'))];
+    box.cancel();
+    box.report(c, 'cancelled');
+    expect(box.tryClaim()).toBe(null);
+    box.report(d, 'cancelled');
+    expect(states(box, 'a:undo', 'b:undo', 'c:undo')).toEqual(['blocked', 'ready', 'skipped']);
+    for (const name of ['b:undo', 'a:undo']) end(box, name);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('do not run when the run has succeeded', () => {
+    const box = scenario({ dag: saga });
+    for (const name of ['a', 'b', 'c', 'd']) end(box, name);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(states(box, 'a:undo', 'b:undo', 'c:undo')).toEqual(['skipped', 'skipped', 'skipped']);
+  });
+
+  test('come before the teardown of what they may need', () => {
+    const box = scenario({
+      dag: dag(
+        [
+          task('make', [], { setup: true }),
+          task('work', [0]),
+          task('check', [1]),
+          task('work:undo', [], { undoes: 1 }),
+          task('drop', [0, 1], { teardown: [0] }),
+        ],
+        { compensate: true },
+      ),
+    });
+    for (const name of ['make', 'work']) end(box, name);
+    expect(box.task('drop').state).toBe('blocked');
+    end(box, 'check', 'permanent');
+    for (const name of ['work:undo', 'drop']) end(box, name);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+});
+
+describe('hooks of a task', () => {
+  const hooked = dag([
+    task('work'),
+    task('next', [0]),
+    task('work:before', [], { hook: { of: 0, on: 'before' } }),
+    task('work:after', [], { hook: { of: 0, on: 'after' } }),
+    task('work:on_success', [], { hook: { of: 0, on: 'success' } }),
+    task('work:on_failure', [], { hook: { of: 0, on: 'failure' } }),
+  ]);
+
+  test('run before it, after it, and on what became of it', () => {
+    const box = scenario({ dag: hooked });
+    expect(states(box, 'work', 'work:before')).toEqual(['blocked', 'ready']);
+    end(box, 'work:before');
+    end(box, 'work');
+    expect(states(box, 'work:after', 'work:on_success', 'work:on_failure')).toEqual(['ready', 'ready', 'skipped']);
+    end(box, 'next');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'succeeded' });
+    end(box, 'work:after');
+    end(box, 'work:on_success', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('that fail before it keep it from running', () => {
+    const box = scenario({ dag: hooked });
+    end(box, 'work:before', 'permanent');
+    expect(states(box, 'work', 'next', 'work:after', 'work:on_failure')).toEqual([
+      'upstream_failed',
+      'upstream_failed',
+      'skipped',
+      'skipped',
+    ]);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('run after one that was cancelled while it ran, and not after one that never began', () => {
+    const box = scenario({ dag: hooked, runs: 2 });
+    const [first, second] = box.runIds;
+    end(box, 'work:before');
+    const cut = box.claim('work');
+    box.cancel(first);
+    box.cancel(second);
+    expect(box.run(second).phase).toBe('ended');
+    box.report(cut, 'cancelled');
+    end(box, 'work:after');
+    expect(box.run(first).phase).toBe('ended');
+  });
+});
+
+describe('hooks of a run', () => {
+  const hooked = dag([
+    task('a'),
+    task('b', [0]),
+    task('run:before', [], { hook: { of: null, on: 'before' } }),
+    task('run:after', [], { hook: { of: null, on: 'after' } }),
+    task('run:on_success', [], { hook: { of: null, on: 'success' } }),
+    task('run:on_failure', [], { hook: { of: null, on: 'failure' } }),
+  ]);
+
+  test('run before anything, and when its outcome is fixed, the last of them after all others', () => {
+    const box = scenario({ dag: hooked });
+    for (const name of ['run:before', 'a', 'b']) end(box, name);
+    expect(states(box, 'run:after', 'run:on_success', 'run:on_failure')).toEqual(['blocked', 'ready', 'skipped']);
+    for (const name of ['run:on_success', 'run:after']) end(box, name);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('tell of a failure; one that fails before anything fails the run', () => {
+    const box = scenario({ dag: hooked });
+    end(box, 'run:before', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    for (const name of ['run:on_failure', 'run:after']) end(box, name);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('run also for a run that was cancelled before its turn came', () => {
+    const box = scenario({ dag: { ...hooked, maxActiveRuns: 1 }, runs: 2 });
+    const second = box.runIds[1]!;
+    box.claim('run:before');
+    box.cancel(second);
+    expect(box.run(second)).toMatchObject({ phase: 'closing', admitted: false });
+    end(box, 'run:after');
+    expect(box.run(second)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+});
