@@ -76,6 +76,7 @@ export const mapped = dag<{ days: string[] }>('mapped', { maxMapSize: 50_000 }, 
     rows: item.size + index,
     name: item.path.toUpperCase(),
   }));
+  task('again', { map: load.output }, ({ item }) => item.rows.toFixed());
   const rows: Ref<number[]> | { readonly rows: number } = { rows: 1 };
   task('sum', { inputs: { rows: load.output.rows, all: load.output } }, ({ inputs }) => {
     const names: string[] = inputs.all.map(({ name }) => name);
@@ -101,7 +102,7 @@ export const mapped = dag<{ days: string[] }>('mapped', { maxMapSize: 50_000 }, 
   });
   const gathered = group('end', ({ task }) =>
     task('gather', { inputs: { texts: done.fetched.output.text, ids: done.part.output } }, ({ inputs }) => {
-      return inputs.texts.map((text) => text.trim()).length + inputs.ids.flat().map((id) => id.toFixed()).length;
+      return inputs.texts.map((text) => text.trim()).length + inputs.ids.map((id) => id.toFixed()).length;
     }),
   );
   task('after', { needs: [done.counted, load], inputs: { n: gathered.output } }, ({ inputs }) => inputs.n.toFixed());

@@ -37,7 +37,7 @@ dag<{ day: string }>('mapped', ({ task, map, params }) => {
   task('one-for-many', { inputs: { grams: load.output.rows } }, wantsText); // TS2322
   task('used-as-one', { inputs: { rows: load.output.rows } }, ({ inputs }) => inputs.rows.toFixed()); // TS2339
   task('each-has-not', { inputs: { rows: load.output.grams } }, ({ inputs }) => inputs.rows); // TS2339
-  task('over-a-mapped-one', { map: load.output }, () => 1); // TS2322
+  task('over-parts', { map: load.output.rows }, () => 1); // TS2322
   task('another-mode', { map: { over: [1], mode: 'cross' } }, () => 1); // TS2322
   const inner = map('each', list.output.files, ({ item, task }) => {
     task('wrong-field', { inputs: { size: item.size } }, ({ inputs }) => inputs.size); // TS2339

@@ -24,7 +24,7 @@ export function findInput(source: InputSource, roots: InputRoots): unknown {
   if (source.from === 'value') return source.value;
   if (source.from === 'params') return follow(roots.params, source.path);
   if (source.from === 'task') {
-    if (source.each !== undefined) return pickEach(roots.upstream[source.task] ?? [], source.path, source.each);
+    if (source.each === true) return pickEach(roots.upstream[source.task], source.path);
     if (roots.absent.includes(source.task)) return null;
     return follow(roots.upstream[source.task], source.path);
   }
@@ -34,9 +34,8 @@ export function findInput(source: InputSource, roots: InputRoots): unknown {
 }
 
 /** The same place in the output of each instance; null where an instance has nothing there. */
-function pickEach(lists: unknown, path: Path, depth: number): unknown {
-  if (depth === 0) return follow(lists, path) ?? null;
-  return Array.isArray(lists) ? lists.map((inner: unknown) => pickEach(inner, path, depth - 1)) : [];
+function pickEach(outputs: unknown, path: Path): unknown[] {
+  return Array.isArray(outputs) ? outputs.map((output: unknown) => follow(output, path) ?? null) : [];
 }
 
 /** How an input was written, and why there may be nothing: for the message about one that is not there. */

@@ -37,7 +37,7 @@ export function readConditions(
         if (up === undefined) return `there is no task ${name}`;
         if (up === no) return `${name} needs itself`;
         seen.add(up);
-        if (groups.listDepth(up, no) > 0) return `${name} is mapped, and has one output for each item: ${GATHER}`;
+        if (groups.isList(up, no)) return `${name} is mapped, and has one output for each item: ${GATHER}`;
         const fact = facts.ofTask(up, path);
         return fact === null ? tooManyFacts(`the output of ${name}`) : { op: 'task', task: up, fact };
       },
@@ -87,7 +87,7 @@ export function checkGraph(
   });
   needs.forEach((of, down) => {
     for (const up of of) {
-      if (tasks[up]?.branch !== true || groups.listDepth(up, down) === 0) continue;
+      if (tasks[up]?.branch !== true || !groups.isList(up, down)) continue;
       const message = `chooses for its own item: ${tasks[down]?.name} is outside its map, and can't be among them`;
       problems.push({ path: `tasks[${up}].branch`, message });
     }

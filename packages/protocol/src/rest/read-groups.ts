@@ -33,8 +33,8 @@ export interface ReadGroups {
   fieldsOf(task: number): { readonly group?: number };
   /** The maps that a task is in, outermost first. */
   mapsOf(task: number): readonly { readonly name: string; readonly group: number }[];
-  /** How many lists lie around what `from` returns, as `seenBy` sees it; 0 when it sees one output. */
-  listDepth(from: number, seenBy: number): number;
+  /** Whether what `from` returns is a list of the outputs of many instances, as `seenBy` sees it. */
+  isList(from: number, seenBy: number): boolean;
   /** The tasks that come before each one: what it needs, and what the maps that it is in go over. */
   withSources(needs: readonly (readonly number[])[]): readonly (readonly number[])[];
   /** Where the map is written that makes the first task wait for the second. */
@@ -73,6 +73,7 @@ export function readGroups(
     if (group.parentName !== undefined) group.parent = find(group.parentName, `${group.path}.group`);
   }
   const isSound = checkTree(groups, problems);
+  const order = isSound ? outerFirst(groups) : groups.map((_, no) => no);
 
   function find(name: string, path: string): number | null {
     const no = byName.get(name);
@@ -84,32 +85,37 @@ export function readGroups(
   const mapsAbove = groups.map((_, no) => (isSound ? mapsFrom(groups, no) : []));
   const mapsOfTask = groupOf.map((no) => (no === null ? [] : (mapsAbove[no] ?? [])));
   checkDepth(groups, mapsAbove, problems);
-  const specs = groups.map((group, no): GroupSpecShape => {
-    const { name, parent, map } = group;
+  const placeIn = new Map(order.map((no, place) => [no, place]));
+  const specs = order.map((no): GroupSpecShape => {
+    const group = groups[no] as Group;
+    const { name, map } = group;
+    const parent = group.parent === null ? null : (placeIn.get(group.parent) ?? null);
     if (map === undefined) return { name, parent };
     const outside = (mapsAbove[no] ?? []).slice(0, -1);
-    const sees = (task: number) => isPrefix(mapsOfTask[task] ?? [], outside);
-    return { name, parent, map: readMap(group, map, { numbers, facts, sees }, problems) };
+    const isOne = (task: number) => isPrefix(mapsOfTask[task] ?? [], outside);
+    return { name, parent, map: readMap(group, map, { numbers, facts, isOne }, problems) };
   });
-  checkSizes(groups, specs, definition.maxMapSize ?? DEFAULT_MAP_SIZE, problems);
+  checkSizes(
+    order.map((no) => groups[no]?.path ?? ''),
+    specs,
+    definition.maxMapSize ?? DEFAULT_MAP_SIZE,
+    problems,
+  );
 
   const sourcesOf = (task: number): { readonly group: number; readonly source: number }[] =>
     (mapsOfTask[task] ?? []).flatMap((group) =>
-      (specs[group]?.map?.over ?? []).flatMap((each) => (each.from === 'task' ? [{ group, source: each.task }] : [])),
+      (specs[placeIn.get(group) ?? -1]?.map?.over ?? []).flatMap((each) =>
+        each.from === 'task' ? [{ group, source: each.task }] : [],
+      ),
     );
   return {
     specs,
     fieldsOf(task) {
       const group = groupOf[task] ?? null;
-      return group === null ? {} : { group };
+      return group === null ? {} : { group: placeIn.get(group) ?? group };
     },
     mapsOf: (task) => (mapsOfTask[task] ?? []).map((group) => ({ name: groups[group]?.name ?? '', group })),
-    listDepth(from, seenBy) {
-      const [of, by] = [mapsOfTask[from] ?? [], mapsOfTask[seenBy] ?? []];
-      let shared = 0;
-      while (shared < of.length && of[shared] === by[shared]) shared += 1;
-      return of.length - shared;
-    },
+    isList: (from, seenBy) => !isPrefix(mapsOfTask[from] ?? [], mapsOfTask[seenBy] ?? []),
     withSources: (needs) =>
       needs.map((of, task) => {
         const sources = sourcesOf(task);
@@ -165,6 +171,16 @@ function checkTree(groups: readonly Group[], problems: Problem[]): boolean {
   return true;
 }
 
+/** Each after the group that it is in; otherwise as they were written. */
+function outerFirst(groups: readonly Group[]): number[] {
+  const depths = groups.map((group) => {
+    let depth = 0;
+    for (let at = group.parent; at !== null; at = groups[at]?.parent ?? null) depth += 1;
+    return depth;
+  });
+  return groups.map((_, no) => no).sort((a, b) => (depths[a] ?? 0) - (depths[b] ?? 0) || a - b);
+}
+
 /** The mapped groups from the outermost down to this one. */
 function mapsFrom(groups: readonly Group[], no: number): number[] {
   const maps: number[] = [];
@@ -189,7 +205,7 @@ interface Around {
   readonly numbers: ReadonlyMap<string, number>;
   readonly facts: Facts;
   /** Whether the map finds one output of this task, and not a list of them. */
-  readonly sees: (task: number) => boolean;
+  readonly isOne: (task: number) => boolean;
 }
 
 function readMap(group: Group, map: MapDefinition, around: Around, problems: Problem[]): MapSpecShape {
@@ -207,10 +223,10 @@ function readMap(group: Group, map: MapDefinition, around: Around, problems: Pro
   return { over: sources.filter((each) => each !== null), mode };
 }
 
-const GATHER = 'let a task that needs it return the list, and map over that';
+const GATHER = 'only the list of all its outputs can be gone over, without a path behind it';
 
 function readSource(over: SourceDefinition, path: string, around: Around, problems: Problem[]): MapSourceShape | null {
-  const { numbers, facts, sees } = around;
+  const { numbers, facts, isOne } = around;
   if (Array.isArray(over)) return { from: 'list', length: over.length, items: over };
   const wrong = (message: string): null => {
     problems.push({ path, message });
@@ -230,14 +246,14 @@ function readSource(over: SourceDefinition, path: string, around: Around, proble
   }
   const task = numbers.get(reference.task);
   if (task === undefined) return wrong(`there is no task ${reference.task}`);
-  if (!sees(task)) return wrong(`${reference.task} is itself in a map that this one is not in: ${GATHER}`);
+  if (!isOne(task) && reference.path.length > 0) return wrong(`${reference.task} is itself mapped: ${GATHER}`);
   const fact = facts.ofTask(task, reference.path);
   return fact === null ? wrong(tooManyFacts(`the output of ${reference.task}`)) : { from: 'task', task, fact };
 }
 
 /** What is known to be too many, or not to fit together, before anything runs. */
 function checkSizes(
-  groups: readonly Group[],
+  paths: readonly string[],
   specs: readonly GroupSpecShape[],
   maxMapSize: number,
   problems: Problem[],
@@ -247,12 +263,12 @@ function checkSizes(
     const lengths = map.over.flatMap((source) => (source.from === 'list' ? [source.length] : []));
     if (map.mode === 'zip') {
       if (new Set(lengths).size > 1)
-        problems.push({ path: `${groups[no]?.path}.map`, message: `zips lists of ${lengths.join(' and ')} items` });
+        problems.push({ path: `${paths[no]}.map`, message: `zips lists of ${lengths.join(' and ')} items` });
     } else if (lengths.length < map.over.length) return;
     const size = map.mode === 'zip' ? (lengths[0] ?? 0) : lengths.reduce((all, each) => all * each, 1);
     if (size > maxMapSize) {
       const message = `has ${size} items; ${maxMapSize} are allowed: raise maxMapSize of the dag`;
-      problems.push({ path: `${groups[no]?.path}.map`, message });
+      problems.push({ path: `${paths[no]}.map`, message });
     }
   });
 }

@@ -46,8 +46,8 @@ function sourceOf(value: unknown, { taskNo, numbers, groups }: Around): InputSou
   if (reference.from === 'params') return reference;
   if (reference.from === 'task') {
     const no = numbers.get(reference.task);
-    const each = no === undefined ? 0 : groups.listDepth(no, taskNo);
-    return each === 0 ? reference : { ...reference, each };
+    const isList = no !== undefined && groups.isList(no, taskNo);
+    return isList ? { ...reference, each: true } : reference;
   }
   const maps = groups.mapsOf(taskNo);
   const { group } = reference;

@@ -95,8 +95,8 @@ export const workFields = {
 
 export type InputSource =
   | { readonly from: 'value'; readonly value: unknown }
-  /** `each`: of a mapped task, seen from outside its map: lists within lists, this deep; the path picks from each. */
-  | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: number }
+  /** `each`: of a mapped task, seen from outside its map: a list of the outputs; the path picks from each. */
+  | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: true }
   | { readonly from: 'params'; readonly path: Path }
   /** Of a map that the task is in. */
   | { readonly from: 'item'; readonly group: string; readonly path: Path }

@@ -95,7 +95,6 @@ interface Around {
   readonly maps: readonly string[];
 }
 const OUTSIDE: Around = { group: null, maps: [] };
-const DEPTH = 'depth';
 
 class Tasks {
   readonly definitions: TaskDefinition[] = [];
@@ -197,13 +196,13 @@ class Tasks {
     if (inputs !== undefined) definition.inputs = plainInputs(inputs, around);
     this.definitions.push(definition);
     this.places.push(place);
-    return this.#handOut(name, maps, map === undefined ? 0 : 1);
+    return this.#handOut(name, maps, map !== undefined);
   }
 
-  /** `depth`: how many lists lie around its output, for those who are in the same maps. */
-  #handOut(name: string, maps: readonly string[], depth: number): Task {
+  /** `maps` are those that whoever uses it must be in. */
+  #handOut(name: string, maps: readonly string[], isMapped: boolean): Task {
     const output = makeRef(taskReference(name).slice(4, -3), maps);
-    const made: Task = Object.freeze({ name, output, ...(depth === 0 ? {} : { [DEPTH]: depth }) });
+    const made: Task = Object.freeze({ name, output, ...(isMapped ? { isMapped } : {}) });
     this.#handedOut.add(made);
     return made;
   }
@@ -211,8 +210,7 @@ class Tasks {
   #seenFromOutside(made: unknown, { maps }: Around): unknown {
     if (typeof made !== 'object' || made === null) return undefined;
     if (this.#handedOut.has(made)) {
-      const { name, depth = 0 } = made as { readonly name: string; readonly depth?: number };
-      return this.#handOut(name, maps, depth + 1);
+      return this.#handOut((made as Task).name, maps, true);
     }
     return Object.fromEntries(
       Object.entries(made).map(([key, each]) => [key, this.#seenFromOutside(each, { group: null, maps })]),

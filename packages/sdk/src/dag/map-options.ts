@@ -6,38 +6,33 @@ import type { MapMode } from '@signalbox/protocol';
 import type { Ref, RefOf } from './ref.ts';
 import type { DagBuilder, Task } from './task-options.ts';
 
-declare const EACH: unique symbol;
-
-/** How many maps lie between a task and who sees it. */
-export type Depth = 1 | 2 | 3;
-type Deeper<D> = D extends 1 ? 2 : 3;
-type Lists<T, D> = D extends 1 ? T[] : D extends 2 ? T[][] : T[][][];
+declare const PICKED: unique symbol;
 
 /**
- * What all instances of a mapped task will have returned, in the order of the items. A path into it picks from each:
- * `load.output.rows` is a list with the rows of each.
+ * What all instances of a mapped task will have returned: one list, in the order of the items, the outer map's first. A path
+ * into it picks from each: `load.output.rows` is a list with the rows of each.
  */
-export type EachRef<T, D extends Depth = 1> = RefOf<Lists<T, D>> & { readonly [EACH]: D } & EachFields<T, D>;
+export type EachRef<T> = RefOf<T[]> & EachFields<T>;
 
 type Absent<T> = Extract<T, null | undefined> extends never ? never : undefined;
-type EachFields<T, D extends Depth> = unknown extends T
+type PickedRef<T> = RefOf<T[]> & { readonly [PICKED]: true } & EachFields<T>;
+type EachFields<T> = unknown extends T
   ? unknown
   : NonNullable<T> extends readonly (infer Item)[]
-    ? { readonly [index: number]: EachRef<Item | Absent<T>, D> }
+    ? { readonly [index: number]: PickedRef<Item | Absent<T>> }
     : NonNullable<T> extends object
-      ? { readonly [K in keyof NonNullable<T>]-?: EachRef<NonNullable<T>[K] | Absent<T>, D> }
+      ? { readonly [K in keyof NonNullable<T>]-?: PickedRef<NonNullable<T>[K] | Absent<T>> }
       : unknown;
 
 /** A task of a map, as it is seen from outside the map: for `needs` and `inputs` of others. */
-export interface MappedTask<Output = unknown, D extends Depth = 1> {
+export interface MappedTask<Output = unknown> {
   readonly name: string;
-  readonly output: EachRef<Output, D>;
-  /** How many lists lie around what one of them returns. */
-  readonly depth: D;
+  readonly output: EachRef<Output>;
+  readonly isMapped: true;
 }
 
-/** A list, or where it comes from. What a mapped task has returned is in many places: let a task gather it first. */
-export type MapSource = readonly unknown[] | (RefOf<readonly unknown[]> & { readonly [EACH]?: never });
+/** A list, or where it comes from: params, what a task returns, or all that a mapped task returns (but not a part of each). */
+export type MapSource = readonly unknown[] | (RefOf<readonly unknown[]> & { readonly [PICKED]?: never });
 
 /** One list, or several by name: with `product` each with each, with `zip` the first with the first and so on. */
 export type MapOver =
@@ -67,8 +62,8 @@ export interface MapBuilder<Params, Item> extends DagBuilder<Params, Item> {
 
 /** Tasks of a map, or several of them by name, as others see them; what is no task does not come out. */
 export type Mapped<Made> =
-  Made extends MappedTask<infer Output, infer D>
-    ? MappedTask<Output, Deeper<D>>
+  Made extends MappedTask<infer Output>
+    ? MappedTask<Output>
     : Made extends Task<infer Output>
       ? MappedTask<Output>
       : Made extends Readonly<Record<string, unknown>>
