@@ -5,6 +5,7 @@
  *
  * `params`, `output`, `error` and checkpoints pass through to the store and are not kept in memory, nor written to the journal.
  */
+import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
   Actor,
@@ -112,9 +113,11 @@ export interface RunCreated {
   readonly dagId: DagId;
   readonly versionNo: VersionNo;
   readonly priority: Priority;
-  readonly cause: 'api' | 'schedule' | 'event';
+  readonly cause: 'api' | 'schedule' | 'event' | 'parent';
   /** The window it was created for; null for a run on demand. */
   readonly firesAt: Instant | null;
+  /** The call that made it. */
+  readonly parent?: ParentRef;
   /** False while the dag has as many active runs as it may (I7). */
   readonly admitted: boolean;
   readonly params: string | null;
@@ -145,6 +148,7 @@ export interface KeyStored {
   readonly at: Instant;
 }
 
+/** Also of a call of another dag: then the worker is `NOBODY`, and the task waits. */
 export interface AttemptClaimed {
   readonly kind: 'AttemptClaimed';
   readonly runId: RunId;

@@ -130,6 +130,56 @@ export interface RefuseClaim {
   readonly workerId: WorkerId;
 }
 
+/** The call that a run was made by: a claim of its parent's task. Kept with the run for as long as that lives. */
+export interface ParentRef extends ClaimRef {
+  /** Of the parent run: for people. */
+  readonly uid: RunUid;
+  /** How many calls lie above the run: 1 for one whose parent has none. */
+  readonly depth: number;
+  /** The parent waits for its end. */
+  readonly waits: boolean;
+}
+
+/** To the shard of the dag that a task runs: make that run, unless it is there. Its uid names the call (I11). */
+export interface BeginChild {
+  readonly kind: 'BeginChild';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly uid: RunUid;
+  readonly parent: ParentRef;
+  readonly params: string | null;
+  readonly priority: Priority;
+}
+
+/** To the same shard: what has become of it? One that has ended is told of again. */
+export interface AskChild {
+  readonly kind: 'AskChild';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly uid: RunUid;
+  readonly parent: ParentRef;
+  readonly priority: Priority;
+  /** It is to be cancelled; where it has not begun, it never will. */
+  readonly stop: boolean;
+}
+
+/**
+ * What became of a call. `accepted`: the run is stored, and the task does not wait for it. `refused`: there will be no run,
+ * for a reason that stays; `full`: there is none, for now. `unbegun`: it was stopped before there was one.
+ */
+export type CallEnd = RunOutcome | 'set_aside' | 'accepted' | 'refused' | 'full' | 'unbegun';
+
+/** To the shard of the parent. With any claim but the one that waits it changes nothing (I21, I51). */
+export interface ChildEnded {
+  readonly kind: 'ChildEnded';
+  readonly claim: ClaimRef;
+  readonly end: CallEnd;
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
 /** A gateway lends slots of a worker, for one decision, or until recalled when it has no better use for them (D6). */
 export interface LendSlots {
   readonly kind: 'LendSlots';
@@ -214,6 +264,9 @@ export type Command =
   | SaveCheckpoint
   | AssertOwned
   | RefuseClaim
+  | BeginChild
+  | AskChild
+  | ChildEnded
   | LendSlots
   | RecallSlots
   | WorkerHeard
@@ -253,6 +306,7 @@ export type Answer =
       readonly repeated: boolean;
     }
   | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
+  | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
   | { readonly ok: true; readonly kind: 'done' }
   | { readonly ok: true; readonly kind: 'recorded' }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };

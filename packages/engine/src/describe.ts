@@ -34,6 +34,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         outcome: runs.outcome[run],
         priority: PRIORITIES[runs.priority[run]!],
         isAdmitted: runs.has(run, ADMITTED),
+        parent: runs.parents.get(run) ?? null,
         tasks: version.spec.tasks.map((_, no) => {
           const slot = base + no;
           const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;

@@ -1,7 +1,9 @@
 /** What the outside is told. Leaves only after the commit of its batch, in order (I15). */
-import type { ClaimRef } from './command.ts';
+import type { ClaimRef, ParentRef } from './command.ts';
+import type { Priority } from './dag/spec.ts';
 import type { Version } from './dag/version.ts';
-import type { Epoch, NodeId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
+import type { Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
+import type { RunOutcome } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint.ts';
 
 /** Numbers `from`, `from + step`, … : `count` of them. Instances of one mapped task lie so. */
@@ -86,4 +88,38 @@ export interface ReturnSlots {
   readonly count: number;
 }
 
-export type Effect = SendAssignment | KillAttempt | ReturnSlots;
+/**
+ * A task runs another dag. `begin`: for the first time, as far as this owner knows; `ask`: it may have begun, word of its end may
+ * have been lost; `stop`: it is to end, or never to begin.
+ */
+export interface SendCall {
+  readonly kind: 'SendCall';
+  readonly step: 'begin' | 'ask' | 'stop';
+  readonly claim: ClaimRef;
+  /** With the claim it names the child run: see `childUid`. */
+  readonly claimedAt: Instant;
+  readonly runUid: RunUid;
+  readonly version: Version;
+  readonly priority: Priority;
+  readonly depth: number;
+  readonly hasParams: boolean;
+  readonly succeededUpstream: readonly number[];
+  readonly failedUpstream: readonly number[];
+  readonly missingUpstream: readonly number[];
+}
+
+/** A child run has ended, or was set aside. */
+export interface TellParent {
+  readonly kind: 'TellParent';
+  readonly parent: ParentRef;
+  readonly dag: string;
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly end: RunOutcome | 'set_aside';
+  /** Its leaves that succeeded: what they left is its output. */
+  readonly outputs: readonly { readonly taskNo: TaskNo; readonly name: string }[];
+  /** Names of some tasks that failed. */
+  readonly failed: readonly string[];
+}
+
+export type Effect = SendAssignment | KillAttempt | ReturnSlots | SendCall | TellParent;

@@ -1,6 +1,9 @@
 /** The way in: one step decides on a batch of commands. No I/O, no clock, no chance of its own (D1). */
 import { forgetSettledRuns } from './apply/apply-run.ts';
 import type { Change } from './change.ts';
+import { askChild, beginChild } from './child/begin-child.ts';
+import { childEnded } from './child/child-ended.ts';
+import { parkCalls } from './child/park-calls.ts';
 import { type Answer, type Command, DONE, refuse } from './command.ts';
 import { deployDag } from './dag/deploy.ts';
 import { retireDag } from './dag/retire.ts';
@@ -52,6 +55,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   noteOvertaken(recorder, commands);
   const answers = commands.map((command) => decide(recorder, command));
   settleAgenda(recorder);
+  parkCalls(recorder);
   const matchedAll = matchSlots(recorder);
   returnUnused(recorder);
   state.touching = null;
@@ -90,7 +94,8 @@ function forgetSettled(state: State): void {
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
-  return agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.loaded.length > 0 || agenda.faulty.length > 0;
+  if (agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
+  return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
 /** A batch that waited for the database may hold several sets of one worker. */
@@ -133,6 +138,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return strikeRun(recorder, command);
     case 'StrikeSchedule':
       return strikeSchedule(recorder, command);
+    case 'BeginChild':
+      return beginChild(recorder, command);
+    case 'AskChild':
+      return askChild(recorder, command);
+    case 'ChildEnded':
+      return childEnded(recorder, command);
     case 'LendSlots':
       lendSlots(recorder, command);
       return DONE;
@@ -160,6 +171,7 @@ function runOfCommand(command: Command): State['touching'] {
     case 'RefuseClaim':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'ChildEnded':
       return command.claim.runId;
     case 'CancelRun':
     case 'RetryTask':

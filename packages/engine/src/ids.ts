@@ -25,6 +25,8 @@ export type AttemptNo = Branded<number, 'AttemptNo'>;
 export type Fence = Branded<number, 'Fence'>;
 /** UUID of one worker process. */
 export type WorkerId = Branded<string, 'WorkerId'>;
+/** In place of a worker, where none is needed. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000' as WorkerId;
 /** UUID of one server process: a new one at each start. */
 export type NodeId = Branded<string, 'NodeId'>;
 export type QueueName = Branded<string, 'QueueName'>;

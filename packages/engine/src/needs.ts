@@ -33,6 +33,13 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'SaveCheckpoint':
     case 'AssertOwned':
       return runNeeds(state, command.claim.runId);
+    case 'BeginChild':
+    case 'AskChild': {
+      const { shard, dagId, uid } = command;
+      const found = [...dagNeeds(state, shard, dagId)];
+      if (!state.runs.children.has(uid)) found.push({ kind: 'run_uid', shard, uid });
+      return found;
+    }
     case 'Tick':
       return dueSchedules({ state }).flatMap((dagId) => {
         const shard = state.schedules.get(dagId)?.shard;
@@ -40,6 +47,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       });
     case 'StrikeSchedule':
     case 'RefuseClaim':
+    case 'ChildEnded':
     case 'LendSlots':
     case 'RecallSlots':
     case 'WorkerHeard':
@@ -57,6 +65,8 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'SetSchedulePaused':
     case 'RetireDag':
     case 'StrikeSchedule':
+    case 'BeginChild':
+    case 'AskChild':
       return command.shard;
     case 'CancelRun':
     case 'RetryTask':
@@ -66,6 +76,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'SaveCheckpoint':
     case 'AssertOwned':
     case 'RefuseClaim':
+    case 'ChildEnded':
       return shardOfRun(command.claim.runId);
     default:
       return null;

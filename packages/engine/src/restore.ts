@@ -170,6 +170,7 @@ function dropRun(state: State, run: number): void {
     });
     version.liveRuns -= 1;
     version.dag.liveRuns -= 1;
+    if (runs.parents.has(run)) version.dag.liveChildren -= 1;
   }
   state.agenda.runs.delete(run);
   forgetRun(state, run);

@@ -6,6 +6,7 @@
  * memory: workers, lent slots, leases (D5).
  */
 import type { KeyStored } from './change.ts';
+import type { StopOfCall } from './child/stop-call.ts';
 import type { Dag } from './dag/dag-table.ts';
 import { DagTable } from './dag/dag-table.ts';
 import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from './ids.ts';
@@ -29,6 +30,8 @@ export interface EngineSettings {
   readonly changesPerStep: number;
   /** After a takeover even a worker whose time is up has this long to be heard: it may be looking for a gateway. */
   readonly reconcileMs: number;
+  /** How often the end of a child run is asked for, in case that word of it was lost. */
+  readonly askChildMs: number;
   /** A window decided later than this after its time counts as missed. */
   readonly missedAfterMs: number;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
@@ -41,6 +44,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   graceMs: 10_000,
   changesPerStep: 2_000,
   reconcileMs: 3_000,
+  askChildMs: 20_000,
   missedAfterMs: 60_000,
 };
 
@@ -56,6 +60,8 @@ export interface ShardState {
 export interface Agenda {
   /** Runs in which no task is left to run, or no attempt to end. */
   readonly runs: Set<number>;
+  /** Ready tasks that run other dags: they wait for no slot. */
+  readonly calls: Set<number>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
@@ -87,11 +93,13 @@ export class State {
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
-  readonly agenda: Agenda = { runs: new Set(), dags: new Set(), loaded: [], faulty: [] };
+  readonly agenda: Agenda = { runs: new Set(), calls: new Set(), dags: new Set(), loaded: [], faulty: [] };
   /** Keys of batches in flight: the database does not show them yet. */
   readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
   /** First uids of submissions in flight, with their batch. */
   readonly recentUids = new Map<RunUid, number>();
+  /** Calls that are to end before their time, by the slot of their task: how, once the child run has ended. */
+  readonly stopping = new Map<number, StopOfCall>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
   lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */

@@ -11,6 +11,7 @@ const TASK_MEANING: Record<StateName, string> = {
   ready: 'may start: waits for a slot, and for its limits',
   running: 'an attempt has been claimed for a worker',
   retrying: 'its last attempt failed; the next one starts when the backoff is over',
+  waiting: 'it runs another dag, and waits for the end of that run; it takes no worker and no slot',
   succeeded: 'an attempt succeeded',
   failed: 'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer',
   upstream_failed: 'tasks that it needs failed: it will never run',

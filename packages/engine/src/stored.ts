@@ -2,6 +2,7 @@
  * What the store hands back: on load, and for what a command needs to see. Plain values; the store makes them of rows,
  * `apply/restore.ts` makes state of them.
  */
+import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
   AttemptNo,
@@ -104,6 +105,8 @@ export interface StoredRun {
   /** What decisions need of its params. */
   readonly facts: string | null;
   readonly createdAt: Instant;
+  /** The call that made it. */
+  readonly parent?: ParentRef;
   /** Those with a row, in order of their number. */
   readonly tasks: readonly StoredTask[];
 }

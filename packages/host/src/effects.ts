@@ -1,6 +1,7 @@
 /** Brings effects to where they belong: assignments with their token and what the task may see, kills, unused slots. */
-import { type Effect, type NodeId, type SendAssignment, type TaskNo } from '@signalbox/engine';
+import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
+import type { Children } from './children/children.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { claimKey } from './gateway/session.ts';
 import type { Payloads } from './payloads.ts';
@@ -14,6 +15,7 @@ export interface EffectPorts {
   readonly peers: () => Peers;
   readonly payloads: Payloads;
   readonly router: Pick<Router, 'send'>;
+  readonly children: Pick<Children, 'call' | 'tell'>;
   readonly tokens: Tokens;
   readonly log: Log;
 }
@@ -23,7 +25,7 @@ const MOST_INPUT_BYTES = 12 * 1024 * 1024;
 const REPORT_DEADLINE_MS = 30_000;
 
 /** What a task may see of its run's params and of the tasks before it. */
-type Inputs = (key: PayloadKey) => string | null | undefined;
+export type Inputs = (key: PayloadKey) => string | null | undefined;
 
 export class Effects {
   private readonly ports: EffectPorts;
@@ -38,14 +40,16 @@ export class Effects {
     const ready: SendAssignment[] = [];
     const lacking: SendAssignment[] = [];
     for (const effect of effects) {
-      if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
+      if (effect.kind === 'SendCall') this.ports.children.call(effect);
+      else if (effect.kind === 'TellParent') this.ports.children.tell(effect);
+      else if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
       else this.tell(effect);
     }
     this.assign(ready, (key) => this.ports.payloads.peek(key));
     if (lacking.length > 0) void this.readAndAssign(lacking);
   }
 
-  private tell(effect: Exclude<Effect, SendAssignment>): void {
+  private tell(effect: KillAttempt | ReturnSlots): void {
     const { self, gateway, peers } = this.ports;
     const { workerId } = effect;
     if (effect.kind === 'ReturnSlots') return this.returnSlots(effect, effect.count);
@@ -151,7 +155,11 @@ export class Effects {
 }
 
 /** Not of a task that may still succeed: that it has no output yet would be remembered. */
-function payloadKeys({ claim, hasParams, succeededUpstream }: SendAssignment): PayloadKey[] {
+export function payloadKeys({
+  claim,
+  hasParams,
+  succeededUpstream,
+}: Pick<SendAssignment, 'claim' | 'hasParams' | 'succeededUpstream'>): PayloadKey[] {
   const { runId } = claim;
   const keys: PayloadKey[] = succeededUpstream.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });

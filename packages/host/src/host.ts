@@ -16,6 +16,7 @@ import {
 } from '@signalbox/engine';
 import type { NodeSeen, Store } from '@signalbox/store';
 import { AttentiveClock } from './attentive-clock.ts';
+import { Children } from './children/children.ts';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
 import { Fleet } from './fleet/fleet.ts';
@@ -25,7 +26,7 @@ import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
 import type { ForwardResult, PeerMessage, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
-import type { Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
+import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Turns } from './turn/turns.ts';
 
@@ -46,6 +47,7 @@ export interface HostPorts {
   readonly tokens: Tokens;
   readonly network: PeerNetwork;
   readonly renewer: LeaseRenewer;
+  readonly childParams: ChildParams;
 }
 
 const NO_DEMAND = '[]';
@@ -90,7 +92,8 @@ export class Host {
     this.router = new Router(nodeId, { turns, peers, directory, clock });
     const { router } = this;
     this.gateway = new Gateway({ ...ports, self: nodeId, router, turns, peers, directory, leaseMs: settings.leaseMs });
-    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads, router });
+    const children = new Children({ ...ports, payloads, router });
+    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads, router, children });
     this.peers = new Peers(nodeId, ports, {
       onForward: (_from, epoch, command, reply, isVoid) => {
         if (!this.ownsAt(command, epoch)) return reply({ status: 'not_done', reason: 'not_owner' });

@@ -43,6 +43,22 @@ export interface Tokens {
   check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean;
 }
 
+/** What a task may see of its run, by name. */
+export interface VisibleOutputs {
+  /** JSON text; null when the run has none. */
+  readonly params: string | null;
+  /** JSON text of the outputs of its upstream tasks. */
+  readonly upstream: ReadonlyMap<string, string>;
+  /** Names of upstream tasks that did not succeed. */
+  readonly absent: readonly string[];
+}
+
+/** The params of a child run, as JSON text, from what its task says of them; or why there are none that it could be given. */
+export type ChildParams = (
+  work: object | undefined,
+  visible: VisibleOutputs,
+) => { readonly ok: true; readonly params: string | null } | { readonly ok: false; readonly error: string };
+
 /** Raises the node's beat each second from a thread and connection of its own, and only while `tick` is called (D5). */
 export interface LeaseRenewer {
   start(nodeId: NodeId): void;

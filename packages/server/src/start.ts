@@ -6,6 +6,7 @@ import { Host, zoneData } from '@signalbox/host';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
+import { childParams } from './child-params.ts';
 import { type ServerConfig, showAddress } from './config.ts';
 import { migrateWhenThere, openDatabase } from './database.ts';
 import { dataAddressOf, reachable } from './edge/data-address.ts';
@@ -171,6 +172,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       log: tell,
       tokens: new HmacTokens(cluster),
       network,
+      childParams,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel }, tell),
     },
   );

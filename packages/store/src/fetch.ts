@@ -13,11 +13,12 @@ import {
   type StoredRun,
   type StoredVersion,
   shardOfRun,
+  type TenantId,
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import type { Ask, Database } from './database.ts';
 import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from './leaf.ts';
-import { type PayloadKey, payloadName } from './port.ts';
+import { type DagFound, type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
 import { checkpointNo } from './statements/checkpoint.ts';
@@ -35,7 +36,7 @@ import {
   type VersionKey,
 } from './statements/read-dag.ts';
 import { keyColumns } from './statements/run.ts';
-import { decodeText, plainArray, textArray } from './text.ts';
+import { decodeText, encodeText, plainArray, textArray } from './text.ts';
 import { readWholeRuns } from './whole-runs.ts';
 
 type NeedOf<K extends Need['kind']> = Extract<Need, { kind: K }>;
@@ -194,4 +195,16 @@ export async function fetchPayloads(
 function numberOf({ taskNo, checkpoint }: PayloadKey): number {
   if (taskNo === null) return PARAMS_TASK_NO;
   return checkpoint === undefined ? taskNo : checkpointNo(taskNo);
+}
+
+/** Leans on the unique index (tenant_id, name), which goes over all shards. */
+const selectDagPlace = statement(
+  'select_dag_place',
+  'select shard, dag_id from dag where tenant_id = $1::integer and name = $2::text',
+);
+
+export async function findDagByName(database: Database, tenantId: TenantId, name: string): Promise<DagFound | null> {
+  const { rows } = await database.one(call(selectDagPlace, tenantId, encodeText(name)));
+  const [row] = rows;
+  return row === undefined ? null : { shard: Number(row[0]) as ShardNo, dagId: Number(row[1]) as DagId };
 }

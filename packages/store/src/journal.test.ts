@@ -63,6 +63,10 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     admitted: flag,
     params: noText,
     facts: fc.option(text),
+    parent: fc.option(
+      spec.filter((value) => value !== null),
+      { nil: undefined },
+    ),
     actor: text,
     at: instant,
   },

@@ -14,6 +14,7 @@ import type {
   DagSpec,
   Fence,
   Instant,
+  ParentRef,
   RunUid,
   ScheduleSpec,
   ShardNo,
@@ -27,7 +28,8 @@ import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipRe
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
- * they are removed; runs begin by events. 3: facts of params and outputs. */
+ * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
+ * tasks of others. */
 export const JOURNAL_FORMAT = 3;
 const OLDEST_FORMAT = 1;
 
@@ -39,6 +41,9 @@ interface Codec<C> {
 
 const presence = (text: string | null): boolean => text !== null;
 const trace = (present: boolean): string | null => (present ? '' : null);
+
+const readParent = (text: string | null): { parent?: ParentRef } =>
+  text === null ? {} : { parent: JSON.parse(text) as ParentRef };
 
 const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
   DagDeployed: {
@@ -176,6 +181,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
       to.nullable(c.facts, (facts) => to.text(facts));
+      to.nullable(c.parent ?? null, (parent) => to.text(JSON.stringify(parent)));
     },
     read: (from, format) => ({
       runId: from.run(),
@@ -191,6 +197,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       actor: from.text() as Actor,
       at: from.instant(),
       facts: format < 3 ? null : from.nullable(() => from.text()),
+      ...readParent(format < 3 ? null : from.nullable(() => from.text())),
     }),
   },
   RunAdmitted: {

@@ -9,6 +9,7 @@ import type {
   AdmittedCount,
   Change,
   CheckpointRef,
+  DagId,
   Epoch,
   Instant,
   Need,
@@ -23,6 +24,7 @@ import type {
   StoredShard,
   StoredVersion,
   TaskNo,
+  TenantId,
 } from '@signalbox/engine';
 
 /** One shard's part in a commit. */
@@ -156,6 +158,11 @@ export interface PayloadKey {
   readonly checkpoint?: CheckpointRef;
 }
 
+export interface DagFound {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+}
+
 export interface Store {
   /** Makes the node known, with beat 1. A node id is used by one process only. */
   registerNode(node: NodeAddresses): Promise<void>;
@@ -179,6 +186,8 @@ export interface Store {
   loadRest(shards: readonly ShardNo[], after: RestCursor | null, limit: number): Promise<LoadedRest>;
   fetch(needs: readonly Need[]): Promise<Seen>;
   fetchPayloads(keys: readonly PayloadKey[]): Promise<ReadonlyMap<string, string>>;
+  /** Where a dag is, whichever shard it is in; null when the tenant has none of that name. */
+  findDag(tenantId: TenantId, name: string): Promise<DagFound | null>;
 
   /** A new chain for this node; earlier chains of the same node can commit nothing any more once this has resolved. */
   openChain(nodeId: NodeId): Promise<CommitChain>;

@@ -1,8 +1,8 @@
 /** The store over PostgreSQL: a table of contents. Each part has its file. */
-import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
+import type { Epoch, NodeId, RunId, ShardNo, TenantId } from '@signalbox/engine';
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
-import { fetchPayloads, fetchSeen } from './fetch.ts';
+import { fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
 import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
@@ -63,6 +63,10 @@ export class PostgresStore implements Store {
 
   fetchPayloads(keys: readonly PayloadKey[]) {
     return this.#knowingPartitions(() => fetchPayloads(this.database, this.partitions.days, keys));
+  }
+
+  findDag(tenantId: TenantId, name: string) {
+    return findDagByName(this.database, tenantId, name);
   }
 
   async openChain(nodeId: NodeId): Promise<CommitChain> {

@@ -65,6 +65,10 @@ function createRun(state: State, change: RunCreated): void {
   }
   version.liveRuns += 1;
   dag.liveRuns += 1;
+  if (change.parent !== undefined) {
+    runs.setParent(run, change.parent);
+    dag.liveChildren += 1;
+  }
   if (change.admitted) dag.activeRuns += 1;
   else {
     dag.waitingRuns.push(change.runId);
@@ -144,6 +148,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   runs.flags[run]! &= ~(ADMITTED | FORCED);
   version.liveRuns += 1;
   dag.liveRuns += 1;
+  if (runs.parents.has(run)) dag.liveChildren += 1;
   dag.touchedIn = state.batchNo;
   // Nobody may have needed it since the run ended.
   if (!dag.versions.has(version.no)) dag.versions.set(version.no, version);
@@ -193,6 +198,7 @@ function leaveDag(state: State, run: number): void {
   const { dag } = version;
   version.liveRuns -= 1;
   dag.liveRuns -= 1;
+  if (state.runs.parents.has(run)) dag.liveChildren -= 1;
   dag.touchedIn = state.batchNo;
   if (state.runs.has(run, ADMITTED)) {
     dag.activeRuns -= 1;
@@ -214,6 +220,7 @@ export function forgetSettledRuns(state: State): void {
 export function forgetRun(state: State, run: number): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
+  if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
   tasks.release(runs.base[run]!, version.taskCount);
   forgetVersionIfUnused(version);
   runs.remove(run);

@@ -1,6 +1,7 @@
 import { assert } from '../assert.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../change.ts';
-import type { MonoMs } from '../ids.ts';
+import { isCall } from '../child/is-call.ts';
+import { type MonoMs, NOBODY } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
@@ -9,7 +10,7 @@ import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED } from '../task/task-table.ts';
+import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
 
@@ -20,7 +21,8 @@ export function applyTaskChange(state: State, change: TaskChange): void {
   assert(slot >= 0, `${change.kind} is about a task of its run`);
   if (change.kind === 'AttemptClaimed') return claim(state, run, slot, change);
   if (change.kind === 'TaskCleared') return clearTask(state, run, slot, change);
-  assert(state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
+  const isCalling = state.tasks.state[slot] === WAITING && change.kind === 'AttemptEnded';
+  assert(state.tasks.state[slot] === RUNNING || isCalling, `${change.kind} is about a running attempt`);
   assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
   if (change.kind === 'ClaimReturned') return returnClaim(state, slot);
   endAttempt(state, run, slot, change);
@@ -30,20 +32,23 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   const { tasks, runs } = state;
   assert(change.fence === tasks.fence[slot]! + 1, 'fences of a task rise one by one (I20)');
   assert(change.attemptNo === tasks.attemptNo[slot]! + 1, 'attempts are numbered without a gap (I23)');
-  moveTask(state, slot, RUNNING);
+  const isParked = isCall(state, slot);
+  assert(isParked === (change.workerId === NOBODY), 'a call is claimed for nobody, anything else for a worker (I54)');
+  moveTask(state, slot, isParked ? WAITING : RUNNING);
   tasks.fence[slot] = change.fence;
   tasks.attemptNo[slot] = change.attemptNo;
   tasks.claimedAt[slot] = change.at;
   tasks.cleared[slot] = 0;
   tasks.confirmed[slot] = UNCONFIRMED;
   runs.flags[run]! |= CLAIMED;
+  const { timeoutMs } = taskSpecOf(state, slot);
+  if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
+  if (isParked) return setTaskTimer(state, 'call', state.settings.askChildMs, change);
   const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
   if (worker.free > 0) worker.free -= 1;
   beginLease(state, worker);
   linkAttempt(state, slot, worker);
   state.sent.add(state.batchNo, change);
-  const { timeoutMs } = taskSpecOf(state, slot);
-  if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
 }
 
 function returnClaim(state: State, slot: number): void {
@@ -58,7 +63,8 @@ function returnClaim(state: State, slot: number): void {
 function endAttempt(state: State, run: number, slot: number, change: AttemptEnded): void {
   const { tasks } = state;
   assert(change.attemptNo === tasks.attemptNo[slot], 'the attempt that ends is the one that runs');
-  unlinkAttempt(state, slot);
+  if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
+  else state.stopping.delete(slot);
   tasks.lostCount[slot] = change.lostCount;
   tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
@@ -105,7 +111,7 @@ const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED
 /** On the clock that never jumps, from the moment of the decision (I40, I41). */
 export function setTaskTimer(
   state: State,
-  kind: 'timeout' | 'retry' | 'kill',
+  kind: 'timeout' | 'retry' | 'kill' | 'call',
   delayMs: number,
   task: { readonly runId: number; readonly taskNo: number; readonly fence: number },
 ): void {

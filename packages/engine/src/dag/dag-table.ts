@@ -22,6 +22,8 @@ export class Dag {
   activeRuns = 0;
   /** Live runs in memory. */
   liveRuns = 0;
+  /** Those of them that tasks of other runs have made. */
+  liveChildren = 0;
   /** Running attempts (I44). */
   runningTasks = 0;
   /** Runs that wait to be admitted, oldest first; entries may be out of date. */

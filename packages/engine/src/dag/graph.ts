@@ -6,7 +6,10 @@ import type { Condition, DagSpec, TaskSpec } from './spec.ts';
 
 type GraphTask = Pick<TaskSpec, 'needs'> &
   Partial<
-    Pick<TaskSpec, 'rule' | 'when' | 'branch' | 'shortCircuit' | 'setup' | 'facts' | 'teardown' | 'undoes' | 'hook'>
+    Pick<
+      TaskSpec,
+      'rule' | 'when' | 'branch' | 'shortCircuit' | 'setup' | 'facts' | 'teardown' | 'undoes' | 'hook' | 'child'
+    >
   >;
 
 export interface GraphSpec extends Pick<DagSpec, 'onFailure'> {
@@ -41,6 +44,8 @@ export class Graph {
   readonly isChooser: Uint8Array;
   /** 1 for a task of whose output something is kept. */
   readonly givesFacts: Uint8Array;
+  /** 1 for a task that runs another dag; null where there is none. */
+  readonly isCall: Uint8Array | null;
   /** All rules are `all_success`, and nothing else can keep a task from running once those before it have succeeded. */
   readonly isPlain: boolean;
   readonly isFailFast: boolean;
@@ -78,6 +83,9 @@ export class Graph {
     this.beforeHooks = new Set([...this.befores.values()].flat());
     this.isChooser = Uint8Array.from(tasks, (task) => (task.branch || task.shortCircuit !== undefined ? 1 : 0));
     this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
+    this.isCall = tasks.some(({ child }) => child !== undefined)
+      ? Uint8Array.from(tasks, ({ child }) => (child === undefined ? 0 : 1))
+      : null;
     this.isFailFast = onFailure === 'fail_fast';
     this.skipsFailed = onFailure === 'skip_failed';
     this.isPlain =

@@ -46,6 +46,8 @@ export interface TaskSpec {
   readonly undoes?: number;
   /** Runs when this happens to the task, or to the run. */
   readonly hook?: { readonly of: number | null; readonly on: HookEvent };
+  /** It runs another dag, and takes no worker: see `child/`. */
+  readonly child?: ChildSpec;
   /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
   readonly facts?: readonly Path[];
   /** The innermost group that it belongs to: index in `groups` of the dag. */
@@ -81,6 +83,13 @@ export type MapSource =
 
 export const HOOK_EVENTS = ['before', 'after', 'success', 'failure', 'retry', 'slow'] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** Which dag of the same tenant a task runs. */
+export interface ChildSpec {
+  readonly dag: string;
+  /** False: the task has succeeded as soon as the run is stored, and what becomes of that is its own affair. */
+  readonly wait: boolean;
+}
 
 /** A way into a value: names of fields, numbers of items. */
 export type Path = readonly (string | number)[];

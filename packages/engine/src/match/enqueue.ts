@@ -1,4 +1,5 @@
 /** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
+import { isCall } from '../child/is-call.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import type { Version } from '../dag/version.ts';
 import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
@@ -10,6 +11,7 @@ import { Lane } from './lane.ts';
 export function enqueue(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
   if (!hasLanes(state, run)) return;
+  if (isCall(state, slot)) return void state.agenda.calls.add(slot);
   const lane = laneOf(state, run, slot);
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
@@ -19,7 +21,7 @@ export function enqueue(state: State, slot: number): void {
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
 export function leaveLane(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (!hasLanes(state, run)) return;
+  if (!hasLanes(state, run) || isCall(state, slot)) return;
   const lane = laneOf(state, run, slot);
   lane.ready -= 1;
   if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));

@@ -3,7 +3,7 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { AttemptNo, Fence, RunId } from '../ids.ts';
+import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
@@ -76,7 +76,6 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   state.touching = runId;
   const shard = state.shards.get(shardOfRun(runId))!;
   const version = runs.versionOf(run);
-  const { isPlain, needs } = version.graph;
   const claim = {
     runId,
     taskNo: taskNoOf(state, slot),
@@ -103,16 +102,24 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     claim,
     runUid: runs.uidOf(run),
     version,
-    specNo: claim.taskNo,
-    map: null,
-    hasParams: runs.has(run, HAS_PARAMS),
-    // In a plain graph nothing runs whose upstream has not succeeded.
-    succeededUpstream: isPlain ? needs[claim.taskNo]! : upstream(state, run, claim.taskNo, [SUCCEEDED]),
-    failedUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_FAILED),
-    missingUpstream: isPlain ? NONE : upstream(state, run, claim.taskNo, AS_DECIDED, false),
+    ...visibleTo(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });
   watchLease(state, worker);
+}
+
+/** What a task may see of its run when it begins. */
+export function visibleTo(state: State, run: number, taskNo: TaskNo) {
+  const { isPlain, needs } = state.runs.versionOf(run).graph;
+  return {
+    specNo: taskNo,
+    map: null,
+    hasParams: state.runs.has(run, HAS_PARAMS),
+    // In a plain graph nothing runs whose upstream has not succeeded.
+    succeededUpstream: isPlain ? needs[taskNo]! : upstream(state, run, taskNo, [SUCCEEDED]),
+    failedUpstream: isPlain ? NONE : upstream(state, run, taskNo, AS_FAILED),
+    missingUpstream: isPlain ? NONE : upstream(state, run, taskNo, AS_DECIDED, false),
+  };
 }
 
 const NONE: readonly number[] = [];

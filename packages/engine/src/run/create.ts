@@ -8,7 +8,7 @@ import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { readParamFacts } from '../task/facts.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor'>;
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent'>;
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
 export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
@@ -26,6 +26,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     uid: run.uid,
     cause: run.cause,
     firesAt: run.firesAt,
+    ...(run.parent === undefined ? {} : { parent: run.parent }),
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     facts: readParamFacts(dag.current.spec.paramFacts, run.params),

@@ -1,6 +1,8 @@
 /** A live run from its rows: what has no row is derived (D4). */
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { assert } from '../assert.ts';
+import { chanceOf } from '../chance.ts';
+import { isCall } from '../child/is-call.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
 import { shardOfRun } from '../ids.ts';
@@ -18,6 +20,8 @@ import { READY, SUCCEEDED } from '../task/task-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, OPEN } from './run-table.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
+
+const ASK_SPREAD_MS = 1_000;
 
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
 export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
@@ -41,6 +45,10 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   const base = tasks.allocate(version.taskCount, run);
   runs.base[run] = base;
   const isLive = stored.phase !== 'ended';
+  if (stored.parent !== undefined) {
+    runs.setParent(run, stored.parent);
+    if (isLive) dag.liveChildren += 1;
+  }
   if (isLive) {
     version.liveRuns += 1;
     dag.liveRuns += 1;
@@ -92,15 +100,18 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
     );
   }
   if (row.state !== 'running') return;
+  if (spec.timeoutMs !== null) {
+    setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
+  }
+  // Nobody knows which words of the call have arrived: it is asked for anew, not all of them in one moment.
+  if (isCall(state, slot))
+    return setTaskTimer(state, 'call', ASK_SPREAD_MS * chanceOf(1, timer.runId, row.taskNo), timer);
   tasks.confirmed[slot] = LOADED;
   const worker = state.workers.getOrAdd(row.workerId, (state.mono + state.settings.leaseMs) as State['mono']);
   beginLease(state, worker);
   linkAttempt(state, slot, worker);
   watchLease(state, worker);
   state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
-  if (spec.timeoutMs !== null) {
-    setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
-  }
   if (!mayRun(state, slot)) {
     setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, timer);
   }

@@ -3,6 +3,7 @@
  * A run is a *slot*, a small number that is used again after the run has left.
  */
 
+import type { ParentRef } from '../command.ts';
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
 import type { CheckpointRef } from '../task/checkpoint.ts';
@@ -52,6 +53,11 @@ export class RunTable {
   /** Which of a run's tasks have left one, by their numbers; of runs that have any. */
   readonly checkpoints = new Map<number, Map<number, CheckpointRef>>();
 
+  /** Of runs that a task of another run has made. */
+  readonly parents = new Map<number, ParentRef>();
+  /** The same runs, by their uid. */
+  readonly children = new Map<RunUid, number>();
+
   get count(): number {
     return this.used - this.free.length;
   }
@@ -83,7 +89,13 @@ export class RunTable {
     this.version[slot] = undefined;
     if (this.facts.size > 0) this.facts.delete(slot);
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
+    if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     this.free.push(slot);
+  }
+
+  setParent(slot: number, parent: ParentRef): void {
+    this.parents.set(slot, parent);
+    this.children.set(this.uidOf(slot), slot);
   }
 
   /** Made when the first fact of a run is known. */

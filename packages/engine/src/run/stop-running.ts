@@ -1,15 +1,19 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
+import { stopCall } from '../child/stop-call.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { mayRun } from '../task/move.ts';
-import { RUNNING } from '../task/task-table.ts';
+import { RUNNING, WAITING } from '../task/task-table.ts';
 import { forEachSlot } from './task-slots.ts';
 
 /** The run is closed before its time, or forced to its end: the attempts that may not go on are told to stop. */
 export function stopRunning(recorder: Recorder, run: number): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {
-    if (state.tasks.state[slot] !== RUNNING || mayRun(state, slot)) return;
+    const code = state.tasks.state[slot];
+    if ((code !== RUNNING && code !== WAITING) || mayRun(state, slot)) return;
+    // Its child run is stopped, and it ends with that: nothing is forced before.
+    if (code === WAITING) return stopCall(recorder, slot, null);
     const claim = killAttempt(recorder, slot, 'cancelled');
     // The worker has its grace; one that does not answer is ended by the server (I42).
     setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, claim);

@@ -9,7 +9,17 @@ import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { RunFacts } from './facts.ts';
 import type { TaskState } from './outcome.ts';
 import { type Columns, type Field, faultOf, resetCounts, settle, settleRoots } from './settle.ts';
-import { BLOCKED, CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, TASK_STATE_NAMES } from './task-table.ts';
+import {
+  BLOCKED,
+  CANCELLED,
+  FAILED,
+  READY,
+  RETRYING,
+  RUNNING,
+  SUCCEEDED,
+  TASK_STATE_NAMES,
+  WAITING,
+} from './task-table.ts';
 
 export interface DerivedTasks {
   readonly columns: Columns;
@@ -33,7 +43,10 @@ const STATE_OF_ROW = {
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const field = fieldOf(graph, readFacts(rows, run));
   const { state } = field.columns;
-  for (const row of rows) state[row.taskNo] = STATE_OF_ROW[row.state];
+  for (const row of rows) {
+    const code = STATE_OF_ROW[row.state];
+    state[row.taskNo] = code === RUNNING && graph.isCall?.[row.taskNo] === 1 ? WAITING : code;
+  }
   settleRoots(field);
   for (const row of rows) if (row.state === 'succeeded' || row.state === 'failed') settle(field, row.taskNo);
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.

@@ -1,25 +1,31 @@
 /** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
 import { chanceOf } from '../chance.ts';
+import { stopCall } from '../child/stop-call.ts';
 import type { RetryPolicy } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
-import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
+import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { backoffMs } from './backoff.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { mayRun } from './move.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
+import { WAITING } from './task-table.ts';
 
 interface Ending {
   readonly outcome: AttemptOutcome;
   readonly output?: string | null;
   readonly error: string | null;
   readonly startedAt?: Instant | null;
+  /** Of a call: its child run has ended, or will never be. */
+  readonly isChildOver?: true;
 }
 
 export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
   const { state } = recorder;
   const { tasks, runs } = state;
+  // Not before its child run has ended: that would go on without anybody to wait for it.
+  if (tasks.state[slot] === WAITING && ending.isChildOver !== true) return stopCall(recorder, slot, ending);
   const run = tasks.run[slot]!;
   const isOpen = mayRun(state, slot);
   const taskNo = taskNoOf(state, slot);
@@ -43,7 +49,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     taskNo,
     attemptNo,
     fence: tasks.fence[slot] as Fence,
-    workerId: state.workers.at(tasks.worker[slot]!)!.id,
+    workerId: tasks.state[slot] === WAITING ? NOBODY : state.workers.at(tasks.worker[slot]!)!.id,
     outcome,
     taskState: delayMs !== null ? 'retrying' : !isOpen ? 'cancelled' : outcome === 'succeeded' ? 'succeeded' : 'failed',
     claimedAt: tasks.claimedAt[slot] as Instant,

@@ -16,7 +16,7 @@ import { slotOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from './end-attempt.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
-import { RUNNING } from './task-table.ts';
+import { RUNNING, WAITING } from './task-table.ts';
 
 /** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */
 export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answer {
@@ -31,7 +31,7 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
   // The attempt that ended last may be told of again, also when the next one runs already (I22).
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
-  const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING ? 1 : 0);
+  const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING || tasks.state[slot] === WAITING ? 1 : 0);
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
   const task = taskSpecOf(recorder.state, slot);
   return endedNo === claim.attemptNo && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
@@ -67,7 +67,8 @@ export function findTask(state: State, claim: Pick<ClaimRef, 'runId' | 'taskNo'>
 export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'>): boolean {
   const run = state.tasks.run[slot]!;
   if (state.runs.phase[run] === ENDED) return false;
-  return state.tasks.state[slot] === RUNNING && state.tasks.fence[slot] === claim.fence;
+  const code = state.tasks.state[slot];
+  return (code === RUNNING || code === WAITING) && state.tasks.fence[slot] === claim.fence;
 }
 
 /**

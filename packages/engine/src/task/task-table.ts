@@ -7,6 +7,8 @@
  *      ▼                              └──── retrying ◀──────┘
  *   upstream_failed | skipped | cancelled, or failed: its condition has no answer
  *
+ * A task that runs another dag goes from ready to waiting, and on from there as from running.
+ *
  * Back to blocked goes only what somebody clears by hand, and what was decided because of it.
  */
 import { grown } from '../run/run-table.ts';
@@ -15,18 +17,21 @@ export const BLOCKED = 0;
 export const READY = 1;
 export const RUNNING = 2;
 export const RETRYING = 3;
-export const SUCCEEDED = 4;
-export const FAILED = 5;
-export const UPSTREAM_FAILED = 6;
-export const CANCELLED = 7;
-export const SKIPPED = 8;
+/** Parked without a worker: another run must end first. */
+export const WAITING = 4;
+export const SUCCEEDED = 5;
+export const FAILED = 6;
+export const UPSTREAM_FAILED = 7;
+export const CANCELLED = 8;
+export const SKIPPED = 9;
 
 /** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
 export const TASK_MOVES: readonly (readonly number[])[] = [
   [READY, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
-  [BLOCKED, RUNNING, CANCELLED], // back to blocked only by a recorded action of a person (I32), as all below
+  [BLOCKED, RUNNING, WAITING, CANCELLED], // back to blocked only by a recorded action of a person (I32), as all below
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [BLOCKED, READY, RUNNING, CANCELLED], // straight to running in a replay, which has no timers
+  [BLOCKED, READY, RUNNING, WAITING, CANCELLED], // straight to running in a replay, which has no timers
+  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
   [],
   [BLOCKED],
   [BLOCKED],
@@ -39,6 +44,7 @@ export const TASK_STATE_NAMES = [
   'ready',
   'running',
   'retrying',
+  'waiting',
   'succeeded',
   'failed',
   'upstream_failed',

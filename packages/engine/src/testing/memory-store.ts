@@ -172,7 +172,7 @@ export class MemoryStore {
 
   private writeRun(change: Extract<Change, { kind: `Run${string}` }>): void {
     if (change.kind === 'RunCreated') {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent } = change;
       if (this.uids.has(uid)) throw new Error(`The uid ${uid} is stored twice.`);
       this.uids.set(uid, runId);
       const row = {
@@ -186,6 +186,7 @@ export class MemoryStore {
         createdAt: at,
         hasParams: params !== null,
         facts,
+        ...(parent === undefined ? {} : { parent }),
       };
       const fresh = {
         phase: 'open',

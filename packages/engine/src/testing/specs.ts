@@ -17,7 +17,7 @@ export function task(name: string, needs: readonly number[] = [], options: TaskO
     needs,
     retry: { ...NO_RETRY, ...options.retry },
     timeoutMs: options.timeoutMs ?? null,
-    ...pick(options, 'rule', 'when', 'branch', 'shortCircuit', 'setup', 'facts', 'teardown', 'undoes', 'hook'),
+    ...pick(options, 'rule', 'when', 'branch', 'shortCircuit', 'setup', 'facts', 'teardown', 'undoes', 'hook', 'child'),
   };
 }
 

@@ -1,5 +1,7 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
+import { setTaskTimer } from '../apply/apply-task.ts';
+import { askAgain } from '../child/stop-call.ts';
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
 import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
 import { killAttempt } from '../lease/kill.ts';
@@ -10,7 +12,7 @@ import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { mayRun, moveTask } from '../task/move.ts';
 import { findTask, isHeld } from '../task/report.ts';
-import { READY, RETRYING } from '../task/task-table.ts';
+import { READY, RETRYING, WAITING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
@@ -75,7 +77,11 @@ function ring(recorder: Recorder, timer: Timer): void {
     return;
   }
   if (!isHeld(state, slot, claim)) return;
-  if (timer.kind === 'timeout') {
+  if (timer.kind === 'call') {
+    if (state.tasks.state[slot] !== WAITING) return;
+    askAgain(recorder, slot);
+    setTaskTimer(state, 'call', state.settings.askChildMs, claim);
+  } else if (timer.kind === 'timeout') {
     killAttempt(recorder, slot, 'timeout');
     endAttempt(recorder, slot, { outcome: 'timeout', error: 'The attempt ran longer than its timeout allows.' });
   } else {

@@ -4,7 +4,7 @@
  */
 export interface Timer {
   readonly at: number;
-  readonly kind: 'retry' | 'timeout' | 'kill' | 'lease' | 'window';
+  readonly kind: 'retry' | 'timeout' | 'kill' | 'call' | 'lease' | 'window';
   /** Run id, dag id, or the worker's number, by kind. */
   readonly subject: number;
   readonly taskNo: number;

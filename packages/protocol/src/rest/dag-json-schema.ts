@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     examples: [{ type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] }],
   },
   tasks: { description: 'At most 10,000. Their order does not matter: needs and inputs say what comes first.' },
-  'tasks[]': { description: 'A task does one thing: call, run, http or handler.' },
+  'tasks[]': { description: 'A task does one thing: call, run, http, handler or dag.' },
   'tasks[].name': { description: 'Unique within the dag.', examples: ['extract'] },
   'tasks[].call': {
     description: 'A function: a file of this folder, and the name that it exports; without a name its default export.',
@@ -76,6 +76,13 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'tasks[].http.expect': { description: 'Statuses that mean success; 200 to 299 unless told.', examples: [[200, 204]] },
   'tasks[].http.timeout': { description: 'For the whole call; 30 s unless told.', examples: ['10s'] },
+  'tasks[].dag': {
+    description: 'The name of another dag: the task is a run of it, with the inputs of the task as its params.',
+    examples: ['clean-region'],
+  },
+  'tasks[].wait': {
+    description: 'With dag: false to go on as soon as that run is stored; otherwise the task ends with it.',
+  },
   'tasks[].inputs': {
     description: 'Values by name: JSON, or a reference to what a task returned or the run was submitted with.',
     examples: [{ rows: REFERENCE, day: '${{ params.day }}', limit: 100 }],
@@ -191,7 +198,7 @@ export function dagJsonSchema(): JsonSchema {
     call: { type: 'string', pattern: '^\\.\\.?/[^#]+\\.m?[jt]s(#[A-Za-z_$][\\w$]*)?$' },
     ...rest,
   };
-  task.oneOf = ['call', 'run', 'http', 'handler'].map((kind) => ({ required: [kind] }));
+  task.oneOf = ['call', 'run', 'http', 'handler', 'dag'].map((kind) => ({ required: [kind] }));
   describe(schema, '');
   return { $schema: schema.$schema, title: 'Signalbox dag', ...schema };
 }

@@ -20,7 +20,7 @@ import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
-import type { WorkShape } from './work.ts';
+import type { ChildWork, WorkShape } from './work.ts';
 
 export interface RetryPolicyShape {
   readonly maxAttempts: number;
@@ -36,7 +36,9 @@ export interface TaskSpecShape {
   /** Of the worker, or of the bundle; empty for a process or a call. */
   readonly handler: string;
   /** Absent for a plain handler without inputs. */
-  readonly work?: WorkShape;
+  readonly work?: WorkShape | ChildWork;
+  /** It runs another dag, and takes no worker. */
+  readonly child?: { readonly dag: string; readonly wait: boolean };
   readonly queue: string;
   /** Ascending numbers of the tasks upstream. */
   readonly needs: readonly number[];

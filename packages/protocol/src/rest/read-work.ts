@@ -3,24 +3,26 @@ import type { Problem } from '../errors.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { readReference } from './references.ts';
-import type { InputSource, WorkShape } from './work.ts';
+import type { ChildWork, InputSource, WorkShape } from './work.ts';
 
 type Task = ParsedDagDefinition['tasks'][number];
-type Kind = 'handler' | 'function' | 'run' | 'http';
+type Kind = 'handler' | 'function' | 'run' | 'http' | 'dag';
 
-const KINDS: readonly Kind[] = ['handler', 'function', 'run', 'http'];
+const KINDS: readonly Kind[] = ['handler', 'function', 'run', 'http', 'dag'];
 /** Fields that mean something with some kinds only. */
-const GOES_WITH: Readonly<Record<'inProcess' | 'shell' | 'env' | 'cwd' | 'secrets', readonly Kind[]>> = {
+const GOES_WITH: Readonly<Record<'inProcess' | 'shell' | 'env' | 'cwd' | 'secrets' | 'wait', readonly Kind[]>> = {
   inProcess: ['function'],
   shell: ['run'],
   env: ['run'],
   cwd: ['run'],
   secrets: ['handler', 'function', 'run'],
+  wait: ['dag'],
 };
 
 export interface ReadWork {
   readonly handler: string;
-  readonly work?: WorkShape;
+  readonly work?: WorkShape | ChildWork;
+  readonly child?: { readonly dag: string; readonly wait: boolean };
 }
 
 /** The tasks that a task's inputs come from. */
@@ -118,6 +120,10 @@ function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSou
   if (kind === 'handler') {
     const handler = task.handler ?? '';
     return Object.keys(common).length === 0 ? { handler } : { handler, work: { kind: 'handler', ...common } };
+  }
+  if (kind === 'dag') {
+    const child = { dag: task.dag ?? '', wait: task.wait ?? true };
+    return { handler: '', child, ...(Object.keys(inputs).length === 0 ? {} : { work: { kind: 'child', inputs } }) };
   }
   if (kind === 'function') {
     const place = task.inProcess === true ? { inProcess: true as const } : {};

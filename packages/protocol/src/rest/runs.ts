@@ -105,7 +105,7 @@ export const runSummarySchema = z.object({
   state: runStateSchema,
   outcome: runOutcomeSchema.nullable(),
   priority: prioritySchema,
-  cause: z.enum(['api', 'schedule', 'event']),
+  cause: z.enum(['api', 'schedule', 'event', 'parent']),
   /** The planned time it was created for; null for a run on demand. */
   window: instant.nullable(),
   createdAt: instant,

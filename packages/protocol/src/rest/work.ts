@@ -1,9 +1,9 @@
 /**
  * What a task does, as users write it and as workers get it. A task has one of: `handler` (a function that the worker was
- * started with), `function` (one of the dag's bundle), `run` (a process), `http` (a call). The engine never looks inside.
+ * started with), `function` (one of the dag's bundle), `run` (a process), `http` (a call), `dag` (a run of another dag). The engine never looks inside.
  */
 import { z } from 'zod';
-import { durationSchema, handlerSchema, jsonFault } from './common.ts';
+import { durationSchema, handlerSchema, jsonFault, nameSchema } from './common.ts';
 import { type Path, readReference, secretsIn } from './references.ts';
 
 export const MAX_INPUTS = 100;
@@ -88,6 +88,10 @@ export const workFields = {
   /** With `run`: its working folder; a fresh empty one unless told. */
   cwd: line.min(1).max(4_096).optional(),
   http: httpCallSchema.optional(),
+  /** The name of a dag: the task is a run of it, with the task's inputs as its params. */
+  dag: nameSchema.optional(),
+  /** With `dag`: whether the task waits for the end of that run, and is what became of it; it does unless told. */
+  wait: z.boolean().optional(),
   inputs: inputsSchema.optional(),
   /** Names of secrets that the function or process may ask for. */
   secrets: z.array(secretNameSchema).max(50).optional(),
@@ -131,6 +135,11 @@ export interface HttpWork extends AnyWork {
   readonly body?: unknown;
   readonly expect?: readonly number[];
   readonly timeoutMs: number;
+}
+/** Of a task that runs another dag: its inputs are the params of that run. No worker ever sees it. */
+export interface ChildWork {
+  readonly kind: 'child';
+  readonly inputs?: Readonly<Record<string, InputSource>>;
 }
 /** Travels to the worker as JSON. A task with a plain `handler`, without inputs and secrets, has none. */
 export type WorkShape = HandlerWork | FunctionWork | ProcessWork | HttpWork;

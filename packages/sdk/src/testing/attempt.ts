@@ -129,7 +129,8 @@ function valueOf(name: string, source: InputSource, around: Surroundings): unkno
 }
 
 function secretOf(name: string, { secrets, task }: Surroundings): string {
-  if (task.work?.secrets?.includes(name) !== true) {
+  const named = task.work?.kind === 'child' ? undefined : task.work?.secrets;
+  if (named?.includes(name) !== true) {
     throw new PermanentError(`Task ${task.name} does not name the secret ${name} under secrets.`);
   }
   const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;

@@ -21,6 +21,7 @@ export function handlersOf(
         http: 'an HTTP call',
         handler: 'a handler of a worker',
         function: 'a function',
+        child: 'a run of another dag',
       };
       throw new Error(
         `Task ${name} is ${what[work?.kind ?? 'handler']}, which a test does not run: give a stub for it, as stubs: { ${JSON.stringify(name)}: () => … }.`,

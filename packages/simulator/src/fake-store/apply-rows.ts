@@ -78,7 +78,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return tables.schedules.set(change.dagId, { ...schedule, decidedUntil: change.untilAt });
     }
     case 'RunCreated': {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent } = change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
       const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at };
@@ -90,7 +90,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         setAside: false,
         claimed: false,
       } as const;
-      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts });
+      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts, ...(parent && { parent }) });
       tables.runUids.set(uid, runId);
       tables.liveOf(shardOfRun(runId)).set(runId, runId);
       if (params !== null) tables.payloads.set(payloadName({ runId, taskNo: null }), params);

@@ -2,10 +2,11 @@
  * One node's way to the fake database: the `Store` that a host is given in the simulator. Several of them on one
  * `FakeDatabase` are several nodes.
  */
-import type { Epoch, Need, NodeId, RunId, Seen, ShardNo } from '@signalbox/engine';
+import type { Epoch, Need, NodeId, RunId, Seen, ShardNo, TenantId } from '@signalbox/engine';
 import type {
   ClusterSeen,
   CommitChain,
+  DagFound,
   LoadedHeads,
   LoadedRest,
   NodeAddresses,
@@ -21,7 +22,7 @@ import { FakeChain } from './chain.ts';
 import type { FakeDatabase } from './database.ts';
 import { inOrder } from './locks.ts';
 import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
-import type { NodeRow, ShardRow } from './tables.ts';
+import { dagNameKey, type NodeRow, type ShardRow } from './tables.ts';
 
 export interface FakeStoreOptions {
   /** Shown to faults and in the journal. */
@@ -151,6 +152,14 @@ export class FakeStore implements Store {
         if (payload !== undefined) found.set(name, payload);
       }
       return found;
+    });
+  }
+
+  findDag(tenantId: TenantId, name: string): Promise<DagFound | null> {
+    const { dagNames, dags } = this.#database.tables;
+    return this.#read(() => {
+      const dagId = dagNames.get(dagNameKey(tenantId, name));
+      return dagId === undefined ? null : { shard: dags.get(dagId)!.shard, dagId };
     });
   }
 

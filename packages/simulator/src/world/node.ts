@@ -67,6 +67,7 @@ export class SimNode {
         clock: process,
         random: draw,
         tokens,
+        childParams: () => ({ ok: true, params: null }),
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore),
         log: (level, message, details) => {

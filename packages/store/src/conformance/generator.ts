@@ -9,13 +9,14 @@ import type {
   DagDeployed,
   Fence,
   Instant,
+  ParentRef,
   RunId,
   ShardNo,
   TaskCleared,
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
-import { PRIORITIES } from '@signalbox/engine';
+import { makeRunUid, PRIORITIES } from '@signalbox/engine';
 import { ACTOR, created, deployed, keyOf, newWorkerId } from './changes.ts';
 import { Model, type ModelRun } from './model.ts';
 import { seeded } from './seeded.ts';
@@ -168,13 +169,23 @@ export class Generator {
       firesAt,
       at: this.#tick(),
     };
+    const isChild = firesAt === null && this.#random() < 0.2;
     const run = created(dag, runId, {
       ...fields,
-      cause: firesAt !== null ? 'schedule' : this.#random() < 0.3 ? 'event' : 'api',
+      ...(isChild ? { parent: this.#parent(runId) } : {}),
+      cause: isChild ? 'parent' : firesAt !== null ? 'schedule' : this.#random() < 0.3 ? 'event' : 'api',
     });
     this.#emit(run);
     if (firesAt === null && this.#random() < 0.4) this.#emit(keyOf(run, dag.shard, `key ${no}`));
     return runId;
+  }
+
+  /** A call of a task of some run, which need not be of these shards. */
+  #parent(of: RunId): ParentRef {
+    const no = Math.floor(this.#random() * 1_000);
+    const claim = { runId: (of - no) as RunId, taskNo: no as TaskNo, attemptNo: 1 as AttemptNo, fence: 2 as Fence };
+    const uid = makeRunUid(5 as ShardNo, this.#tick(), no, no);
+    return { ...claim, uid, depth: 1 + (no % 16), waits: no % 2 === 0 };
   }
 
   #admitOrStrike({ runId, admitted, strikes }: ModelRun): void {

@@ -119,7 +119,7 @@ export class Model {
     this.dags.set(dagId, { ...dag, ...fields });
   }
 
-  #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at }: RunCreated): void {
+  #create({ runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent }: RunCreated): void {
     const ids = { runId, uid, tenantId, dagId, versionNo };
     const fresh = {
       phase: 'open',
@@ -136,6 +136,7 @@ export class Model {
       admitted,
       hasParams: params !== null,
       facts,
+      ...(parent === undefined ? {} : { parent }),
       createdAt: at,
       ...fresh,
       tasks: [],

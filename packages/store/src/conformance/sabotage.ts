@@ -45,6 +45,7 @@ function loadingEarly(store: Store): Store {
     loadRest: (shards, after, limit) => store.loadRest(shards, after, limit),
     fetch: (needs) => store.fetch(needs),
     fetchPayloads: (keys) => store.fetchPayloads(keys),
+    findDag: (tenantId, name) => store.findDag(tenantId, name),
     openChain: (nodeId) => store.openChain(nodeId),
   };
 }

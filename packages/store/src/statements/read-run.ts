@@ -8,6 +8,7 @@ import type {
   DagId,
   Fence,
   Instant,
+  ParentRef,
   RunId,
   RunUid,
   StoredRun,
@@ -31,7 +32,8 @@ const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integ
 export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
     array_agg(r.dag_id)::text, array_agg(r.version_no)::text, array_agg(r.priority)::text, array_agg(${FLAGS})::text,
     array_agg(r.strikes)::text, array_agg(r.created_at)::text,
-    json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text`;
+    json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text,
+    json_object_agg(r.run_id, r.parent) filter (where r.parent is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -112,6 +114,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
     parseIntegers(row[c]),
   );
   const facts = parseFacts(row[9]);
+  const parents = parseFacts(row[10]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -130,10 +133,15 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
       setAside: (mark & 128) !== 0,
       hasParams: (mark & 256) !== 0,
       facts: facts?.[id] ?? null,
+      ...parentOf(parents?.[id]),
       createdAt: at(createdAts, i) as Instant,
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
     };
   });
+}
+
+function parentOf(text: string | undefined): Pick<StoredRun, 'parent'> {
+  return text === undefined ? {} : { parent: JSON.parse(text) as ParentRef };
 }
 
 /** Few runs and tasks have any: those that do come as one object, the others cost nothing. */

@@ -30,6 +30,7 @@ const CREATED_COLUMNS = [
   'actor text',
   'created_at bigint',
   'facts text',
+  'parent text',
 ] as const;
 const CREATED_NAMES = CREATED_COLUMNS.map((column) => column.split(' ')[0]).join(', ');
 
@@ -173,6 +174,7 @@ function createdColumns(runs: readonly Created[]): string[] {
     textArray(created.map((run) => run.actor)),
     plainArray(created.map((run) => run.at)),
     textArray(created.map((run) => run.facts)),
+    textArray(created.map((run) => (run.parent === undefined ? null : JSON.stringify(run.parent)))),
   ];
 }
 

@@ -1,0 +1,31 @@
+import { type Answer, type CallEnd, type ChildEnded, RECORDED, refuse } from '../command.ts';
+import type { Recorder } from '../recorder.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import type { AttemptOutcome } from '../task/outcome.ts';
+import { findTask, isHeld } from '../task/report.ts';
+import { WAITING } from '../task/task-table.ts';
+
+/** A child that failed may do better the next time, where the task has retries; what a person or a definition said stays so. */
+const CLASS_OF = {
+  succeeded: 'succeeded',
+  accepted: 'succeeded',
+  failed: 'transient',
+  full: 'transient',
+  cancelled: 'permanent',
+  set_aside: 'permanent',
+  refused: 'permanent',
+  unbegun: 'cancelled',
+} as const satisfies Record<CallEnd, AttemptOutcome>;
+
+/** The first word of the end of a call counts; all others find that nobody waits any more (I51). */
+export function childEnded(recorder: Recorder, { claim, end, output, error }: ChildEnded): Answer {
+  const { state } = recorder;
+  const slot = findTask(state, claim);
+  if (slot === null || !isHeld(state, slot, claim) || state.tasks.state[slot] !== WAITING) {
+    return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+  }
+  // It was stopped, and that is why it ended so; but one that was quicker than the stop has its result.
+  const stopped = end === 'cancelled' || end === 'unbegun' ? state.stopping.get(slot) : undefined;
+  endAttempt(recorder, slot, { outcome: CLASS_OF[end], output, error, ...stopped, isChildOver: true });
+  return RECORDED;
+}

@@ -1,0 +1,283 @@
+import { describe, expect, test } from 'vitest';
+import { accepted, scenario } from '../scenario.ts';
+import { CallLines } from '../testing/call-lines.ts';
+import { dag, job, type TaskOptions, task } from '../testing/specs.ts';
+import { MAX_DEPTH } from './park-calls.ts';
+
+const call = (options: TaskOptions = {}) => task('call', [], { child: { dag: 'other', wait: true }, ...options });
+const stale = { ok: false, code: 'STALE_TOKEN' };
+
+/** A run that calls `other`, a job, and goes on after it. */
+function calling(options: TaskOptions = {}, more: Parameters<typeof dag>[1] = {}) {
+  const box = scenario();
+  const other = box.deploy(job(), 'other');
+  box.dagId = box.deploy(dag([call(options), task('after', [0])], more), 'parent');
+  box.submit();
+  return { box, lines: new CallLines(box, { other }), parent: box.lastRun() };
+}
+
+describe('a task that runs another dag', () => {
+  test('waits without worker and slot, and is done when that run is (I54)', () => {
+    const { box, lines, parent } = calling();
+    expect(box.task('call', parent).state).toBe('waiting');
+    expect(box.tryClaim()).toBeNull();
+    lines.deliver();
+    expect(lines.children()).toHaveLength(1);
+    expect(box.changes('RunCreated').at(-1)).toMatchObject({ cause: 'parent', parent: { runId: parent, depth: 1 } });
+    const work = box.claim('job');
+    lines.deliver();
+    expect(box.task('call', parent).state).toBe('waiting');
+    box.report(work, 'succeeded', { output: '1' });
+    lines.deliver();
+    expect(box.task('call', parent)).toMatchObject({ state: 'succeeded', attemptCount: 1 });
+    expect(box.report(box.claim('after'), 'succeeded')).toEqual(accepted);
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('takes the priority of its run along, and tells which leaves left something', () => {
+    const { box, lines } = calling();
+    box.submit({ priority: 'high' });
+    lines.deliver();
+    expect(box.changes('RunCreated').at(-1)).toMatchObject({ priority: 'high' });
+    box.report(box.claim('job'), 'succeeded');
+    expect(lines.take().at(-1)).toMatchObject({ kind: 'TellParent', outputs: [{ name: 'job' }], end: 'succeeded' });
+  });
+
+  test('is one run however often the call arrives, whoever is the owner (I11)', () => {
+    const { box, lines, parent } = calling();
+    const [first] = lines.take();
+    if (first?.kind !== 'SendCall') throw new Error('There was no call.');
+    for (let i = 0; i < 3; i++) lines.call(first);
+    box.killOwner();
+    lines.call(first);
+    box.advance('30s');
+    lines.deliver();
+    box.report(box.claim('job'), 'succeeded');
+    box.killOwner();
+    lines.call(first);
+    expect(lines.children()).toHaveLength(1);
+    lines.deliver();
+    lines.call(first);
+    lines.deliver();
+    expect(lines.children()).toHaveLength(1);
+    expect(box.task('call', parent)).toMatchObject({ state: 'succeeded', attemptCount: 1 });
+  });
+
+  test('is sent again until it has arrived, also by the next owner (I72)', () => {
+    const { box, lines, parent } = calling();
+    lines.take();
+    box.advance('21s');
+    expect(lines.take()).toMatchObject([{ kind: 'SendCall', step: 'ask' }]);
+    box.killOwner().advance('2s');
+    lines.deliver();
+    expect(lines.children()).toHaveLength(1);
+    expect(box.task('call', parent).state).toBe('waiting');
+  });
+
+  test('learns of the end though word of it was lost, once (I51)', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    box.report(box.claim('job'), 'succeeded');
+    const [lost] = lines.take();
+    box.killOwner().advance('2s');
+    lines.deliver();
+    expect(box.task('call', parent).state).toBe('succeeded');
+    if (lost?.kind !== 'TellParent') throw new Error('There was no word.');
+    expect(lines.tell(lost)).toMatchObject(stale);
+  });
+
+  test('whose run has failed fails', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    box.report(box.claim('job'), 'permanent');
+    lines.deliver();
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+      runId: parent,
+      outcome: 'transient',
+      taskState: 'failed',
+      error: 'failed job',
+    });
+    expect(box.run(parent)).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('makes a new run for each attempt, and no older one speaks for it (I21)', () => {
+    const { box, lines, parent } = calling({ retry: { maxAttempts: 2, baseMs: 0 } });
+    lines.deliver();
+    box.report(box.claim('job'), 'permanent');
+    const [old] = lines.take();
+    if (old?.kind !== 'TellParent') throw new Error('There was no word.');
+    lines.tell(old);
+    lines.deliver();
+    expect(lines.children()).toHaveLength(2);
+    expect(lines.tell(old)).toMatchObject(stale);
+    box.report(box.claim('job'), 'succeeded');
+    lines.deliver();
+    expect(box.task('call', parent)).toMatchObject({ state: 'succeeded', attemptCount: 2, fence: 2 });
+  });
+
+  test('whose run somebody cancelled has failed for good', () => {
+    const { box, lines } = calling({ retry: { maxAttempts: 3, baseMs: 0 } });
+    lines.deliver();
+    box.cancel(lines.children()[0]);
+    lines.deliver();
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ outcome: 'permanent', taskState: 'failed' });
+  });
+
+  test('retried by hand makes a new run; what becomes of the old one by hand does not matter', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    const [child] = lines.children();
+    box.report(box.claim('job'), 'permanent');
+    lines.deliver();
+    expect(box.retry('job', child)).toMatchObject({ ok: true });
+    box.report(box.claim('job'), 'succeeded');
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(box.retry('call', parent)).toMatchObject({ ok: true });
+    lines.deliver();
+    expect(lines.children()).toHaveLength(2);
+    box.report(box.claim('job'), 'succeeded');
+    lines.deliver();
+    expect(box.task('call', parent).state).toBe('succeeded');
+  });
+
+  test('of a dag that is not there, or is retired, has failed for good', () => {
+    const { box, lines } = calling();
+    box.retire(lines.dags['other']);
+    lines.deliver();
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'permanent', taskState: 'failed' }]);
+    expect(lines.children()).toEqual([]);
+  });
+
+  test('waits for room like any run of the dag that it calls (I7)', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    const other = box.deploy(job({ maxActiveRuns: 1 }), 'other');
+    expect(other).toBe(lines.dags['other']);
+    box.submit();
+    lines.deliver();
+    expect(box.run(lines.children()[1])).toMatchObject({ admitted: false });
+    box.report(box.claim('job'), 'succeeded');
+    lines.deliver();
+    expect(box.run(lines.children()[1])).toMatchObject({ admitted: true });
+    expect(box.task('call', parent).state).toBe('succeeded');
+  });
+
+  test('that waits for nothing has succeeded with the run that it made, which goes its own way', () => {
+    const { box, lines, parent } = calling({ child: { dag: 'other', wait: false } });
+    lines.deliver();
+    expect(box.task('call', parent).state).toBe('succeeded');
+    box.cancel(parent);
+    lines.deliver();
+    box.report(box.claim('job'), 'succeeded');
+    expect(lines.take()).toEqual([]);
+    expect(box.run(lines.children()[0])).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('comes to an end when a dag calls itself', () => {
+    const box = scenario();
+    box.dagId = box.deploy(dag([task('call', [], { child: { dag: 'self', wait: true } })]), 'self');
+    box.submit();
+    const lines = new CallLines(box, { self: box.dagId }).deliver();
+    expect(lines.children()).toHaveLength(MAX_DEPTH);
+    expect(box.run(box.runIds[0])).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(box.changes('AttemptEnded')[0]).toMatchObject({ outcome: 'permanent' });
+  });
+});
+
+describe('what ends a call ends its run (I42)', () => {
+  test('a cancel of the parent, which ends when the child has', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    const work = box.claim('job');
+    expect(box.cancel(parent)).toMatchObject({ ok: true });
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'closing', outcome: 'cancelled' });
+    expect(work.worker.killed).toMatchObject([{ reason: 'cancelled' }]);
+    box.report(work, 'cancelled');
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('also where the cancel was lost, over a change of owners', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    box.cancel(parent);
+    lines.take();
+    box.killOwner().advance('2s');
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('also where the call comes after the cancel: there is a run, which never began', () => {
+    const { box, lines, parent } = calling();
+    const [late] = lines.take();
+    if (late?.kind !== 'SendCall') throw new Error('There was no call.');
+    box.cancel(parent);
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    lines.call(late);
+    lines.deliver();
+    expect(lines.children()).toHaveLength(1);
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.tryClaim()).toBeNull();
+  });
+
+  test('a failure elsewhere, where the run must not outlive it', () => {
+    const box = scenario();
+    const other = box.deploy(job(), 'other');
+    box.dagId = box.deploy(dag([call(), task('fails')], { onFailure: 'fail_fast' }), 'parent');
+    box.submit();
+    const parent = box.lastRun();
+    const work = box.claim('fails');
+    const lines = new CallLines(box, { other }).deliver();
+    box.report(work, 'permanent');
+    lines.deliver();
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test.each([false, true])('its timeout, which counts from the call (I41); another owner meanwhile: %s', (isKilled) => {
+    const { box, lines, parent } = calling({ timeoutMs: 60_000 });
+    lines.deliver();
+    const work = box.claim('job');
+    if (isKilled) box.advance('30s', [work.worker]).killOwner().heartbeat(work.worker).advance('30s', [work.worker]);
+    else box.advance('60s', [work.worker]);
+    lines.deliver();
+    expect(work.worker.killed).toMatchObject([{ reason: 'cancelled' }]);
+    expect(box.task('call', parent).state).toBe('waiting');
+    box.report(work, 'cancelled');
+    lines.deliver();
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+      runId: parent,
+      outcome: 'timeout',
+      taskState: 'failed',
+    });
+  });
+
+  test('and a child that was quicker than the stop has its result', () => {
+    const { box, lines, parent } = calling({ timeoutMs: 60_000 });
+    lines.deliver();
+    box.report(box.claim('job'), 'succeeded');
+    const [word] = lines.take();
+    if (word?.kind !== 'TellParent') throw new Error('There was no word.');
+    box.advance('60s');
+    lines.tell(word);
+    expect(box.task('call', parent).state).toBe('succeeded');
+  });
+
+  test('a child that was set aside fails the task: nothing else will end it (I57)', () => {
+    const { box, lines, parent } = calling();
+    lines.deliver();
+    box.strike(lines.children()[0], true);
+    box.advance('21s');
+    lines.deliver();
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+      runId: parent,
+      outcome: 'permanent',
+      taskState: 'failed',
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Tasks that run other dags. One that is ready is parked at once: a claim without a worker, the first word of the call, and
+ * from then on the task waits, holding no slot (I54). It is asked for again until its end is known, so no word that is
+ * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
+ * the call that made it.
+ */
+import { PRIORITIES } from '../dag/spec.ts';
+import type { SendCall } from '../effect.ts';
+import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId } from '../ids.ts';
+import { claimOf } from '../lease/kill.ts';
+import { isReady } from '../match/enqueue.ts';
+import { visibleTo } from '../match/match.ts';
+import type { Recorder } from '../recorder.ts';
+import { CLAIMED } from '../run/run-table.ts';
+import { taskNoOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { mayRun } from '../task/move.ts';
+import { isCall } from './is-call.ts';
+
+/** Calls that may lie above a run: a dag that calls itself comes to an end. */
+export const MAX_DEPTH = 16;
+
+export function parkCalls(recorder: Recorder): void {
+  const { calls } = recorder.state.agenda;
+  for (const slot of calls) {
+    if (recorder.isFull()) return;
+    calls.delete(slot);
+    if (isReadyCall(recorder.state, slot)) parkCall(recorder, slot);
+  }
+}
+
+function isReadyCall(state: State, slot: number): boolean {
+  const run = state.tasks.run[slot]!;
+  if (run < 0 || !isCall(state, slot)) return false;
+  return isReady(state, state.runs.id[run]!, slot) && mayRun(state, slot);
+}
+
+function parkCall(recorder: Recorder, slot: number): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const runId = runs.id[run] as RunId;
+  state.touching = runId;
+  recorder.record({
+    kind: 'AttemptClaimed',
+    runId,
+    taskNo: taskNoOf(state, slot),
+    attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
+    fence: (tasks.fence[slot]! + 1) as Fence,
+    workerId: NOBODY,
+    firstOfTask: tasks.fence[slot] === 0,
+    firstOfRun: !runs.has(run, CLAIMED),
+    at: state.now,
+  });
+  if (depthOf(state, run) > MAX_DEPTH) {
+    const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;
+    endAttempt(recorder, slot, { outcome: 'permanent', error, isChildOver: true });
+  } else sendCall(recorder, slot, 'begin');
+}
+
+export function sendCall(recorder: Recorder, slot: number, step: SendCall['step']): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const claim = claimOf(state, slot);
+  recorder.send({
+    kind: 'SendCall',
+    step,
+    claim,
+    claimedAt: tasks.claimedAt[slot] as Instant,
+    runUid: runs.uidOf(run),
+    version: runs.versionOf(run),
+    priority: PRIORITIES[runs.priority[run]!]!,
+    depth: depthOf(state, run),
+    ...visibleTo(state, run, claim.taskNo),
+  });
+}
+
+/** Of a run that this one calls. */
+function depthOf({ runs }: State, run: number): number {
+  return (runs.parents.get(run)?.depth ?? 0) + 1;
+}

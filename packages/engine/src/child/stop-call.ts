@@ -1,0 +1,26 @@
+/** A call that is to end before its time: its child run is cancelled, and the attempt ends when that has ended. */
+import type { Recorder } from '../recorder.ts';
+import type { State } from '../state.ts';
+import { mayRun } from '../task/move.ts';
+import type { AttemptOutcome } from '../task/outcome.ts';
+import { sendCall } from './park-calls.ts';
+
+export interface StopOfCall {
+  readonly outcome: AttemptOutcome;
+  readonly error: string | null;
+}
+
+/** `as` is how the attempt ends; null where its run is closing, which says enough. */
+export function stopCall(recorder: Recorder, slot: number, as: StopOfCall | null): void {
+  if (as !== null) recorder.state.stopping.set(slot, { outcome: as.outcome, error: as.error });
+  sendCall(recorder, slot, 'stop');
+}
+
+export function isStopping(state: State, slot: number): boolean {
+  return state.stopping.has(slot) || !mayRun(state, slot);
+}
+
+/** Word of its end may have been lost: asked again for as long as it is not known (I72). */
+export function askAgain(recorder: Recorder, slot: number): void {
+  sendCall(recorder, slot, isStopping(recorder.state, slot) ? 'stop' : 'ask');
+}

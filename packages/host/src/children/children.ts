@@ -1,0 +1,151 @@
+/**
+ * Calls of other dags, on their way between the shards of parent and child. Nothing here is remembered for good: a word
+ * that is lost is asked for again by the parent's shard, and a call that arrives twice is one run, because its uid names it (I11).
+ */
+import {
+  type Answer,
+  type AskChild,
+  type BeginChild,
+  type CallEnd,
+  type ClaimRef,
+  childUid,
+  type ParentRef,
+  type SendCall,
+  type TaskNo,
+  type TellParent,
+} from '@signalbox/engine';
+import type { DagFound, Store } from '@signalbox/store';
+import { payloadKeys } from '../effects.ts';
+import { claimKey } from '../gateway/session.ts';
+import type { Payloads } from '../payloads.ts';
+import type { ChildParams, Log } from '../ports.ts';
+import type { Router } from '../router.ts';
+import { childError, childOutput } from './child-result.ts';
+import { Turnstile } from './turnstile.ts';
+
+export interface ChildrenPorts {
+  readonly store: Pick<Store, 'findDag'>;
+  readonly payloads: Pick<Payloads, 'fetch'>;
+  readonly router: Pick<Router, 'ask'>;
+  readonly childParams: ChildParams;
+  readonly log: Log;
+}
+
+const DEADLINE_MS = 15_000;
+/** At work at one time; the others wait for their turn. */
+const AT_ONCE = 64;
+const PLACES_KEPT = 10_000;
+
+export class Children {
+  private readonly ports: ChildrenPorts;
+  private readonly turnstile: Turnstile<SendCall | TellParent>;
+  /** Where dags are: that does not change. */
+  private readonly places = new Map<string, DagFound>();
+
+  constructor(ports: ChildrenPorts) {
+    this.ports = ports;
+    this.turnstile = new Turnstile(AT_ONCE, (effect) => this.work(effect));
+  }
+
+  /** Of one call only the newest word waits for its turn. */
+  call(effect: SendCall): void {
+    this.turnstile.enter(claimKey(effect.claim), effect);
+  }
+
+  tell(effect: TellParent): void {
+    this.turnstile.enter(effect.uid, effect);
+  }
+
+  private async work(effect: SendCall | TellParent): Promise<void> {
+    try {
+      if (effect.kind === 'SendCall') await this.bring(effect);
+      else await this.report(effect);
+    } catch (error) {
+      const what = effect.kind === 'SendCall' ? 'A call of another dag' : 'The end of a child run';
+      this.ports.log('warn', `${what} could not be brought on its way; it is tried again.`, { error: String(error) });
+    }
+  }
+
+  private async bring(effect: SendCall): Promise<void> {
+    const { claim, version, step } = effect;
+    const { tenantId } = version.dag;
+    const { dag: name, wait } = version.task(claim.taskNo).child!;
+    const place = await this.placeOf(tenantId, name);
+    // Where there is no dag by now, no call has ever reached one.
+    if (place === null) return this.end(claim, step === 'stop' ? 'unbegun' : 'refused', `There is no dag ${name}.`);
+    const uid = childUid(place.shard, claim, effect.claimedAt);
+    const parent: ParentRef = { ...claim, uid: effect.runUid, depth: effect.depth, waits: wait };
+    const to = { ...place, tenantId, uid, parent, priority: effect.priority };
+    let answer: Answer | null = null;
+    if (step !== 'begin') {
+      answer = await this.ask({ kind: 'AskChild', ...to, stop: step === 'stop' });
+      if (answer === null || (step === 'stop' && !isThere(answer))) return;
+    }
+    if (answer === null || !isThere(answer)) {
+      const params = await this.paramsOf(effect);
+      if (!params.ok) return this.end(claim, 'refused', params.error);
+      answer = await this.ask({ kind: 'BeginChild', ...to, params: params.params });
+    }
+    if (answer === null) return;
+    if (!answer.ok) return this.end(claim, 'refused', `The dag ${name} makes no runs: it is retired.`);
+    if (answer.kind === 'child' && answer.state === 'full') {
+      return this.end(claim, 'full', `The dag ${name} has too many live runs that other runs have called.`);
+    }
+    if (!wait) await this.end(claim, 'accepted', null, JSON.stringify({ run: uid }));
+  }
+
+  private async report(effect: TellParent): Promise<void> {
+    const { parent, end } = effect;
+    const { runId, taskNo, attemptNo, fence } = parent;
+    const claim: ClaimRef = { runId, taskNo, attemptNo, fence };
+    if (end !== 'succeeded') return this.end(claim, end, childError(effect));
+    const keys = effect.outputs.map(({ taskNo: leaf }) => ({ runId: effect.runId, taskNo: leaf }));
+    const output = childOutput(effect, await this.ports.payloads.fetch(keys));
+    if (output === null) return this.end(claim, 'refused', TOO_LARGE(effect));
+    return this.end(claim, end, null, output);
+  }
+
+  private async paramsOf(effect: SendCall): Promise<ReturnType<ChildParams>> {
+    const { claim, version } = effect;
+    const task = version.task(claim.taskNo);
+    const keys = task.work === undefined ? [] : payloadKeys(effect);
+    const textOf = await this.ports.payloads.fetch(keys);
+    const nameOf = (no: number) => version.task(no as TaskNo).name;
+    const upstream = new Map<string, string>();
+    for (const { taskNo } of keys) {
+      const text = taskNo === null ? null : textOf({ runId: claim.runId, taskNo });
+      if (text !== null && taskNo !== null) upstream.set(nameOf(taskNo), text);
+    }
+    const params = effect.hasParams ? textOf({ runId: claim.runId, taskNo: null }) : null;
+    const absent = [...effect.failedUpstream, ...effect.missingUpstream].map(nameOf);
+    return this.ports.childParams(task.work, { params, upstream, absent });
+  }
+
+  private async placeOf(tenantId: SendCall['version']['dag']['tenantId'], name: string): Promise<DagFound | null> {
+    const key = `${tenantId}/${name}`;
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    const found = await this.ports.store.findDag(tenantId, name);
+    if (found !== null) this.places.set(key, found);
+    const [oldest] = this.places.keys();
+    if (this.places.size > PLACES_KEPT && oldest !== undefined) this.places.delete(oldest);
+    return found;
+  }
+
+  /** Null when there was no answer: it is asked for again in time. */
+  private async ask(command: BeginChild | AskChild): Promise<Answer | null> {
+    const routed = await this.ports.router.ask(command, DEADLINE_MS);
+    return routed.status === 'answered' ? routed.answer : null;
+  }
+
+  private async end(claim: ClaimRef, end: CallEnd, error: string | null, output: string | null = null): Promise<void> {
+    await this.ports.router.ask({ kind: 'ChildEnded', claim, end, output, error }, DEADLINE_MS);
+  }
+}
+
+function isThere(answer: Answer): boolean {
+  return answer.ok && answer.kind === 'child' && answer.state !== 'absent';
+}
+
+const TOO_LARGE = ({ uid }: TellParent) =>
+  `The outputs of run ${uid} are too large to be the output of one task: let it leave less, or a place where it is to be found.`;
