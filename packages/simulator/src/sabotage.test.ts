@@ -1,5 +1,5 @@
 /** A test of the tests: with a guard of the product taken out, from outside, histories break promises, and soon. */
-import type { Actor, Change, Command, NodeId, State, TenantId } from '@signalbox/engine';
+import type { Actor, Change, Command, Effect, NodeId, State, TenantId } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
 import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
@@ -288,6 +288,42 @@ function forgetsSkipped(host: Host): void {
   });
 }
 
+/** What leaves the engine is altered before it is sent, or left out. */
+function altersEffects(host: Host, alter: (effect: Effect) => Effect | null): void {
+  const { ports } = insideOf(host).turns;
+  const send = ports.onEffects;
+  ports.onEffects = (effects) => send((effects as readonly Effect[]).flatMap((effect) => alter(effect) ?? []));
+}
+
+/** A call has another name each time that it is sent. */
+function callsUnderFreshNames(host: Host): void {
+  let count = 0;
+  altersEffects(host, (effect) => {
+    if (effect.kind !== 'SendCall') return effect;
+    count += 1;
+    return { ...effect, claimedAt: (effect.claimedAt + count) as typeof effect.claimedAt };
+  });
+}
+
+/** What became of a call is not asked for: word of it is told once, and may be lost. */
+function neverAsksAgain(host: Host): void {
+  altersEffects(host, (effect) => (effect.kind === 'SendCall' && effect.step !== 'begin' ? null : effect));
+}
+
+/** A call ends with its run, whatever became of the run that it made. */
+function leavesChildrenAlone(host: Host): void {
+  const { turns } = insideOf(host);
+  altersEffects(host, (effect) => {
+    if (effect.kind !== 'SendCall' || effect.step !== 'stop') return effect;
+    const { claim } = effect;
+    turns.inbox.offer({
+      command: { kind: 'ChildEnded', claim, end: 'unbegun', output: null, error: null },
+      reply: null,
+    } as Parameters<typeof turns.inbox.offer>[0]);
+    return null;
+  });
+}
+
 const CASES: readonly Case[] = [
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
@@ -320,6 +356,9 @@ const CASES: readonly Case[] = [
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
+  { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
+  { what: 'asking again for a call', within: 200, mode: 'liveness', expected: /^(I42|I72)/, onHost: neverAsksAgain },
+  { what: 'the end of a child before its call', within: 60, expected: /^I42/, onHost: leavesChildrenAlone },
   {
     what: 'one kind of change in the journal',
     within: 20,

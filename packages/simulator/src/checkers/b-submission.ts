@@ -62,7 +62,7 @@ export function submission(scene: Scene): Checker {
     onCommit({ changes }) {
       const counts = new Map<RunUid, number>();
       for (const change of changes) {
-        if (change.kind !== 'RunCreated' || change.cause === 'schedule') continue;
+        if (change.kind !== 'RunCreated' || change.cause === 'schedule' || change.cause === 'parent') continue;
         const first = uidOfItem(change.uid, 0);
         counts.set(first, (counts.get(first) ?? 0) + 1);
       }

@@ -1,5 +1,6 @@
 /** D. Dispatch and leases. */
 import type { AttemptClaimed, AttemptEnded, ClaimRef, ClaimReturned, WorkerId } from '@signalbox/engine';
+import { NOBODY } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -19,17 +20,23 @@ export function dispatch(scene: Scene): Checker {
     const task = run.tasks.get(change.taskNo);
     const what = name(change);
     if (change.fence <= (task?.fence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.fence}`);
-    if (task?.state === 'running') scene.fail('I23', `${what} was claimed while fence ${task.fence} runs`);
+    if (task?.state === 'running' || task?.state === 'waiting')
+      scene.fail('I23', `${what} was claimed while fence ${task.fence} runs`);
     const next = (task?.attemptNo ?? 0) + 1;
     if (change.attemptNo !== next) scene.fail('I23', `${what} was claimed, its next attempt is ${next}`);
     const worker = claims.workers.get(change.workerId);
-    const { queue } = run.spec.tasks[change.taskNo]!;
+    const { queue, child } = run.spec.tasks[change.taskNo]!;
+    if ((child !== undefined) !== (change.workerId === NOBODY)) {
+      scene.fail('I54', `${what} was given to ${change.workerId}`);
+    }
+    if (child !== undefined) return;
     if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
   }
 
   function checkHeld(change: AttemptEnded | ClaimReturned): void {
     const task = ledger.run(change.runId).tasks.get(change.taskNo);
-    if (task?.state !== 'running' || task.fence !== change.fence) {
+    const isHeld = task?.state === 'running' || (task?.state === 'waiting' && change.kind === 'AttemptEnded');
+    if (!isHeld || task?.fence !== change.fence) {
       scene.fail(
         'I21',
         `${change.kind} of ${change.runId}/${change.taskNo} has fence ${change.fence}, the task is ${task?.state} at ${task?.fence}`,
@@ -38,6 +45,7 @@ export function dispatch(scene: Scene): Checker {
   }
 
   function checkEnd(change: AttemptEnded, commit: JournaledCommit): void {
+    if (change.workerId === NOBODY) return;
     const seen = claims.of(change.workerId, change);
     const what = `${name(change)} of ${change.workerId}`;
     const { outcome, error } = change;
@@ -148,7 +156,7 @@ export function dispatch(scene: Scene): Checker {
   }
 
   return {
-    invariants: ['I17', 'I20', 'I21', 'I22', 'I23', 'I24', 'I25', 'I26', 'I27'],
+    invariants: ['I17', 'I20', 'I21', 'I22', 'I23', 'I24', 'I25', 'I26', 'I27', 'I54'],
     onChange(change, commit) {
       if (change.kind === 'AttemptClaimed') checkClaim(change);
       if (change.kind === 'AttemptEnded' || change.kind === 'ClaimReturned') checkHeld(change);

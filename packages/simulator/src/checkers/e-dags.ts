@@ -41,7 +41,7 @@ export function dags(scene: Scene): Checker {
       if (run.phase !== 'closing') scene.fail('I33', `run ${change.runId} was ended though it is ${run.phase}`);
       if (run.outcome !== change.outcome) scene.fail('I33', `run ${change.runId} changed its outcome`);
       for (const task of run.tasks.values()) {
-        if (task.state === 'running')
+        if (task.state === 'running' || task.state === 'waiting')
           scene.fail('I33', `run ${change.runId} was ended with task ${task.taskNo} running`);
       }
     }

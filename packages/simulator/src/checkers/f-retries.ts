@@ -76,7 +76,9 @@ export function retries(scene: Scene): Checker {
   function checkCancel(run: RunBook): void {
     if (run.phase !== 'closing') return;
     const { leaseMs, graceMs } = world.settings;
-    const boundMs = leaseMs + graceMs + 20_000;
+    // What it has called is stopped first, and what that has called.
+    const isWaiting = [...run.tasks.values()].some((task) => task.state === 'waiting');
+    const boundMs = (leaseMs + graceMs + 20_000) * (isWaiting ? 4 : 1);
     if (scene.health.wellForMs() < boundMs || world.now - run.closedAt < boundMs) return;
     scene.fail('I42', `run ${run.created.runId} was ${run.outcome} at ${run.closedAt} and has not ended`);
   }

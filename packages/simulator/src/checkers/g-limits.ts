@@ -1,6 +1,6 @@
 /** G. Limits and priorities. */
 import type { AttemptClaimed, DagId } from '@signalbox/engine';
-import { PRIORITIES } from '@signalbox/engine';
+import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
@@ -18,6 +18,7 @@ export function limits(scene: Scene): Checker {
   }
 
   function checkClaim(change: AttemptClaimed): void {
+    if (change.workerId === NOBODY) return;
     const { dagId } = ledger.run(change.runId).created;
     const limit = ledger.dags.get(dagId)?.spec.maxActiveTasks ?? null;
     if (limit === null) return;
@@ -30,7 +31,7 @@ export function limits(scene: Scene): Checker {
   function checkPriority({ changes, nodeId, shards }: JournaledCommit): void {
     const known = new Set(shards.map(({ shard }) => shard));
     for (const change of changes) {
-      if (change.kind !== 'AttemptClaimed') continue;
+      if (change.kind !== 'AttemptClaimed' || change.workerId === NOBODY) continue;
       const run = ledger.run(change.runId);
       const { queue } = run.spec.tasks[change.taskNo]!;
       const rank = PRIORITIES.indexOf(run.created.priority);
@@ -52,7 +53,9 @@ export function limits(scene: Scene): Checker {
     if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
-    const no = run.spec.tasks.findIndex((task, i) => task.queue === queue && ledger.stateOf(run, i) === 'ready');
+    const no = run.spec.tasks.findIndex(
+      (task, i) => task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready',
+    );
     return no < 0 ? null : no;
   }
 

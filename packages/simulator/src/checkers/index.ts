@@ -7,6 +7,7 @@ import { replay } from './c-replay.ts';
 import type { Checker, CheckerMaker, Scene } from './checker.ts';
 import { dispatch } from './d-dispatch.ts';
 import { leases } from './d-leases.ts';
+import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
 import { retries } from './f-retries.ts';
@@ -24,6 +25,7 @@ const ALL: readonly CheckerMaker[] = [
   dispatch,
   leases,
   dags,
+  children,
   hands,
   retries,
   limits,

@@ -99,7 +99,12 @@ export function recovery(scene: Scene): Checker {
       const left = {
         runs: state.runs.count,
         lingering: state.lingering.length,
-        agenda: state.agenda.runs.size + state.agenda.dags.size + state.agenda.loaded.length,
+        agenda:
+          state.agenda.runs.size +
+          state.agenda.dags.size +
+          state.agenda.calls.size +
+          state.stopping.size +
+          state.agenda.loaded.length,
         running: [...state.workers.all()].reduce((sum, worker) => sum + worker.running, 0),
         overdue: isOverdue(state) ? 1 : 0,
         ready: [...state.dags.byId.values()]

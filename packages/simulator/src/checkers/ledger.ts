@@ -18,13 +18,14 @@ import type {
   TaskState,
   WorkerId,
 } from '@signalbox/engine';
-import { shardOfRun } from '@signalbox/engine';
+import { NOBODY, shardOfRun } from '@signalbox/engine';
 import { type NaiveEnd, naiveStates } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
-  state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
+  /** `waiting`: a call of another dag, which no worker has. */
+  state: 'running' | 'waiting' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
   fence: number;
   /** Attempts that have ended, and the running one. */
   attemptNo: number;
@@ -148,7 +149,7 @@ export class Ledger {
         const before = run.tasks.get(change.taskNo);
         run.tasks.set(change.taskNo, {
           taskNo: change.taskNo,
-          state: 'running',
+          state: change.workerId === NOBODY ? 'waiting' : 'running',
           fence: change.fence,
           attemptNo: change.attemptNo,
           workerId: change.workerId,

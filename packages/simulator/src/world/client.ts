@@ -8,6 +8,7 @@ import {
   type DagId,
   makeRunUid,
   type Priority,
+  type RunId,
   type RunUid,
   type SubmitRuns,
   type TaskNo,
@@ -141,10 +142,18 @@ export class SimClients {
   #cancel(): void {
     if (this.#uids.length === 0) return;
     const uid = this.#uids[this.#uids.length - 1 - Math.min(this.#chance.int(0, 5), this.#uids.length - 1)]!;
-    const runId = this.#world.database.tables.runUids.get(uid);
+    const runId = this.#someChild() ?? this.#world.database.tables.runUids.get(uid);
     const node = this.#anyNode();
     if (runId === undefined || node === null) return;
     this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR }, () => undefined);
+  }
+
+  /** Now and then, where there are any: a live run that another has called. */
+  #someChild(): RunId | undefined {
+    const { runs } = this.#world.database.tables;
+    const recent = [...runs.values()].slice(-RETRIED_OF);
+    const live = recent.filter(({ parent, phase }) => parent !== undefined && phase === 'open');
+    return live.length > 0 && this.#chance.happens(0.4) ? this.#chance.pick(live).runId : undefined;
   }
 
   /** A task that failed or waits, of a run that goes on or has ended; now and then any other. */

@@ -1,6 +1,7 @@
 /** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
 import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
 import { PRIORITIES } from '@signalbox/engine';
+import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planGraph } from './graph.ts';
 
@@ -16,9 +17,13 @@ export const QUEUES = ['default', 'gpu'] as readonly string[] as readonly QueueN
 export function planDags(chance: Chance, count: number): PlannedDag[] {
   const shards = Array.from({ length: chance.int(1, 4) }, () => chance.int(0, 63) as ShardNo);
   return Array.from({ length: count }, (_, i) => {
-    const first = planSpec(chance);
+    // Each calls only those before it: nobody waits for itself.
+    const callable = Array.from({ length: i }, (_, no) => `dag${no}`);
+    const first = planCalls(chance, planSpec(chance), callable);
     const versions = [first];
-    for (let more = chance.int(0, 2); more > 0; more--) versions.push(alter(chance, versions.at(-1) ?? first));
+    for (let more = chance.int(0, 2); more > 0; more--) {
+      versions.push(planCalls(chance, alter(chance, versions.at(-1) ?? first), callable));
+    }
     return { name: `dag${i}`, shard: chance.pick(shards), versions };
   });
 }
