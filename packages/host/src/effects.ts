@@ -121,7 +121,7 @@ export class Effects {
 
   private toAssignment(effect: SendAssignment, inputs: Inputs): Assignment {
     const { tokens } = this.ports;
-    const { claim, shard, epoch, version, runUid, hasParams } = effect;
+    const { claim, shard, epoch, version, runUid, hasParams, checkpoint } = effect;
     const task = version.task(claim.taskNo);
     const upstream: { taskName: string; output: string }[] = [];
     for (const no of effect.succeededUpstream) {
@@ -150,6 +150,7 @@ export class Effects {
       failedUpstream: effect.failedUpstream.map(nameOf),
       missingUpstream: effect.missingUpstream.map(nameOf),
       map: [],
+      checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
     };
   }
 }
@@ -159,10 +160,13 @@ export function payloadKeys({
   claim,
   hasParams,
   succeededUpstream,
-}: Pick<SendAssignment, 'claim' | 'hasParams' | 'succeededUpstream'>): PayloadKey[] {
-  const { runId } = claim;
+  checkpoint,
+}: Pick<SendAssignment, 'claim' | 'hasParams' | 'succeededUpstream'> &
+  Partial<Pick<SendAssignment, 'checkpoint'>>): PayloadKey[] {
+  const { runId, taskNo } = claim;
   const keys: PayloadKey[] = succeededUpstream.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });
+  if (checkpoint !== null && checkpoint !== undefined) keys.push({ runId, taskNo, checkpoint });
   return keys;
 }
 

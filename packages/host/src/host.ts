@@ -9,6 +9,7 @@ import {
   type EngineSettings,
   type Epoch,
   type NodeId,
+  type RunId,
   type State,
   shardOfCommand,
   type TenantId,
@@ -24,7 +25,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
-import type { ForwardResult, PeerMessage, WorkerSeen } from './peer/message.ts';
+import type { ForwardResult, PeerMessage, ProgressSeen, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
 import { type Routed, Router } from './router.ts';
@@ -178,6 +179,11 @@ export class Host {
     return this.fleet.drain(workerId, tenantId);
   }
 
+  /** What running attempts of a run have told of their progress, wherever their workers are. */
+  progressOf(runId: RunId): Promise<ProgressSeen[]> {
+    return this.fleet.progressOf(runId);
+  }
+
   /** Plain numbers, gathered when asked for. */
   metrics(): HostMetrics {
     return this.counts.seen(this.turns.current(), this.gateway.workers(), this.turns.inbox.size);
@@ -292,6 +298,10 @@ function keepPayloads(payloads: Payloads, changes: readonly Change[]): void {
     }
     if (change.kind === 'AttemptEnded' && change.taskState === 'succeeded') {
       payloads.keep({ runId: change.runId, taskNo: change.taskNo }, change.output);
+    }
+    if (change.kind === 'CheckpointSaved') {
+      const { runId, taskNo, fence, no, value } = change;
+      payloads.keep({ runId, taskNo, checkpoint: { fence, no } }, value);
     }
   }
 }

@@ -97,6 +97,7 @@ export interface WorkerDoor {
   answer(answers: readonly ReportAnswer[]): void;
   epochs(epochs: readonly ShardEpoch[]): void;
   heartbeatAnswered(no: number): void;
+  askAnswers(answers: readonly AskAnswer[]): void;
   /** Finish what you have, then leave. */
   drain(): void;
   /** Ends the stream. */
@@ -135,6 +136,8 @@ export interface Assignment {
   readonly missingUpstream: readonly string[];
   /** The maps that the task is in, outermost first, with the items that it runs for. */
   readonly map: readonly MapPlace[];
+  /** JSON that an earlier attempt has left; empty when there is none. */
+  readonly checkpoint: string;
 }
 
 export interface MapPlace {
@@ -176,8 +179,43 @@ export interface WorkerReport {
   readonly startedAt: Instant | null;
 }
 
+/** What a running attempt has told of its progress. */
+export interface ClaimProgress {
+  readonly claim: ClaimRef;
+  readonly agoMs: number;
+  /** 0 to 1; null when it does not know. */
+  readonly fraction: number | null;
+  readonly note: string;
+}
+
+export type Wish =
+  | { readonly kind: 'checkpoint'; readonly value: string }
+  | { readonly kind: 'assert' }
+  /** What can't be asked, and why. */
+  | { readonly kind: 'faulty'; readonly reason: string };
+
+/** What a running attempt wants of the owner of its task. */
+export interface WorkerAsk {
+  /** Grows with each ask of the worker; the same when it is sent again. */
+  readonly no: number;
+  readonly claim: ClaimRef;
+  readonly token: Uint8Array;
+  readonly wish: Wish;
+}
+
+export interface AskAnswer {
+  readonly no: number;
+  readonly ok: boolean;
+  /** Of the table of errors; empty when ok. */
+  readonly code: string;
+  readonly detail: string;
+  /** Until the attempt's time is over, after it got more. */
+  readonly leftMs: number;
+}
+
 export interface WorkerSays {
-  heartbeat(no: number, holds: readonly ClaimRef[]): void;
+  heartbeat(no: number, holds: readonly ClaimRef[], progress?: readonly ClaimProgress[]): void;
+  asks(asks: readonly WorkerAsk[]): void;
   reports(reports: readonly WorkerReport[]): void;
   refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;
   holdings(epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void;

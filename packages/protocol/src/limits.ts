@@ -19,6 +19,10 @@ export const MAX_MAP_SIZE = 1_000_000;
 export const MAX_PARAMS_BYTES = 256 * 1024;
 /** JSON text of what an attempt returns. */
 export const MAX_OUTPUT_BYTES = 256 * 1024;
+/** JSON text that an attempt leaves for the next one. */
+export const MAX_CHECKPOINT_BYTES = 256 * 1024;
+/** What an attempt says of its progress, for people; longer ones are cut. */
+export const MAX_PROGRESS_NOTE_CHARS = 200;
 /** What people read of a failure; longer ones are cut. */
 export const MAX_ERROR_CHARS = 8 * 1024;
 /** Deepest nesting of params. */

@@ -1,6 +1,18 @@
 /** What users write: a function that does the work of a task, and what it is told about the attempt it makes. */
 
-const PERMANENT: unique symbol = Symbol.for('signalbox.permanent');
+import type { Checkpoint } from './asking.ts';
+
+export type { Checkpoint } from './asking.ts';
+export {
+  errorCode,
+  type Failure,
+  failureOf,
+  isPermanent,
+  PermanentError,
+  ResourceError,
+  RetryAfter,
+  TransientError,
+} from './failure.ts';
 
 /** Where a line goes is up to whoever started the worker; the attempt it belongs to is added. */
 export interface Log {
@@ -48,32 +60,33 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
    * file of its secrets folder; it is masked in the log. Throws a `PermanentError` that says what to set.
    */
   readonly secret: (name: string) => string;
+  /**
+   * Tells people how far it is: a fraction from 0 to 1, or null for what is not known, and a few words. It costs next to nothing, goes along with
+   * the next heartbeat, and shows that the attempt is not stuck. @example progress(done / all, `${done} files`)
+   */
+  readonly progress: (fraction?: number | null, note?: string) => void;
+  /** Asks for more time than the task's timeout gives; resolves with what is left, in milliseconds. Rejects when it gets none. */
+  readonly extend: (ms: number) => Promise<number>;
+  /** Survives to the next attempt of the task, wherever it runs. An attempt that no longer holds the task can't save one. */
+  readonly checkpoint: Checkpoint;
+  /**
+   * Asks the server whether this attempt still holds the task: before a write to an outside system that knows neither the effect
+   * key nor the fence. Rejects with an `AttemptStopped` when it does not, or was cancelled.
+   */
+  readonly assertOwned: () => Promise<void>;
+  /** Calls back once when the task's soft timeout is over. The signal does not fire for it. */
+  readonly onSlow: (call: () => void) => void;
 }
 
 /**
  * Does the work of a task. What it returns must be JSON of at most 256 KiB, or nothing. Throwing fails the attempt, which
- * may be tried again; throwing a `PermanentError` fails the task.
+ * may be tried again; a `PermanentError` fails the task, `RetryAfter` and `ResourceError` say what the next attempt needs.
  *
  * @example const greet: Handler = ({ params }) => ({ greeting: `Hello, ${String(params)}` });
  */
 export type Handler<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> = (
   context: HandlerContext<Inputs, Params, Item>,
 ) => unknown;
-
-/** A failure that trying again would not mend. */
-export class PermanentError extends Error {
-  // Seen by its mark and not by its class: user code may load another copy of this package than the worker does.
-  readonly [PERMANENT] = true;
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'PermanentError';
-  }
-}
-
-export function isPermanent(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && PERMANENT in error;
-}
 
 /**
  * `stuck`: no progress for longer than the task allows. `lost`: no server has been heard for the time of the lease.

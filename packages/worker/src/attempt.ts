@@ -8,6 +8,7 @@
  */
 import type { Assignment, Claim, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { AttemptStopped, type HandlerContext, type Log, type StopReason } from '@signalbox/sdk';
+import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
 import { logLine } from './child/log-line.ts';
 import type { Execution } from './executors/port.ts';
 import { resolveInputs } from './inputs.ts';
@@ -55,6 +56,11 @@ export class Attempt {
   /** Of the secrets that it was given. */
   mask: Mask | null = null;
   isEnding = false;
+  /** What it has told last, and when; on the worker's own clock. */
+  progress: { readonly fraction: number | null; readonly note: string; readonly at: number } | null = null;
+  /** Takes its soft timeout to the handler. */
+  onSlow: (() => void) | null = null;
+  isSlow = false;
   #controller: AbortController | null = null;
 
   constructor(assignment: Assignment, key: string, arrivedAt: number) {
@@ -69,9 +75,9 @@ export class Attempt {
 
   /** What only running it needed is not kept while the report waits for its answer. */
   dropPayload(): void {
-    const { params, upstream, map, work } = this.assignment;
-    if (params !== '' || upstream.length > 0 || map.length > 0 || work !== '') {
-      this.assignment = { ...this.assignment, params: '', upstream: [], map: [], work: '' };
+    const { params, upstream, map, work, checkpoint } = this.assignment;
+    if (params !== '' || upstream.length > 0 || map.length > 0 || work !== '' || checkpoint !== '') {
+      this.assignment = { ...this.assignment, params: '', upstream: [], map: [], work: '', checkpoint: '' };
     }
     this.execution = null;
     this.log = null;
@@ -110,7 +116,16 @@ const SENTENCES: Record<StopReason, string> = {
 };
 
 export const sentenceOf = (reason: StopReason): string => SENTENCES[reason];
-const stopped = (reason: StopReason): AttemptStopped => new AttemptStopped(reason, SENTENCES[reason]);
+export const stopped = (reason: StopReason): AttemptStopped => new AttemptStopped(reason, SENTENCES[reason]);
+
+export interface ContextParts {
+  readonly attempt: Attempt;
+  readonly log: Log;
+  readonly book: LogBook;
+  readonly work: Work | null;
+  /** Made when first asked for: most handlers ask nothing. */
+  readonly asker: () => Asker;
+}
 
 /** What the handler sees. JSON is parsed when it is asked for, and once. */
 export class AttemptContext implements HandlerContext {
@@ -119,12 +134,16 @@ export class AttemptContext implements HandlerContext {
   readonly #log: Log;
   readonly #book: LogBook;
   readonly #work: Work | null;
+  readonly #makeAsker: () => Asker;
+  #asker: Asker | null = null;
+  #asking: Asking | null = null;
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
 
-  constructor(attempt: Attempt, log: Log, book: LogBook, work: Work | null) {
+  constructor({ attempt, log, book, work, asker }: ContextParts) {
+    this.#makeAsker = asker;
     this.#attempt = attempt;
     this.#assignment = attempt.assignment;
     this.#log = log;
@@ -198,6 +217,37 @@ export class AttemptContext implements HandlerContext {
     const absent = [...failedUpstream, ...this.#assignment.missingUpstream];
     this.#inputs ??= resolveInputs(this.#work?.shape.inputs, { params, upstream, absent, map });
     return this.#inputs;
+  }
+
+  /** For executors, which bring questions here from where the attempt runs. */
+  get asker(): Asker {
+    this.#asker ??= this.#makeAsker();
+    return this.#asker;
+  }
+
+  get #asks(): Asking {
+    if (this.#asking === null) {
+      const asking = makeAsking(this.asker, this.#assignment.checkpoint);
+      this.#asking = asking;
+      this.#attempt.onSlow = () => asking.slow();
+      if (this.#attempt.isSlow) asking.slow();
+    }
+    return this.#asking;
+  }
+  get progress(): Asking['progress'] {
+    return this.#asks.progress;
+  }
+  get extend(): Asking['extend'] {
+    return this.#asks.extend;
+  }
+  get checkpoint(): Asking['checkpoint'] {
+    return this.#asks.checkpoint;
+  }
+  get assertOwned(): Asking['assertOwned'] {
+    return this.#asks.assertOwned;
+  }
+  get onSlow(): Asking['onSlow'] {
+    return this.#asks.onSlow;
   }
 
   /** Works when it is taken out of the context, too: handlers take apart what they are given. */

@@ -1,5 +1,5 @@
 /** The claims that the worker holds: those it runs, and those whose report is not answered yet. Counts only. */
-import type { Claim, Report } from '@signalbox/protocol/grpc';
+import type { Claim, HeldProgress, Report } from '@signalbox/protocol/grpc';
 import type { Attempt } from './attempt.ts';
 
 const REMEMBERED = 8_192;
@@ -44,6 +44,17 @@ export class Holds {
       claims.push(attempt.claim);
     }
     return claims;
+  }
+
+  /** Of those that have told of any. All of them each time: an owner that has just taken over knows of none. */
+  progress(now: number): HeldProgress[] {
+    const told: HeldProgress[] = [];
+    for (const { claim, progress, isActive } of this.#byKey.values()) {
+      if (progress === null || !isActive) continue;
+      const { fraction, note, at } = progress;
+      told.push({ claim, agoMs: Math.max(0, Math.round(now - at)), fraction, note });
+    }
+    return told;
   }
 
   add(attempt: Attempt): void {

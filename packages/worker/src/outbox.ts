@@ -6,7 +6,9 @@
  * what the worker holds.
  */
 import {
+  type Ask,
   type Claim,
+  type HeldProgress,
   MAX_BATCH_BYTES,
   MAX_BATCH_ITEMS,
   type Refusal,
@@ -14,6 +16,7 @@ import {
   type ShardEpoch,
   type WorkerMessageParts,
 } from '@signalbox/protocol/grpc';
+import type { PendingAsk } from './asks.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface Line {
@@ -29,6 +32,8 @@ export interface OutboxSources {
   name(shards?: ReadonlyMap<number, number>): Claim[];
   /** The number of a heartbeat that is being written now. */
   beat(): number;
+  /** What attempts have told of their progress. */
+  progress(): HeldProgress[];
   /** Everything has been written. */
   onIdle(): void;
 }
@@ -37,6 +42,7 @@ export class Outbox {
   readonly #from: OutboxSources;
   #reports: Attempt[] = [];
   #refusals: Refusal[] = [];
+  #asks: PendingAsk[] = [];
   #epochs = new Map<number, number>();
   #heartbeatDue = false;
   #drainingDue = false;
@@ -53,6 +59,13 @@ export class Outbox {
     if (attempt.queued) return;
     attempt.queued = true;
     this.#reports.push(attempt);
+    this.#schedule();
+  }
+
+  ask(asked: PendingAsk): void {
+    if (asked.queued) return;
+    asked.queued = true;
+    this.#asks.push(asked);
     this.#schedule();
   }
 
@@ -80,8 +93,10 @@ export class Outbox {
   /** The stream is gone, and with it whatever was on its way. */
   reset(): void {
     for (const attempt of this.#reports) attempt.queued = false;
+    for (const asked of this.#asks) asked.queued = false;
     this.#reports = [];
     this.#refusals = [];
+    this.#asks = [];
     this.#epochs.clear();
     this.#heartbeatDue = false;
     this.#drainingDue = false;
@@ -102,7 +117,7 @@ export class Outbox {
   get #isEmpty(): boolean {
     return (
       !(this.#heartbeatDue || this.#drainingDue) &&
-      this.#reports.length + this.#refusals.length + this.#epochs.size === 0
+      this.#reports.length + this.#refusals.length + this.#asks.length + this.#epochs.size === 0
     );
   }
 
@@ -128,7 +143,10 @@ export class Outbox {
       parts.holdings = { epochs, holds: this.#from.name(this.#epochs) };
       this.#epochs.clear();
     }
-    if (this.#heartbeatDue) parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name() };
+    if (this.#asks.length > 0) parts.asks = this.#takeAsks();
+    if (this.#heartbeatDue) {
+      parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress() };
+    }
     if (this.#drainingDue) parts.draining = true;
     this.#heartbeatDue = false;
     this.#drainingDue = false;
@@ -153,5 +171,23 @@ export class Outbox {
     }
     this.#reports = taken === this.#reports.length ? [] : this.#reports.slice(taken);
     return reports;
+  }
+
+  #takeAsks(): Ask[] {
+    const now = this.#from.now();
+    const asks: Ask[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const asked of this.#asks) {
+      if (taken === MAX_BATCH_ITEMS || bytes > MAX_BATCH_BYTES) break;
+      taken++;
+      asked.queued = false;
+      if (asked.isOver) continue;
+      bytes += asked.ask.checkpoint.length;
+      asked.sentAt = now;
+      asks.push(asked.ask);
+    }
+    this.#asks = taken === this.#asks.length ? [] : this.#asks.slice(taken);
+    return asks;
   }
 }

@@ -4,7 +4,9 @@
  * Everything else is ended by force, and reported when it is gone.
  */
 import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
-import { type Attempt, AttemptContext, sentenceOf } from './attempt.ts';
+import type { Asker } from '@signalbox/sdk/asking';
+import type { Asks } from './asks.ts';
+import { type Attempt, AttemptContext, sentenceOf, stopped } from './attempt.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';
@@ -18,6 +20,7 @@ const UNKNOWN_HANDLERS_SHOWN = 20;
 export interface RunnerParts {
   readonly config: WorkerConfig;
   readonly holds: Holds;
+  readonly asks: Asks;
   readonly executors: Executors;
   readonly book: LogBook;
   readonly onReported: (attempt: Attempt) => void;
@@ -82,19 +85,55 @@ export class Runner {
       const text = `Worker ${worker} has no handler "${name}"; it has: ${known === '' ? 'none' : known}.`;
       return this.#settle(attempt, failure('permanent', text));
     }
-    const context = new AttemptContext(attempt, log, this.#parts.book, work);
+    const context = this.#contextOf(attempt, work, log);
     if (work !== null && !this.#findInputs(attempt, context)) return;
     callHandler(handler, context, (result) => this.#settle(attempt, result));
   }
 
   #startOther(attempt: Attempt, work: Work, kind: Exclude<Work['shape']['kind'], 'handler'>): void {
     if (!this.#config.allow.has(kind)) return this.#refuseKind(attempt, kind);
-    const context = new AttemptContext(attempt, this.#config.log, this.#parts.book, work);
+    const context = this.#contextOf(attempt, work, this.#config.log);
     if (!this.#findInputs(attempt, context)) return;
     const log = this.#parts.book.of(attempt);
     if (log === null) return;
     const job = { attempt, assignment: attempt.assignment, work, context, log };
     attempt.execution = this.#parts.executors.start(kind, job, (result) => this.#settle(attempt, result));
+  }
+
+  #contextOf(attempt: Attempt, work: Work | null, log: WorkerConfig['log']): AttemptContext {
+    const { book } = this.#parts;
+    return new AttemptContext({ attempt, log, book, work, asker: () => this.#askerOf(attempt) });
+  }
+
+  #askerOf(attempt: Attempt): Asker {
+    const { asks } = this.#parts;
+    const { now } = this.#config.timing;
+    return {
+      progress: (fraction, note) => {
+        const masked = attempt.mask === null || note === '' ? note : attempt.mask.text(note);
+        attempt.progress = { fraction, note: masked, at: now() };
+      },
+      extend: async (ms) => {
+        const { leftMs } = await asks.ask(attempt, { kind: 'extend', ms });
+        // The server's clock decides; this one only must not be quicker.
+        attempt.deadlineAt = Math.max(attempt.deadlineAt, now() + leftMs);
+        return leftMs;
+      },
+      saveCheckpoint: async (value) => {
+        await asks.ask(attempt, { kind: 'checkpoint', value });
+      },
+      assertOwned: async () => {
+        if (attempt.stopReason !== null) throw stopped(attempt.stopReason);
+        await asks.ask(attempt, { kind: 'assert' });
+      },
+    };
+  }
+
+  /** No server was heard for the time of the lease: another attempt may have begun. */
+  lapse(attempt: Attempt): void {
+    if (attempt.stopReason !== null) return;
+    attempt.abort('lost');
+    this.#parts.asks.stopped(attempt, stopped('lost'));
   }
 
   /** An input that is not there fails the task whether or not anything looks at it. */
@@ -124,6 +163,7 @@ export class Runner {
         ? { outcome, error: sentenceOf(reason), endsBy }
         : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
     attempt.abort(reason);
+    this.#parts.asks.stopped(attempt, stopped(reason));
     // What has only heard that it may be lost goes on; this is the word to end.
     if (attempt.stopReason === 'lost') attempt.execution?.stop('cancelled');
     if (attempt.state === 'waiting') this.#settle(attempt, failure(outcome, ''));
@@ -133,6 +173,7 @@ export class Runner {
   /** Nothing of it is wanted any more, and nothing of it will be reported. */
   letGo(attempt: Attempt): void {
     const { execution } = attempt;
+    this.#parts.asks.ended(attempt);
     if (execution === null) return;
     if (attempt.stopReason === 'lost') execution.stop('stale');
     setTimeout(() => execution.kill(), this.#config.timing.timeoutGraceMs);
@@ -141,6 +182,7 @@ export class Runner {
   /** What the attempt came to, or what stopped it. What comes after the first is forgotten. */
   #settle(attempt: Attempt, result: Result): void {
     if (!attempt.isActive || attempt.isEnding) return;
+    this.#parts.asks.ended(attempt);
     const { stop, startedAt, assignment, log } = attempt;
     const endedAt = Math.max(startedAt, this.#config.timing.wallNow());
     const error = stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n');

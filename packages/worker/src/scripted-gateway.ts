@@ -173,6 +173,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     failedUpstream: [],
     missingUpstream: [],
     map: [],
+    checkpoint: '',
     ...different,
   };
 }

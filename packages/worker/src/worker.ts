@@ -13,6 +13,7 @@ import {
   type ShardEpoch,
   type Welcome,
 } from '@signalbox/protocol/grpc';
+import { Asks } from './asks.ts';
 import { Attempt, keyOf } from './attempt.ts';
 import { Bundles } from './bundles/bundles.ts';
 import { dataPlaceOf } from './data-address.ts';
@@ -57,6 +58,7 @@ class RunningWorker implements Worker {
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #runner: Runner;
+  readonly #asks: Asks;
   readonly #shipper: LogShipper;
   readonly #bundles: Bundles;
   readonly #executors: Executors;
@@ -91,14 +93,17 @@ class RunningWorker implements Worker {
       now,
       name: (shards) => this.#holds.name(shards),
       beat: () => this.#pulse.beat(now()),
+      progress: () => this.#holds.progress(now()),
       onIdle: () => this.#leaveIfDone(),
     });
+    this.#asks = new Asks({ now, resendMs: config.timing.resendMs, send: (asked) => this.#outbox.ask(asked) });
     this.#shipper = new LogShipper(config, config.log);
     this.#bundles = new Bundles(config.cacheFolder, config);
     this.#executors = new Executors(config, this.#bundles, this.#shipper);
     this.#runner = new Runner({
       config,
       holds: this.#holds,
+      asks: this.#asks,
       executors: this.#executors,
       book: new LogBook(this.#shipper, config.timing.wallNow),
       onReported: (attempt) => this.#outbox.report(attempt),
@@ -154,6 +159,7 @@ class RunningWorker implements Worker {
     this.#shipper.move(place);
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);
+    this.#asks.sendAgain();
     if (this.#phase === 'draining') {
       this.#outbox.draining();
       this.#drainHeardNo = this.#pulse.lastNo + 1;
@@ -164,12 +170,14 @@ class RunningWorker implements Worker {
   #onDown(): void {
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) attempt.sentAt = null;
+    this.#asks.lineLost();
     this.#leaveIfDone();
   }
 
   #onMessage(message: GatewayMessage): void {
     if (message.epochs.length > 0) this.#hearEpochs(message.epochs);
     if (message.heartbeatAnswered > 0) this.#pulse.answered(message.heartbeatAnswered);
+    for (const answer of message.askAnswers) this.#asks.answered(answer);
     for (const answer of message.answers) this.#takeAnswer(answer);
     for (const kill of message.kills) this.#takeKill(kill);
     if (message.drain) void this.stop();
@@ -257,9 +265,10 @@ class RunningWorker implements Worker {
       }
       this.#runner.watch(attempt, now);
       // It may still finish and report: only the server knows whether it was given up.
-      if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) attempt.abort('lost');
+      if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) this.#runner.lapse(attempt);
       if (!attempt.named && now - attempt.arrivedAt >= earlyHeartbeatMs) heartbeatDue = true;
     }
+    if (isUp) this.#asks.tick(now);
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
     if (isUp && this.#pulse.isSilent(now)) this.#link.drop('the gateway answers no heartbeats');
   }

@@ -39,6 +39,7 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
     gateway: {
       workers: () => [session as unknown as Session],
       silentMs: () => 10,
+      progressOf: () => [],
       drain: (workerId) => {
         drained.push(workerId);
         return workerId === 'w1';

@@ -1,14 +1,14 @@
 /** The workers of all nodes: each node knows those whose streams end at it, and is asked. */
-import type { NodeId, TenantId, WorkerId } from '@signalbox/engine';
+import type { NodeId, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
+import type { PeerAnswer, PeerQuestion, ProgressSeen, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
 
 export interface FleetPorts {
   readonly self: NodeId;
   readonly clock: Clock;
-  readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain'>;
+  readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain' | 'progressOf'>;
   readonly peers: () => Pick<Peers, 'ask'>;
   /** The nodes that are there, this one too. */
   readonly nodes: () => readonly NodeId[];
@@ -48,9 +48,25 @@ export class Fleet {
     return isHere || [...answers.values()].some((answer) => answer?.what === 'drain' && answer.isFound);
   }
 
+  /** What running attempts of a run have told, the newest word of each. A node that gives no answer is not waited for. */
+  async progressOf(runId: RunId): Promise<ProgressSeen[]> {
+    const answers = await this.askOthers({ what: 'progress', runId });
+    const there = [...answers.values()].flatMap((answer) => (answer?.what === 'progress' ? answer.told : []));
+    const newest = new Map<string, ProgressSeen>();
+    for (const told of [...this.ports.gateway.progressOf(runId), ...there]) {
+      const key = `${told.taskNo}/${told.fence}`;
+      const known = newest.get(key);
+      if (known === undefined || told.agoMs < known.agoMs) newest.set(key, told);
+    }
+    return [...newest.values()];
+  }
+
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
     if (question.what === 'workers') return { what: 'workers', workers: this.here() };
+    if (question.what === 'progress') {
+      return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
+    }
     return { what: 'drain', isFound: this.ports.gateway.drain(question.workerId, question.tenantId) };
   }
 

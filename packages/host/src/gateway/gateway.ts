@@ -7,21 +7,24 @@ import {
   type Command,
   type Demand,
   type NodeId,
+  type RunId,
   type ShardNo,
   shardOfRun,
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
 import type { Directory } from '../directory.ts';
-import type { PeerMessage } from '../peer/message.ts';
+import type { PeerMessage, ProgressSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type {
   Assignment,
+  ClaimProgress,
   Clock,
   Kill,
   Log,
   ShardEpoch,
   Tokens,
+  WorkerAsk,
   WorkerDoor,
   WorkerHello,
   WorkerReport,
@@ -29,6 +32,7 @@ import type {
 } from '../ports.ts';
 import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
+import { Asks } from './asks.ts';
 import { Lending } from './lending.ts';
 import { claimKey, Session } from './session.ts';
 
@@ -52,10 +56,12 @@ export class Gateway {
   private readonly ports: GatewayPorts;
   private readonly sessions = new Map<WorkerId, Session>();
   private readonly lending: Lending;
+  private readonly asks: Asks;
   private cancelSweep: (() => void) | null = null;
 
   constructor(ports: GatewayPorts) {
     this.ports = ports;
+    this.asks = new Asks({ ...ports, isCurrent: (session) => this.isCurrent(session) });
     this.lending = new Lending({
       self: ports.self,
       isServing: () => ports.turns.current() !== null,
@@ -96,6 +102,14 @@ export class Gateway {
     return this.ports.clock.mono() - heardAt;
   }
 
+  /** What attempts of a run have told of their progress, those whose worker's stream ends here. */
+  progressOf(runId: RunId): ProgressSeen[] {
+    return [...this.sessions.values()].flatMap((session) => {
+      const silentMs = this.silentMs(session);
+      return session.progressOf(runId).map((told) => ({ ...told, agoMs: Math.round(told.agoMs + silentMs) }));
+    });
+  }
+
   /** Of this tenant only, where one is named. */
   drain(workerId: WorkerId, tenantId: TenantId | null): boolean {
     const session = this.sessions.get(workerId);
@@ -121,7 +135,8 @@ export class Gateway {
     this.tellOwners(session, hello.holds);
     this.lending.offer(session);
     return {
-      heartbeat: (no, holds) => this.heartbeat(session, no, holds),
+      heartbeat: (no, holds, progress) => this.heartbeat(session, no, holds, progress ?? []),
+      asks: (asks) => this.takeAsks(session, asks),
       reports: (reports) => this.reports(session, reports),
       refusals: (refusals) => this.refusals(session, refusals),
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
@@ -194,13 +209,25 @@ export class Gateway {
 
   // ── from workers ──
 
-  private heartbeat(session: Session, no: number, holds: readonly ClaimRef[]): void {
+  private heartbeat(
+    session: Session,
+    no: number,
+    claims: readonly ClaimRef[],
+    progress: readonly ClaimProgress[],
+  ): void {
     if (!this.isCurrent(session)) return;
     session.heardAt = this.ports.clock.mono();
+    const holds = session.hearProgress(claims, progress);
     session.shown = { at: session.heardAt, holds };
     this.syncHeld(session, holds);
     session.door.heartbeatAnswered(no);
     this.tellOwners(session, holds);
+  }
+
+  private takeAsks(session: Session, asks: readonly WorkerAsk[]): void {
+    if (!this.isCurrent(session)) return;
+    session.heardAt = this.ports.clock.mono();
+    this.asks.take(session, asks);
   }
 
   private holdings(session: Session, epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void {

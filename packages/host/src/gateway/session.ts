@@ -6,11 +6,16 @@ import {
   type QueueKey,
   type QueueName,
   queueKey,
+  type RunId,
   type ShardNo,
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
-import type { WorkerDoor, WorkerHello } from '../ports.ts';
+import type { ProgressSeen } from '../peer/message.ts';
+import type { ClaimProgress, WorkerDoor, WorkerHello } from '../ports.ts';
+
+/** A claim that its worker holds, with how long before its heartbeat the attempt told of progress, if it ever did. */
+export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
 
 export class Session {
   readonly workerId: WorkerId;
@@ -27,6 +32,10 @@ export class Session {
   readonly absent = new Set<string>();
   /** Reports on their way to their owner. */
   readonly reporting = new Map<string, ClaimRef>();
+  /** Numbers of asks on their way to their owner. */
+  readonly asking = new Set<number>();
+  /** As of its last heartbeat. */
+  private progress: readonly ClaimProgress[] = [];
   /** What the worker itself showed last, and when: what was only sent to it may not have arrived. */
   shown: { readonly at: number; readonly holds: readonly ClaimRef[] };
   /** Reports that were answered: a heartbeat that was on its way meanwhile still shows them, and they fill no slot. */
@@ -56,6 +65,23 @@ export class Session {
     this.heardAt = mono;
     this.shown = { at: mono, holds: hello.holds };
     for (const claim of hello.holds) this.held.set(claimKey(claim), claim);
+  }
+
+  /** The claims that it holds, each with how long ago it told of progress. */
+  hearProgress(holds: readonly ClaimRef[], progress: readonly ClaimProgress[]): readonly HeldClaim[] {
+    this.progress = progress;
+    if (progress.length === 0) return holds;
+    const agoMs = new Map(progress.map((told) => [claimKey(told.claim), told.agoMs]));
+    return holds.map((claim) => {
+      const progressAgoMs = agoMs.get(claimKey(claim));
+      return progressAgoMs === undefined ? claim : { ...claim, progressAgoMs };
+    });
+  }
+
+  progressOf(runId: RunId): ProgressSeen[] {
+    return this.progress.flatMap(({ claim, ...told }) =>
+      claim.runId === runId ? [{ taskNo: claim.taskNo, attemptNo: claim.attemptNo, fence: claim.fence, ...told }] : [],
+    );
   }
 
   get free(): number {

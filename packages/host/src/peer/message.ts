@@ -1,12 +1,16 @@
 /** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
 import type {
   Answer,
+  AttemptNo,
   ClaimRef,
   Command,
   Demand,
+  Fence,
   NodeId,
   QueueName,
+  RunId,
   ShardNo,
+  TaskNo,
   TenantId,
   WorkerId,
 } from '@signalbox/engine';
@@ -120,14 +124,26 @@ export interface WorkerSeen {
   readonly silentMs: number;
 }
 
+/** What a running attempt has told of its progress, as the gateway of its worker knows it. */
+export interface ProgressSeen {
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly agoMs: number;
+  readonly fraction: number | null;
+  readonly note: string;
+}
+
 /** What a node may ask of any other. Nothing is decided by it. */
 export type PeerQuestion =
   | { readonly what: 'workers' }
+  | { readonly what: 'progress'; readonly runId: RunId }
   /** Tell this worker to finish and leave, if its stream ends at you. */
   | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
 
 export type PeerAnswer =
   | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }
+  | { readonly what: 'progress'; readonly told: readonly ProgressSeen[] }
   | { readonly what: 'drain'; readonly isFound: boolean };
 
 export interface Asks {

@@ -6,10 +6,20 @@ const read = (parts: Parameters<typeof encodeWorkerMessage>[0]) =>
   parseWorkerMessage(connectMethod.requestDeserialize(encodeWorkerMessage(parts)));
 const claim = { shard: 0, runId: 1, task: 0, attempt: 1, fence: 1 };
 const refusal = { claim, token: Buffer.alloc(16), reason: '' };
+const ask = {
+  no: 1,
+  claim,
+  token: Buffer.alloc(16),
+  extendMs: 0,
+  checkpoint: '',
+  assertOwned: true,
+  addedTasks: '',
+};
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 test.each([
-  ['held claims', { heartbeat: { no: 1, holds: many(200_001, claim) } }],
+  ['held claims', { heartbeat: { no: 1, holds: many(200_001, claim), progress: [] } }],
+  ['asks', { asks: many(10_001, ask) }],
   [
     'claims of a hello',
     { hello: { workerId: 'w', name: '', queues: [], slots: 1, holds: many(200_001, claim), draining: false } },

@@ -35,9 +35,10 @@ const assignment: Assignment = {
   failedUpstream: ['v'],
   missingUpstream: ['w', 'x'],
   map: [{ group: 'each', index: 3, item: '{"path":"a"}' }],
+  checkpoint: '{"page":7}',
 };
 
-const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false };
+const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false, asks: [] };
 const NO_WORD = {
   welcome: null,
   heartbeatAnswered: 0,
@@ -46,6 +47,7 @@ const NO_WORD = {
   answers: [],
   epochs: [],
   drain: false,
+  askAnswers: [],
 };
 
 const workerWire = (parts: WorkerMessageParts) =>
@@ -56,7 +58,20 @@ const gatewayWire = (parts: GatewayMessageParts) =>
 test.each<[string, WorkerMessageParts]>([
   ['nothing', {}],
   ['hello', { hello: { workerId: 'w', name: 'n', queues: ['a', 'b'], slots: 4, holds: [claim], draining: true } }],
-  ['heartbeat', { heartbeat: { no: 7, holds: [claim, claim] } }],
+  [
+    'heartbeat',
+    {
+      heartbeat: {
+        no: 7,
+        holds: [claim, claim],
+        progress: [
+          { claim, agoMs: 12, fraction: 0.1234, note: 'half' },
+          { claim, agoMs: 0, fraction: null, note: '' },
+        ],
+      },
+    },
+  ],
+  ['asks', { asks: [{ no: 9, claim, token, extendMs: 5_000, checkpoint: '{}', assertOwned: true, addedTasks: '[]' }] }],
   [
     'reports',
     { reports: [report, ...REPORTED_OUTCOMES.map((outcome) => ({ ...report, outcome, output: '', error: 'late' }))] },
@@ -84,6 +99,7 @@ test.each<[string, GatewayMessageParts]>([
     },
   ],
   ['epochs', { epochs: [{ shard: 1, epoch: 2 }], drain: true }],
+  ['answers to asks', { askAnswers: [{ no: 9, ok: false, code: 'STALE_TOKEN', detail: 'x', leftMs: 4_000 }] }],
 ])('a gateway’s %s arrives as it was sent', (_, parts) => {
   expect(parseGatewayMessage(gatewayWire(parts))).toEqual({ ...NO_WORD, ...parts });
 });

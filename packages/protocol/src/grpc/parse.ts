@@ -3,13 +3,16 @@
  * user code can cause, an output that is no JSON or is too large, is charged to that one attempt: it ends as failed for
  * good, and the other reports of its message are not held back by it (I56, I57).
  */
-import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { MAX_CHECKPOINT_BYTES, MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import {
+  type Ask,
+  type AskAnswer,
   type Assignment,
   type Claim,
   type GatewayMessage,
   type Heartbeat,
+  type HeldProgress,
   type Hello,
   type Holdings,
   KILL_REASONS,
@@ -88,7 +91,64 @@ function parseHello(fields: Fields): Hello {
 }
 
 function parseHeartbeat(fields: Fields): Heartbeat {
-  return { no: count(fields.no, 'heartbeat.no'), holds: each(fields.holds, 'heartbeat.holds', parseClaim, MOST_HELD) };
+  return {
+    no: count(fields.no, 'heartbeat.no'),
+    holds: each(fields.holds, 'heartbeat.holds', parseClaim, MOST_HELD),
+    progress: each(fields.progress, 'heartbeat.progress', parseProgress, MOST_HELD),
+  };
+}
+
+function parseProgress(value: unknown): HeldProgress {
+  const fields = record(value, 'heartbeat.progress');
+  const fraction = Number(fields.fraction);
+  return {
+    claim: parseClaim(fields.claim, 'heartbeat.progress.claim'),
+    agoMs: count(fields.agoMs, 'heartbeat.progress.agoMs'),
+    // It comes in 32 bits: what they can't hold is no more than noise.
+    fraction: fraction >= 0 ? Math.min(1, Math.round(fraction * 10_000) / 10_000) : null,
+    note: storableText(text(fields.note, 'heartbeat.progress.note', SHORT)),
+  };
+}
+
+/** What is wrong with a checkpoint is told to whoever asked: see `askFault`. */
+function parseAsk(value: unknown): Ask {
+  const fields = record(value, 'asks');
+  return {
+    no: count(fields.no, 'asks.no'),
+    claim: parseClaim(fields.claim, 'asks.claim'),
+    token: bytes(fields.token, 'asks.token', TOKEN_BYTES),
+    extendMs: count(fields.extendMs, 'asks.extendMs'),
+    checkpoint: text(fields.checkpoint, 'asks.checkpoint', LONG),
+    assertOwned: fields.assertOwned === true,
+    addedTasks: text(fields.addedTasks, 'asks.addedTasks', LONG),
+  };
+}
+
+/** Why this can't be asked, or null. User code may have made it: the other asks of its message are not held back by it. */
+export function askFault({ extendMs, checkpoint, assertOwned, addedTasks }: Ask): string | null {
+  const wishes = [extendMs > 0, checkpoint !== '', assertOwned, addedTasks !== ''].filter(Boolean).length;
+  if (wishes !== 1) return 'It must ask for one thing.';
+  if (checkpoint === '') return null;
+  if (checkpoint.length * 3 > MAX_CHECKPOINT_BYTES && Buffer.byteLength(checkpoint) > MAX_CHECKPOINT_BYTES) {
+    return `The checkpoint is larger than ${MAX_CHECKPOINT_BYTES} bytes.`;
+  }
+  try {
+    JSON.parse(checkpoint);
+    return null;
+  } catch {
+    return 'The checkpoint is not JSON.';
+  }
+}
+
+function parseAskAnswer(value: unknown): AskAnswer {
+  const fields = record(value, 'askAnswers');
+  return {
+    no: count(fields.no, 'askAnswers.no'),
+    ok: fields.ok === true,
+    code: text(fields.code, 'askAnswers.code', SHORT),
+    detail: text(fields.detail, 'askAnswers.detail', LONG),
+    leftMs: count(fields.leftMs, 'askAnswers.leftMs'),
+  };
 }
 
 function parseHoldings(fields: Fields): Holdings {
@@ -152,6 +212,7 @@ export function parseWorkerMessage(input: unknown): WorkerMessage {
     refusals: each(fields.refusals, 'refusals', parseRefusal, MOST_ITEMS),
     holdings: optional(fields.holdings, 'holdings', parseHoldings),
     draining: fields.draining === true,
+    asks: each(fields.asks, 'asks', parseAsk, MOST_ITEMS),
   };
 }
 
@@ -210,6 +271,7 @@ function parseAssignment(value: unknown): Assignment {
     failedUpstream: each(fields.failedUpstream, 'assignments.failedUpstream', parseName),
     missingUpstream: each(fields.missingUpstream, 'assignments.missingUpstream', parseName),
     map: each(fields.map, 'assignments.map', parseMapPlace),
+    checkpoint: text(fields.checkpoint, 'assignments.checkpoint', LONG),
   };
 }
 
@@ -237,5 +299,6 @@ export function parseGatewayMessage(input: unknown): GatewayMessage {
     answers: each(fields.answers, 'answers', parseAnswer),
     epochs: each(fields.epochs, 'epochs', parseShardEpoch),
     drain: fields.drain === true,
+    askAnswers: each(fields.askAnswers, 'askAnswers', parseAskAnswer),
   };
 }

@@ -59,6 +59,42 @@ export interface Hello {
 export interface Heartbeat {
   readonly no: number;
   readonly holds: readonly Claim[];
+  /** Of those attempts that have told of any. */
+  readonly progress: readonly HeldProgress[];
+}
+
+export interface HeldProgress {
+  readonly claim: Claim;
+  /** Since the attempt last told of progress. */
+  readonly agoMs: number;
+  /** 0 to 1; null when it does not know. */
+  readonly fraction: number | null;
+  /** For people. */
+  readonly note: string;
+}
+
+/** What a running attempt wants of the owner of its task. One of these; the others are 0, empty or false. */
+export interface Ask {
+  /** Counts up over all asks of the worker. */
+  readonly no: number;
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly extendMs: number;
+  /** JSON text. */
+  readonly checkpoint: string;
+  readonly assertOwned: boolean;
+  /** JSON text. */
+  readonly addedTasks: string;
+}
+
+export interface AskAnswer {
+  readonly no: number;
+  readonly ok: boolean;
+  /** Of the table of errors; empty when ok. */
+  readonly code: string;
+  readonly detail: string;
+  /** Until the attempt's time is over, after it got more. */
+  readonly leftMs: number;
 }
 
 export interface Holdings {
@@ -73,6 +109,7 @@ export interface WorkerMessage {
   readonly refusals: readonly Refusal[];
   readonly holdings: Holdings | null;
   readonly draining: boolean;
+  readonly asks: readonly Ask[];
 }
 
 export interface Welcome {
@@ -126,6 +163,8 @@ export interface Assignment {
   readonly missingUpstream: readonly string[];
   /** Outermost first; empty when it is in no map. */
   readonly map: readonly MapPlace[];
+  /** JSON text that an earlier attempt has left; empty when there is none. */
+  readonly checkpoint: string;
 }
 
 export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;
@@ -154,6 +193,7 @@ export interface GatewayMessage {
   readonly answers: readonly ReportAnswer[];
   readonly epochs: readonly ShardEpoch[];
   readonly drain: boolean;
+  readonly askAnswers: readonly AskAnswer[];
 }
 
 /** What is handed to a stream's `write`: only the parts that have something to say. The format is added on the way out. */

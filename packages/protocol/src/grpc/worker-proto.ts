@@ -52,6 +52,10 @@ export function encodeWorkerMessage(parts: WorkerMessageParts): Buffer {
   return connect.requestSerialize({
     ...parts,
     format: WIRE_FORMAT,
+    heartbeat: parts.heartbeat && {
+      ...parts.heartbeat,
+      progress: parts.heartbeat.progress.map((told) => ({ ...told, fraction: told.fraction ?? -1 })),
+    },
     reports: parts.reports?.map((report) => ({
       claim: report.claim,
       token: report.token,

@@ -7,7 +7,8 @@ import {
   type MapItem,
   type TaskSpecShape,
 } from '@signalbox/protocol';
-import { AttemptStopped, type Handler, type HandlerContext, isPermanent, PermanentError } from '../handler.ts';
+import { type Asker, makeAsking } from '../asking.ts';
+import { AttemptStopped, failureOf, type Handler, type HandlerContext, PermanentError } from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
 export type AttemptEnd = 'succeeded' | 'transient' | 'permanent' | 'timeout' | 'cancelled' | 'resource' | 'stuck';
@@ -44,6 +45,9 @@ export interface Surroundings {
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly log: LogLine[];
+  /** JSON text that an earlier attempt has left; empty for none. */
+  readonly checkpoint: string;
+  readonly asker: Asker;
 }
 
 const failed = (outcome: AttemptEnd, error: unknown, lastsMs = 0): Settled => ({
@@ -64,7 +68,7 @@ export async function settle(run: Handler, around: Surroundings): Promise<Settle
     }
     return { outcome: 'succeeded', output: throughJson(value), error: null, lastsMs };
   } catch (error) {
-    return failed(isPermanent(error) ? 'permanent' : 'transient', error, lastsMs);
+    return failed(failureOf(error)?.class ?? 'transient', error, lastsMs);
   }
 }
 
@@ -93,6 +97,7 @@ function contextOf(around: Surroundings): HandlerContext {
   const line = (level: LogLine['level']) => (message: string, fields?: object) => {
     log.push(fields === undefined ? { level, message } : { level, message, fields });
   };
+  const { progress, extend, checkpoint, assertOwned, onSlow } = makeAsking(around.asker, around.checkpoint);
   return {
     tenant: 'default',
     dag,
@@ -112,6 +117,11 @@ function contextOf(around: Surroundings): HandlerContext {
     signal,
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     secret: (name) => secretOf(name, around),
+    progress,
+    extend,
+    checkpoint,
+    assertOwned,
+    onSlow,
   };
 }
 

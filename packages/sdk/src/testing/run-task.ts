@@ -20,6 +20,10 @@ export interface RunTaskOptions<Params = unknown> {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly attempt?: number;
   readonly signal?: AbortSignal;
+  /** What an earlier attempt has saved. */
+  readonly checkpoint?: unknown;
+  /** Hears what it saves. */
+  readonly onCheckpoint?: (value: unknown) => void;
 }
 
 function mapOf(spec: DagSpecShape, task: TaskSpecShape, { item, index = 0 }: RunTaskOptions): readonly MapItem[] {
@@ -62,6 +66,13 @@ export async function runTask<Params = unknown>(
     ...(inputs === undefined ? {} : { inputs }),
     signal: options.signal ?? new AbortController().signal,
     log: [],
+    checkpoint: options.checkpoint === undefined ? '' : JSON.stringify(options.checkpoint),
+    asker: {
+      progress: () => undefined,
+      extend: async (ms) => ms,
+      saveCheckpoint: async (value) => options.onCheckpoint?.(JSON.parse(value)),
+      assertOwned: async () => undefined,
+    },
   });
   if (outcome === 'succeeded') return output;
   throw error;

@@ -2,6 +2,11 @@
 import type { RunOutcome, TaskState } from '@signalbox/engine';
 import type { AttemptEnd, LogLine } from './attempt.ts';
 
+export interface TestProgress {
+  readonly fraction: number | null;
+  readonly note: string;
+}
+
 export interface TestAttempt {
   readonly task: string;
   /** 1, 2, 3 … */
@@ -10,6 +15,8 @@ export interface TestAttempt {
   /** What it threw, as it was thrown; null when it succeeded. */
   readonly error: unknown;
   readonly log: readonly LogLine[];
+  /** What it told by `progress()`, in order. */
+  readonly progress: readonly TestProgress[];
   readonly startedAt: Date;
   readonly endedAt: Date;
 }

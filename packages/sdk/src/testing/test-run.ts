@@ -2,17 +2,26 @@
  * A run of a dag within a test: no server, no worker, no waiting. The engine that decides is the production one; around it
  * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
  */
-import { deriveTaskStates, Graph, type Instant, nextDue, type SendAssignment, type TaskState } from '@signalbox/engine';
+import {
+  type Command,
+  deriveTaskStates,
+  Graph,
+  type Instant,
+  nextDue,
+  type SendAssignment,
+  type TaskState,
+} from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
 import { zoneData } from '@signalbox/host/zones';
 import { checkParams, type DagSpecShape, SignalboxError, toDagSpec } from '@signalbox/protocol';
+import type { Asker } from '../asking.ts';
 import type { Dag } from '../dag/dag.ts';
 import { AttemptStopped, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 import { handlersOf } from './handlers.ts';
 import type { Stub } from './stubs.ts';
-import { type TestAttempt, TestRun } from './test-result.ts';
+import { type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
 
 export interface TestRunOptions<Params = unknown> {
   readonly params?: Params;
@@ -61,6 +70,7 @@ interface Running {
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly log: LogLine[];
+  readonly progress: TestProgress[];
   readonly settling: Promise<Settled>;
   settled: Settled | null;
 }
@@ -72,7 +82,9 @@ class World {
   readonly #options: TestRunOptions;
   readonly #box: Scenario;
   readonly #outputs = new Map<string, unknown>();
+  readonly #checkpoints = new Map<string, string>();
   readonly #ended: TestAttempt[] = [];
+  #askCount = 0;
   #running: Running[] = [];
   #startedCount = 0;
 
@@ -142,6 +154,7 @@ class World {
     const controller = new AbortController();
     const startedAt = this.#box.node.mono;
     const log: LogLine[] = [];
+    const progress: TestProgress[] = [];
     const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
     const upstream = Object.fromEntries(
       sent.succeededUpstream.map((no) => [nameOf(no), this.#outputs.get(nameOf(no))]),
@@ -152,6 +165,7 @@ class World {
       startedAt,
       deadlineAt: task.timeoutMs === null ? Number.POSITIVE_INFINITY : startedAt + task.timeoutMs,
       log,
+      progress,
       settled: null,
       settling: settle(handler, {
         dag: this.#name,
@@ -167,12 +181,35 @@ class World {
         secrets: this.#options.secrets ?? {},
         signal: controller.signal,
         log,
+        checkpoint: sent.checkpoint === null ? '' : (this.#checkpoints.get(attempt.task) ?? ''),
+        asker: this.#askerOf(attempt, progress),
       }),
     };
     void running.settling.then((settled) => {
       running.settled ??= settled;
     });
     this.#running.push(running);
+  }
+
+  /** The engine decides, as it would in production: an attempt that no longer holds its task is told so. */
+  #askerOf({ claim, worker, task }: Attempt, progress: TestProgress[]): Asker {
+    const workerId = worker.id;
+    const ask = (command: Command): void => {
+      const answer = this.#box.feed(command);
+      if (!answer.ok) throw new AttemptStopped('stale', 'This attempt does not hold the task any more.');
+    };
+    return {
+      progress: (fraction, note) => void progress.push({ fraction, note }),
+      extend: async () => {
+        throw new Error('No more time is given in a test.');
+      },
+      saveCheckpoint: async (value) => {
+        this.#askCount += 1;
+        ask({ kind: 'SaveCheckpoint', claim, workerId, no: this.#askCount, value });
+        this.#checkpoints.set(task, value);
+      },
+      assertOwned: async () => ask({ kind: 'AssertOwned', claim, workerId }),
+    };
   }
 
   /** All that run by now have settled, or have used up the patience: then only their timeout can end them. */
@@ -205,7 +242,7 @@ class World {
   }
 
   #end(running: Running): void {
-    const { attempt, controller, log, deadlineAt, startedAt } = running;
+    const { attempt, controller, log, progress, deadlineAt, startedAt } = running;
     const isLate = startedAt + (running.settled?.lastsMs ?? 0) > deadlineAt;
     const settled = isLate || running.settled === null ? timedOut() : running.settled;
     if (isLate) controller.abort(new AttemptStopped('timeout', 'The attempt ran longer than it may.'));
@@ -221,7 +258,7 @@ class World {
     const endedAt = new Date(this.#box.node.wall);
     const number = attempt.claim.attemptNo;
     const began = new Date(endedAt.getTime() - elapsed);
-    this.#ended.push({ task: attempt.task, number, outcome, error, log, startedAt: began, endedAt });
+    this.#ended.push({ task: attempt.task, number, outcome, error, log, progress, startedAt: began, endedAt });
     this.#stopKilled();
   }
 

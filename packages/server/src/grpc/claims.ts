@@ -14,16 +14,29 @@ import {
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
-import type { Assignment, Kill, ReportAnswer, ShardEpoch, WorkerHello, WorkerReport } from '@signalbox/host';
-import { SignalboxError } from '@signalbox/protocol';
 import type {
-  Claim,
-  Hello,
-  Report,
-  Assignment as WireAssignment,
-  Kill as WireKill,
-  ReportAnswer as WireReportAnswer,
-  ShardEpoch as WireShardEpoch,
+  Assignment,
+  ClaimProgress,
+  Kill,
+  ReportAnswer,
+  ShardEpoch,
+  Wish,
+  WorkerAsk,
+  WorkerHello,
+  WorkerReport,
+} from '@signalbox/host';
+import { SignalboxError } from '@signalbox/protocol';
+import {
+  type Ask,
+  askFault,
+  type Claim,
+  type HeldProgress,
+  type Hello,
+  type Report,
+  type Assignment as WireAssignment,
+  type Kill as WireKill,
+  type ReportAnswer as WireReportAnswer,
+  type ShardEpoch as WireShardEpoch,
 } from '@signalbox/protocol/grpc';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -73,12 +86,13 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     failedUpstream: assignment.failedUpstream,
     missingUpstream: assignment.missingUpstream,
     map: assignment.map,
+    checkpoint: assignment.checkpoint,
   };
 }
 
 /** About: for cutting messages. */
-export function bytesOf({ params, upstream, map }: Assignment): number {
-  let bytes = 300 + (params?.length ?? 0);
+export function bytesOf({ params, upstream, map, checkpoint }: Assignment): number {
+  let bytes = 300 + (params?.length ?? 0) + checkpoint.length;
   for (const { output } of upstream) bytes += 100 + output.length;
   for (const { item } of map) bytes += 100 + item.length;
   return bytes;
@@ -112,6 +126,23 @@ export function reportFromWire({ claim, token, outcome, output, error, startedAt
     error: error === '' ? null : error,
     startedAt: startedAt === 0 ? null : (startedAt as Instant),
   };
+}
+
+export function progressFromWire({ claim, ...told }: HeldProgress): ClaimProgress {
+  return { claim: claimFromWire(claim), ...told };
+}
+
+export function askFromWire(ask: Ask): WorkerAsk {
+  const { no, claim, token } = ask;
+  return { no, claim: claimFromWire(claim), token, wish: wishOf(ask) };
+}
+
+function wishOf(ask: Ask): Wish {
+  const fault = askFault(ask);
+  if (fault !== null) return { kind: 'faulty', reason: fault };
+  if (ask.checkpoint !== '') return { kind: 'checkpoint', value: ask.checkpoint };
+  if (ask.assertOwned) return { kind: 'assert' };
+  return { kind: 'faulty', reason: 'This server does not know what is asked for.' };
 }
 
 /** What is said of shards is kept for each of them: there are no others. */

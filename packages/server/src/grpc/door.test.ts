@@ -84,7 +84,7 @@ test('hello is answered with a welcome that names the gateways, first of all', a
 const claim = { shard: 0, runId: 1, task: 0, attempt: 1, fence: 1 };
 
 test.each([
-  ['something else than hello', { heartbeat: { no: 1, holds: [] } }],
+  ['something else than hello', { heartbeat: { no: 1, holds: [], progress: [] } }],
   ['no worker id', { hello: hello({ workerId: 'me' }) }],
   ['no slots', { hello: hello({ slots: 0 }) }],
   ['a million slots', { hello: hello({ slots: 1_000_000 }) }],
@@ -181,7 +181,7 @@ test.each([
 });
 
 test.each([
-  ['by heartbeats', (no: number) => ({ heartbeat: { no, holds: [] } })],
+  ['by heartbeats', (no: number) => ({ heartbeat: { no, holds: [], progress: [] } })],
   ['by anything but heartbeats', () => ({ holdings: { epochs: [], holds: [] } })],
 ])('a token that is revoked ends the streams that it opened, kept alive %s (I66)', async (how, sign) => {
   const name = how.replaceAll(' ', '-');

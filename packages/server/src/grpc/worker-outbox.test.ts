@@ -33,6 +33,7 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   failedUpstream: [],
   missingUpstream: [],
   map: [],
+  checkpoint: '',
 });
 
 function makeOutbox() {

@@ -3,7 +3,7 @@
  * them, goes out together; messages are cut where they grow large. What waits is bounded by what the worker holds and has
  * reported; a worker that reads nothing all the same loses its stream.
  */
-import type { Assignment, Kill, ReportAnswer, ShardEpoch, WorkerDoor } from '@signalbox/host';
+import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerDoor } from '@signalbox/host';
 import { type GatewayMessageParts, MAX_BATCH_BYTES, MAX_BATCH_ITEMS, type Welcome } from '@signalbox/protocol/grpc';
 import { answerToWire, assignmentToWire, bytesOf, killToWire } from './claims.ts';
 
@@ -22,6 +22,7 @@ export class WorkerOutbox implements WorkerDoor {
   #assignments: Assignment[] = [];
   #kills: Kill[] = [];
   #answers: ReportAnswer[] = [];
+  #askAnswers: AskAnswer[] = [];
   #epochs = new Map<number, number>();
   #heartbeat = 0;
   #drain = false;
@@ -47,6 +48,11 @@ export class WorkerOutbox implements WorkerDoor {
 
   answer(answers: readonly ReportAnswer[]): void {
     for (const answer of answers) this.#answers.push(answer);
+    this.#schedule();
+  }
+
+  askAnswers(answers: readonly AskAnswer[]): void {
+    for (const answer of answers) this.#askAnswers.push(answer);
     this.#schedule();
   }
 
@@ -76,6 +82,7 @@ export class WorkerOutbox implements WorkerDoor {
     this.#assignments = [];
     this.#kills = [];
     this.#answers = [];
+    this.#askAnswers = [];
   }
 
   #schedule(): void {
@@ -95,12 +102,13 @@ export class WorkerOutbox implements WorkerDoor {
         this.#schedule();
       });
     }
-    const waiting = this.#assignments.length + this.#kills.length + this.#answers.length;
+    const waiting = this.#assignments.length + this.#kills.length + this.#answers.length + this.#askAnswers.length;
     if (!this.#isClosed && waiting > MOST_WAITING) this.#end('slow');
   }
 
   #hasSomething(): boolean {
     if (this.#assignments.length > 0 || this.#answers.length > 0 || this.#kills.length > 0) return true;
+    if (this.#askAnswers.length > 0) return true;
     return this.#welcome !== null || this.#heartbeat > 0 || this.#epochs.size > 0 || this.#drain;
   }
 
@@ -111,6 +119,7 @@ export class WorkerOutbox implements WorkerDoor {
     if (this.#heartbeat > 0) parts.heartbeatAnswered = this.#heartbeat;
     if (this.#drain) parts.drain = true;
     if (this.#answers.length > 0) parts.answers = this.#answers.splice(0, MAX_BATCH_ITEMS).map(answerToWire);
+    if (this.#askAnswers.length > 0) parts.askAnswers = this.#askAnswers.splice(0, MAX_BATCH_ITEMS);
     if (this.#kills.length > 0) parts.kills = this.#kills.splice(0, MAX_BATCH_ITEMS).map(killToWire);
     if (this.#assignments.length > 0) parts.assignments = this.#takeAssignments().map(assignmentToWire);
     this.#welcome = null;

@@ -16,7 +16,14 @@ import {
 import type { Bearers, Role } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import type { Tell } from '../log.ts';
-import { claimFromWire, epochFromWire, helloFromWire, reportFromWire } from './claims.ts';
+import {
+  askFromWire,
+  claimFromWire,
+  epochFromWire,
+  helloFromWire,
+  progressFromWire,
+  reportFromWire,
+} from './claims.ts';
 import { WorkerOutbox } from './worker-outbox.ts';
 
 export interface WorkerStreamPorts {
@@ -159,14 +166,17 @@ class WorkerStream {
 }
 
 function tellHost(says: WorkerSays, message: WorkerMessage): void {
-  const { heartbeat, holdings, reports, refusals, draining } = message;
+  const { heartbeat, holdings, reports, refusals, draining, asks } = message;
   if (draining) says.draining();
   if (holdings !== null) says.holdings(holdings.epochs.map(epochFromWire), holdings.holds.map(claimFromWire));
   if (reports.length > 0) says.reports(reports.map(reportFromWire));
   if (refusals.length > 0) {
     says.refusals(refusals.map(({ claim, token }) => ({ claim: claimFromWire(claim), token })));
   }
-  if (heartbeat !== null) says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire));
+  if (heartbeat !== null) {
+    says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire), heartbeat.progress.map(progressFromWire));
+  }
+  if (asks.length > 0) says.asks(asks.map(askFromWire));
 }
 
 /** Ends a stream with the status of the error table. */

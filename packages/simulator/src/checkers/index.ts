@@ -5,6 +5,7 @@ import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
 import type { Checker, CheckerMaker, Scene } from './checker.ts';
+import { asks } from './d-asks.ts';
 import { dispatch } from './d-dispatch.ts';
 import { leases } from './d-leases.ts';
 import { children } from './e-children.ts';
@@ -23,6 +24,7 @@ const ALL: readonly CheckerMaker[] = [
   ownership,
   replay,
   dispatch,
+  asks,
   leases,
   dags,
   children,

@@ -1,7 +1,7 @@
 /** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
 import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
 import type { Assignment, WorkerReport } from '@signalbox/host';
-import { type Behaviour, behave, outcomeOf, outputOf } from './user-code.ts';
+import { asksOf, type Behaviour, behave, outcomeOf, outputOf } from './user-code.ts';
 import type { WorkerLife } from './worker-life.ts';
 
 export function keyOf({ runId, taskNo, fence }: ClaimRef): string {
@@ -45,6 +45,10 @@ export class Attempt {
     const { process } = this.#life;
     const { durationMs, end } = this.#behaviour;
     if (end !== 'hangs') process.after(durationMs, () => this.#end());
+    for (const { atMs, wish } of asksOf(this.#life.chance, this.assignment, durationMs)) {
+      // Whoever was stopped may go on asking: it no longer holds the task, and must be told so.
+      process.after(atMs, () => this.#life.ask(this, wish));
+    }
     const { timeoutMs } = this.assignment;
     if (timeoutMs > 0) process.after(timeoutMs, () => this.stop('timeout', 250));
   }

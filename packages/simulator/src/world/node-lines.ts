@@ -168,6 +168,9 @@ export class NodeLines implements PeerNetwork {
         for (const answer of answers) history.add({ kind: 'verdict', node, workerId, answer });
         send({ kind: 'answer', answers });
       },
+      askAnswers: (answers) => {
+        if (this.#process.maySend()) send({ kind: 'askAnswers', answers });
+      },
       epochs: (epochs) => send({ kind: 'epochs', epochs }),
       heartbeatAnswered: (no) => send({ kind: 'heartbeatAnswered', no }),
       drain: () => send({ kind: 'drain' }),
@@ -202,6 +205,8 @@ export class NodeLines implements PeerNetwork {
         return says?.refusals(frame.refusals);
       case 'holdings':
         return says?.holdings(frame.epochs, frame.holds);
+      case 'asks':
+        return says?.asks(frame.asks);
       case 'draining':
         return says?.draining();
     }

@@ -1,6 +1,6 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
 import { bitsOf, type ReportedOutcome } from '@signalbox/engine';
-import type { Assignment } from '@signalbox/host';
+import type { Assignment, WorkerAsk } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 
 export interface Behaviour {
@@ -61,4 +61,23 @@ export interface SimulatedWork {
   /** Names of the tasks that a branch chooses among. */
   readonly chooses?: readonly string[];
   readonly stops?: boolean;
+}
+
+/**
+ * Few functions save what they have done so far, or ask whether the task is still theirs; some do so long after they were given
+ * up. What is saved tells who saved it and how often before.
+ */
+export function asksOf(
+  chance: Chance,
+  { claim }: Assignment,
+  durationMs: number,
+): readonly { readonly atMs: number; readonly wish: WorkerAsk['wish'] }[] {
+  const draw = bitsOf(25, claim.runId, claim.taskNo);
+  if (draw % 5 !== 0) return [];
+  return Array.from({ length: chance.int(1, 4) }, (_, i) => ({
+    atMs: chance.wait(durationMs * (chance.happens(0.2) ? 3 : 0.6)),
+    wish: chance.happens(0.3)
+      ? ({ kind: 'assert' } as const)
+      : ({ kind: 'checkpoint', value: JSON.stringify({ by: claim.fence, i }) } as const),
+  }));
 }

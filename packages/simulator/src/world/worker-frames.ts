@@ -1,6 +1,6 @@
 /** What passes between a worker and its gateway, as the wire has it. */
 import type { ClaimRef } from '@signalbox/engine';
-import type { Assignment, Kill, ReportAnswer, ShardEpoch, WorkerReport } from '@signalbox/host';
+import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerAsk, WorkerReport } from '@signalbox/host';
 
 export type WorkerFrame =
   | { readonly kind: 'heartbeat'; readonly no: number; readonly holds: readonly ClaimRef[] }
@@ -10,6 +10,7 @@ export type WorkerFrame =
       readonly refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[];
     }
   | { readonly kind: 'holdings'; readonly epochs: readonly ShardEpoch[]; readonly holds: readonly ClaimRef[] }
+  | { readonly kind: 'asks'; readonly asks: readonly WorkerAsk[] }
   | { readonly kind: 'draining' };
 
 export type GatewayFrame =
@@ -20,4 +21,5 @@ export type GatewayFrame =
   | { readonly kind: 'answer'; readonly answers: readonly ReportAnswer[] }
   | { readonly kind: 'epochs'; readonly epochs: readonly ShardEpoch[] }
   | { readonly kind: 'heartbeatAnswered'; readonly no: number }
+  | { readonly kind: 'askAnswers'; readonly answers: readonly AskAnswer[] }
   | { readonly kind: 'drain' };

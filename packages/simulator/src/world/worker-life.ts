@@ -1,11 +1,13 @@
 /** One worker process, from its start to its end. */
 import type { ClaimRef, WorkerId } from '@signalbox/engine';
-import type { Assignment, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
+import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerAsk } from '@signalbox/host';
 import { Attempt, keyOf } from './attempt.ts';
 import type { Chance } from './chance.ts';
 import type { WorkerHappening } from './happening.ts';
 import type { Process } from './process.ts';
 import type { SimWorker } from './worker.ts';
+import { WorkerAsks } from './worker-asks.ts';
+import type { WorkerFrame } from './worker-frames.ts';
 import { WorkerLine } from './worker-line.ts';
 import type { World } from './world.ts';
 
@@ -21,6 +23,7 @@ export class WorkerLife {
   phase: 'working' | 'draining' | 'left' = 'working';
   readonly #worker: SimWorker;
   readonly #line: WorkerLine;
+  readonly #asks = new WorkerAsks(this);
   readonly #holds = new Map<string, Attempt>();
   readonly #over = new Set<string>();
   readonly #epochs = new Map<number, number>();
@@ -75,6 +78,7 @@ export class WorkerLife {
   cameUp(): void {
     this.tell({ what: 'connected', claim: null });
     for (const attempt of this.#holds.values()) if (attempt.report !== null) this.#report(attempt);
+    this.#asks.sendAgain();
     if (this.phase === 'draining') this.#line.sayDraining();
   }
 
@@ -104,6 +108,24 @@ export class WorkerLife {
       this.#repeatLater(attempt);
     }
     this.leaveIfDone();
+  }
+
+  askAnswered(answers: readonly AskAnswer[]): void {
+    for (const answer of answers) this.#asks.answered(answer);
+  }
+
+  /** A user's function asks for something. */
+  ask(attempt: Attempt, wish: WorkerAsk['wish']): void {
+    this.#asks.ask(attempt, wish);
+  }
+
+  say(frame: WorkerFrame): void {
+    this.#line.say(frame);
+  }
+
+  /** How often it says things twice. */
+  get repeats(): number {
+    return this.#worker.repeats;
   }
 
   hearEpochs(epochs: readonly ShardEpoch[]): void {

@@ -120,6 +120,8 @@ export class WorkerLine {
         return this.#life.kill(frame.kills);
       case 'answer':
         return this.#life.answer(frame.answers);
+      case 'askAnswers':
+        return this.#life.askAnswered(frame.answers);
       case 'epochs':
         return this.#life.hearEpochs(frame.epochs);
       case 'heartbeatAnswered':

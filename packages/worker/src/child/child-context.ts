@@ -1,4 +1,5 @@
 /** What a function sees in a child: the same as a handler in the worker's own process does. */
+import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
 import { Mask } from '../logs/mask.ts';
 import { type MapItem, readMap } from '../read-map.ts';
@@ -8,6 +9,9 @@ import { logLine } from './log-line.ts';
 export class ChildContext implements HandlerContext {
   readonly #order: RunOrder;
   readonly #onLine: (line: string) => void;
+  readonly #asker: () => Asker;
+  #asking: Asking | null = null;
+  #isSlow = false;
   #controller: AbortController | null = null;
   #abortedWith: Error | null = null;
   #params: { readonly value: unknown } | null = null;
@@ -15,9 +19,10 @@ export class ChildContext implements HandlerContext {
   #map: readonly MapItem[] | null = null;
   #log: Log | null = null;
 
-  constructor(order: RunOrder, onLine: (line: string) => void) {
+  constructor(order: RunOrder, onLine: (line: string) => void, asker: () => Asker) {
     this.#order = order;
     this.#onLine = onLine;
+    this.#asker = asker;
   }
 
   get tenant(): string {
@@ -101,6 +106,35 @@ export class ChildContext implements HandlerContext {
       this.#log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
     }
     return this.#log;
+  }
+
+  slow(): void {
+    this.#isSlow = true;
+    this.#asking?.slow();
+  }
+
+  /** Made when first asked for. */
+  get #asks(): Asking {
+    if (this.#asking === null) {
+      this.#asking = makeAsking(this.#asker(), this.#order.checkpoint);
+      if (this.#isSlow) this.#asking.slow();
+    }
+    return this.#asking;
+  }
+  get progress(): Asking['progress'] {
+    return this.#asks.progress;
+  }
+  get extend(): Asking['extend'] {
+    return this.#asks.extend;
+  }
+  get checkpoint(): Asking['checkpoint'] {
+    return this.#asks.checkpoint;
+  }
+  get assertOwned(): Asking['assertOwned'] {
+    return this.#asks.assertOwned;
+  }
+  get onSlow(): Asking['onSlow'] {
+    return this.#asks.onSlow;
   }
 
   /** Works when it is taken out of the context, too: handlers take apart what they are given. */

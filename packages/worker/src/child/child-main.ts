@@ -7,9 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { AttemptStopped, type Handler } from '@signalbox/sdk/handler';
 import { callHandler } from '../executors/call-handler.ts';
 import { failure, type Result, resultOfThrow, shownError } from '../result.ts';
+import { ChildAsker } from './child-asker.ts';
 import { ChildContext } from './child-context.ts';
 import {
+  ANSWER,
   BROKEN,
+  type ChildAnswer,
   END,
   FROM_WORKER_FD,
   FrameReader,
@@ -21,6 +24,7 @@ import {
   READY,
   RUN,
   type RunOrder,
+  SLOW,
   STOP,
   type StopOrder,
   TO_WORKER_FD,
@@ -32,7 +36,7 @@ const EXIT_BROKEN = 70;
 watchPrints();
 let functions: ReadonlyMap<string, Handler> = new Map();
 let endMark: Buffer = Buffer.alloc(0);
-let current: { readonly context: ChildContext; readonly no: number } | null = null;
+let current: { readonly context: ChildContext; readonly no: number; asker: ChildAsker | null } | null = null;
 let count = 0;
 
 const tell = (kind: number, text: string): void => writeAll(TO_WORKER_FD, frame(kind, text));
@@ -40,6 +44,7 @@ const tell = (kind: number, text: string): void => writeAll(TO_WORKER_FD, frame(
 function end(no: number, result: Result, isLeaving = false): void {
   // Of an attempt that has ended already; what comes after the first is forgotten.
   if (current?.no !== no) return;
+  current.asker?.end();
   current = null;
   const hasPrinted = markEnd(endMark);
   tell(END, JSON.stringify({ ...result, hasPrinted, isLeaving }));
@@ -59,8 +64,17 @@ async function load({ bundlePath, endMark: mark }: Init): Promise<void> {
 
 function run(order: RunOrder): void {
   const no = ++count;
-  const context = new ChildContext(order, (line) => tell(LOG, line));
-  current = { context, no };
+  const context = new ChildContext(
+    order,
+    (line) => tell(LOG, line),
+    () => {
+      const asker = new ChildAsker(tell);
+      if (current?.no === no) current.asker = asker;
+      else asker.end();
+      return asker;
+    },
+  );
+  current = { context, no, asker: null };
   const handler = functions.get(order.functionName);
   if (handler === undefined) {
     end(no, failure('permanent', `The bundle has no function "${order.functionName}": deploy the dag again.`));
@@ -78,6 +92,10 @@ process.on('uncaughtException', (error) => {
 
 const orders = new FrameReader((kind, text) => {
   if (kind === RUN) run(JSON.parse(text) as RunOrder);
+  else if (kind === ANSWER) {
+    const { attempt, ...answer } = JSON.parse(text) as ChildAnswer & { readonly attempt: number };
+    if (current?.no === attempt) current.asker?.answered(answer);
+  } else if (kind === SLOW) current?.context.slow();
   else if (kind === STOP) {
     const { reason, message } = JSON.parse(text) as StopOrder;
     current?.context.abort(new AttemptStopped(reason, message));

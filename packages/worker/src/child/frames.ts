@@ -4,16 +4,21 @@
  */
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { StopReason } from '@signalbox/sdk/handler';
+import type { Wish } from '../asks.ts';
 
 /** To the child. */
 export const INIT = 1;
 export const RUN = 2;
 export const STOP = 3;
+export const ANSWER = 4;
+export const SLOW = 5;
 /** From the child. */
 export const READY = 11;
 export const BROKEN = 12;
 export const LOG = 13;
 export const END = 14;
+export const ASK = 15;
+export const PROGRESS = 16;
 
 /** The content of a `READY` whose bundle has printed something when it was loaded: end marks are on their way. */
 export const PRINTED = 'printed';
@@ -52,6 +57,21 @@ export interface RunOrder {
   readonly map: readonly { readonly group: string; readonly index: number; readonly item: string }[];
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly secrets: readonly (readonly [string, string])[];
+  /** JSON text that an earlier attempt has left; empty for none. */
+  readonly checkpoint: string;
+}
+
+export interface ChildAsk {
+  /** Counts up within an attempt. */
+  readonly no: number;
+  readonly wish: Wish;
+}
+
+export interface ChildAnswer {
+  readonly no: number;
+  readonly ok: boolean;
+  readonly leftMs: number;
+  readonly error: { readonly reason: StopReason | null; readonly isPermanent: boolean; readonly message: string };
 }
 
 export interface StopOrder {

@@ -13,6 +13,8 @@ import type { StopReason } from '@signalbox/sdk';
 import { sentenceOf } from '../attempt.ts';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
 import {
+  ANSWER,
+  ASK,
   type AttemptEnd,
   BROKEN,
   END,
@@ -22,14 +24,17 @@ import {
   LOG,
   MAX_WORD_BYTES,
   PRINTED,
+  PROGRESS,
   READY,
   RUN,
   type RunOrder,
+  SLOW,
   STOP,
 } from '../child/frames.ts';
 import { failure, type Result } from '../result.ts';
 import { readAttemptEnd } from './attempt-end.ts';
 import { causeOfEnd } from './cause-of-end.ts';
+import { ChildAsks } from './child-asks.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Job } from './port.ts';
 import { Printed } from './printed.ts';
@@ -61,7 +66,9 @@ export class FunctionChild {
   readonly #startTimer: NodeJS.Timeout;
   state: 'starting' | 'idle' | 'busy' | 'ended' = 'starting';
   idleSince = 0;
-  #busyWith: { readonly job: Job; readonly end: (result: Result) => void } | null = null;
+  #busyWith: { readonly job: Job; readonly end: (result: Result) => void; asks: ChildAsks | null } | null = null;
+  /** Counts its attempts, as the child does. */
+  #attemptCount = 0;
   /** What its attempt came to, while the last of what it printed is awaited. */
   #result: Result | null = null;
   #startError: string | null = null;
@@ -105,7 +112,9 @@ export class FunctionChild {
 
   run(job: Job, end: (result: Result) => void): void {
     this.state = 'busy';
-    this.#busyWith = { job, end };
+    this.#busyWith = { job, end, asks: null };
+    this.#attemptCount += 1;
+    job.attempt.onSlow = () => this.#order(SLOW, '');
     this.#printed.begin(job.log);
     this.#order(RUN, JSON.stringify(orderOf(job)));
   }
@@ -136,6 +145,7 @@ export class FunctionChild {
     if (this.#isMistrusted) return;
     const isStarting = this.state === 'starting';
     if (kind === LOG) this.#busyWith?.job.log.line('log', text);
+    else if (kind === PROGRESS || kind === ASK) this.#hearAsk(kind, text);
     else if (kind === END) {
       const end = readAttemptEnd(text);
       if (end === null) this.#mistrust();
@@ -146,6 +156,17 @@ export class FunctionChild {
       clearTimeout(this.#startTimer);
       this.#printed.end(text === PRINTED, () => this.#becomeIdle());
     } else this.#mistrust();
+  }
+
+  #hearAsk(kind: number, text: string): void {
+    // An attempt that has ended may have left a timer behind that tells of its progress.
+    const busy = this.#busyWith;
+    if (busy === null || this.#result !== null) return;
+    const no = this.#attemptCount;
+    busy.asks ??= new ChildAsks(busy.job.context.asker, (answer) => {
+      if (this.#busyWith === busy) this.#order(ANSWER, JSON.stringify({ ...answer, attempt: no }));
+    });
+    if (!(kind === PROGRESS ? busy.asks.progress(text) : busy.asks.ask(text))) this.#mistrust();
   }
 
   /** It says what no child does: user code has written to the channel, and nothing that comes from it is worth anything. */
@@ -220,5 +241,6 @@ function orderOf({ assignment, work, context }: Job): RunOrder {
     map: assignment.map,
     inputs: context.inputs,
     secrets: [...work.secrets],
+    checkpoint: assignment.checkpoint,
   };
 }

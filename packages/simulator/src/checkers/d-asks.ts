@@ -1,0 +1,72 @@
+/** D. What running attempts ask for: only the holder of the claim gets it, and what was promised is there for the next attempt. */
+import type { CheckpointSaved, ClaimAsserted, ClaimRef } from '@signalbox/engine';
+import { type Happening, name } from '../world/happening.ts';
+import type { Checker, Scene } from './checker.ts';
+
+interface Saved {
+  readonly fence: number;
+  readonly no: number;
+  readonly value: string;
+}
+
+export function asks(scene: Scene): Checker {
+  const { ledger } = scene;
+  /** The newest checkpoint of each task, by run and task. */
+  const saved = new Map<string, Saved>();
+  /** Of each claim, the highest number that was committed, and the last instant at which it was found to hold its task. */
+  const committed = new Map<string, { no: number; asserted: boolean }>();
+
+  const taskKey = ({ runId, taskNo }: Pick<ClaimRef, 'runId' | 'taskNo'>) => `${runId}/${taskNo}`;
+  const claimKey = (claim: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>) => `${taskKey(claim)}/${claim.fence}`;
+
+  function checkChange(change: CheckpointSaved | ClaimAsserted): void {
+    const { runId, taskNo, fence } = change;
+    const task = ledger.run(runId).tasks.get(taskNo);
+    const what = `${change.kind} of ${runId}/${taskNo} fence ${fence}`;
+    if (task?.state !== 'running' || task.fence !== fence) {
+      return scene.fail('I21', `${what}: the task is ${task?.state} at fence ${task?.fence}`);
+    }
+    const known = committed.get(claimKey(change)) ?? { no: 0, asserted: false };
+    committed.set(claimKey(change), known);
+    if (change.kind === 'ClaimAsserted') {
+      known.asserted = true;
+      return;
+    }
+    // One that comes again must change nothing, and an older one must not come over a newer one.
+    if (change.no <= known.no) scene.fail('I22', `${what} has number ${change.no}, after ${known.no}`);
+    known.no = change.no;
+    saved.set(taskKey(change), { fence, no: change.no, value: change.value });
+  }
+
+  function checkTold(claim: ClaimRef, { no, wish, ok }: { no: number; wish: { kind: string }; ok: boolean }): void {
+    if (!ok) return;
+    const known = committed.get(claimKey(claim));
+    const isDone = wish.kind === 'assert' ? known?.asserted === true : (known?.no ?? 0) >= no;
+    if (!isDone) scene.fail('I15', `${name(claim)} was told that its ${wish.kind} (${no}) is done, and it is not`);
+  }
+
+  /** An assignment carries what the newest committed checkpoint of its task says. */
+  function checkGot({ kind, ...happening }: Happening): void {
+    if (kind !== 'assigned' || !('assignment' in happening)) return;
+    const { claim, checkpoint } = happening.assignment;
+    const newest = saved.get(taskKey(claim));
+    // One of its own attempt comes after the assignment was made.
+    if (newest !== undefined && newest.fence >= claim.fence) return;
+    if (checkpoint !== (newest?.value ?? '')) {
+      scene.fail('I36', `${name(claim)} was given ${checkpoint}, its task has left ${newest?.value}`);
+    }
+  }
+
+  return {
+    invariants: ['I15', 'I21', 'I22', 'I36'],
+    onChange(change) {
+      if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted') checkChange(change);
+    },
+    onHappening(happening) {
+      checkGot(happening);
+      if (happening.kind === 'worker' && happening.what === 'told' && happening.claim !== null) {
+        checkTold(happening.claim, happening);
+      }
+    },
+  };
+}

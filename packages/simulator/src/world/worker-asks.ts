@@ -1,0 +1,46 @@
+/** What users' functions ask for: sent until it is answered, on each new line again; now and then twice, and long after it was. */
+import type { AskAnswer, WorkerAsk } from '@signalbox/host';
+import type { Attempt } from './attempt.ts';
+import type { WorkerLife } from './worker-life.ts';
+
+const RESEND_MS = 5_000;
+
+export class WorkerAsks {
+  readonly #life: WorkerLife;
+  readonly #open = new Map<number, WorkerAsk>();
+  #lastNo = 0;
+
+  constructor(life: WorkerLife) {
+    this.#life = life;
+  }
+
+  ask({ assignment }: Attempt, wish: WorkerAsk['wish']): void {
+    this.#lastNo += 1;
+    const token = new Uint8Array(Buffer.from(assignment.token, 'base64'));
+    const ask: WorkerAsk = { no: this.#lastNo, claim: assignment.claim, token, wish };
+    this.#open.set(ask.no, ask);
+    this.#life.tell({ what: 'asks', claim: ask.claim, no: ask.no, wish });
+    this.#send(ask);
+  }
+
+  answered(answer: AskAnswer): void {
+    const ask = this.#open.get(answer.no);
+    if (ask === undefined) return;
+    this.#open.delete(answer.no);
+    this.#life.tell({ what: 'told', claim: ask.claim, no: ask.no, wish: ask.wish, ok: answer.ok });
+    const { chance, process } = this.#life;
+    if (!chance.happens(this.#life.repeats)) return;
+    // By then another attempt may hold the task, or a newer checkpoint be there.
+    process.after(chance.wait(4_000), () => this.#life.say({ kind: 'asks', asks: [ask] }));
+  }
+
+  sendAgain(): void {
+    for (const ask of this.#open.values()) this.#life.say({ kind: 'asks', asks: [ask] });
+  }
+
+  #send(ask: WorkerAsk): void {
+    if (!this.#open.has(ask.no)) return;
+    this.#life.say({ kind: 'asks', asks: [ask] });
+    this.#life.process.after(RESEND_MS, () => this.#send(ask));
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * What running attempts ask of the server. Of each attempt and kind one question is on its way at a time; those that come up
+ * meanwhile become one, which says what the last of them says. So what is kept is bounded by the attempts that run (I73), and a
+ * handler that saves a thousand times a second saves as often as the server commits.
+ *
+ * What is not answered is sent again, after a while and on each new stream, under the same number: the server tells by it
+ * what it has done already.
+ */
+import type { Ask, AskAnswer } from '@signalbox/protocol/grpc';
+import { AttemptStopped, PermanentError } from '@signalbox/sdk';
+import type { Attempt } from './attempt.ts';
+
+export type Wish =
+  | { readonly kind: 'extend'; readonly ms: number }
+  | { readonly kind: 'checkpoint'; readonly value: string }
+  | { readonly kind: 'assert' };
+
+export interface AskParts {
+  readonly now: () => number;
+  readonly resendMs: number;
+  readonly send: (ask: PendingAsk) => void;
+}
+
+interface Waiter {
+  readonly resolve: (answer: AskAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface PendingAsk {
+  readonly attempt: Attempt;
+  readonly kind: Wish['kind'];
+  readonly ask: Ask;
+  readonly waiters: Waiter[];
+  /** When it was last written to a stream; null while it waits for one. */
+  sentAt: number | null;
+  /** Whether it is in the outbox, so that it is there once. */
+  queued: boolean;
+  isOver: boolean;
+}
+
+export class Asks {
+  readonly #parts: AskParts;
+  readonly #byNo = new Map<number, PendingAsk>();
+  /** By attempt and kind: what is to be asked when the one on its way is answered. */
+  readonly #next = new Map<string, { wish: Wish; readonly attempt: Attempt; readonly waiters: Waiter[] }>();
+  readonly #underWay = new Map<string, PendingAsk>();
+  #lastNo = 0;
+
+  constructor(parts: AskParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with an `AttemptStopped` when the attempt no longer holds its task. */
+  ask(attempt: Attempt, wish: Wish): Promise<AskAnswer> {
+    return new Promise<AskAnswer>((resolve, reject) => {
+      const waiter = { resolve, reject };
+      if (!attempt.isActive) return reject(new AttemptStopped('stale', 'The attempt is over.'));
+      const key = `${attempt.key}/${wish.kind}`;
+      if (!this.#underWay.has(key)) return this.#send(key, attempt, wish, [waiter]);
+      const next = this.#next.get(key);
+      if (next === undefined) this.#next.set(key, { wish, attempt, waiters: [waiter] });
+      else {
+        next.wish = merged(next.wish, wish);
+        next.waiters.push(waiter);
+      }
+    });
+  }
+
+  answered(answer: AskAnswer): void {
+    const asked = this.#byNo.get(answer.no);
+    if (asked === undefined) return;
+    this.#forget(asked);
+    for (const { resolve, reject } of asked.waiters) {
+      if (answer.ok) resolve(answer);
+      else reject(refusalOf(answer));
+    }
+    const key = `${asked.attempt.key}/${asked.kind}`;
+    const next = this.#next.get(key);
+    this.#next.delete(key);
+    if (next !== undefined) this.#send(key, next.attempt, next.wish, next.waiters);
+  }
+
+  /** A new stream: everything is said again, in order. */
+  sendAgain(): void {
+    for (const asked of this.#byNo.values()) this.#parts.send(asked);
+  }
+
+  /** The stream is gone, and with it whatever was on its way. */
+  lineLost(): void {
+    for (const asked of this.#byNo.values()) asked.sentAt = null;
+  }
+
+  tick(now: number): void {
+    for (const asked of this.#byNo.values()) {
+      if (asked.sentAt !== null && now - asked.sentAt >= this.#parts.resendMs) this.#parts.send(asked);
+    }
+  }
+
+  /** The attempt is to stop: what it waits for is of no use to it. It may still save what it has. */
+  stopped(attempt: Attempt, reason: Error): void {
+    this.#drop(attempt, ['extend', 'assert'], reason);
+  }
+
+  /** The attempt is over. */
+  ended(attempt: Attempt): void {
+    if (this.#byNo.size === 0) return;
+    const over = new AttemptStopped('stale', 'The attempt is over.');
+    this.#drop(attempt, ['extend', 'assert', 'checkpoint'], over);
+  }
+
+  #drop(attempt: Attempt, kinds: readonly Wish['kind'][], reason: Error): void {
+    for (const kind of kinds) {
+      const key = `${attempt.key}/${kind}`;
+      const asked = this.#underWay.get(key);
+      const waiters = [...(asked?.waiters ?? []), ...(this.#next.get(key)?.waiters ?? [])];
+      if (asked !== undefined) this.#forget(asked);
+      this.#next.delete(key);
+      for (const { reject } of waiters) reject(reason);
+    }
+  }
+
+  #send(key: string, attempt: Attempt, wish: Wish, waiters: Waiter[]): void {
+    this.#lastNo += 1;
+    const asked: PendingAsk = {
+      attempt,
+      kind: wish.kind,
+      ask: askOf(this.#lastNo, attempt, wish),
+      waiters,
+      sentAt: null,
+      queued: false,
+      isOver: false,
+    };
+    this.#byNo.set(this.#lastNo, asked);
+    this.#underWay.set(key, asked);
+    this.#parts.send(asked);
+  }
+
+  #forget(asked: PendingAsk): void {
+    asked.isOver = true;
+    this.#byNo.delete(asked.ask.no);
+    this.#underWay.delete(`${asked.attempt.key}/${asked.kind}`);
+  }
+}
+
+function askOf(no: number, attempt: Attempt, wish: Wish): Ask {
+  const { claim, token } = attempt.assignment;
+  return {
+    no,
+    claim,
+    token,
+    extendMs: wish.kind === 'extend' ? wish.ms : 0,
+    checkpoint: wish.kind === 'checkpoint' ? wish.value : '',
+    assertOwned: wish.kind === 'assert',
+    addedTasks: '',
+  };
+}
+
+function merged(before: Wish, wish: Wish): Wish {
+  if (before.kind === 'extend' && wish.kind === 'extend') return { kind: 'extend', ms: Math.max(before.ms, wish.ms) };
+  return wish;
+}
+
+function refusalOf({ code, detail }: AskAnswer): Error {
+  if (code === 'STALE_TOKEN' || code === 'RUN_SET_ASIDE') {
+    return detail === 'cancelled'
+      ? new AttemptStopped('cancelled', 'The attempt was cancelled.')
+      : new AttemptStopped('stale', 'This attempt does not hold the task any more: its result is not recorded.');
+  }
+  if (code === 'BAD_REQUEST') return new PermanentError(detail);
+  return new Error(detail === '' ? `The server refused: ${code}.` : detail);
+}
