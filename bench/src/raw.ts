@@ -111,6 +111,7 @@ function end(runId: RunId, at: Instant, workerId: WorkerId): Change[] {
       output: null,
       facts: null,
       error: null,
+      code: null,
     },
     { kind: 'RunClosing', runId, outcome: 'succeeded', actor, at },
     { kind: 'RunEnded', runId, outcome: 'succeeded', at },

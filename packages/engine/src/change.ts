@@ -161,6 +161,8 @@ export interface AttemptClaimed {
   /** The run had no claim before: its `live_run` row is marked, so that a load finds it first. */
   readonly firstOfRun: boolean;
   readonly at: Instant;
+  /** What is kept of the task from here on, as JSON; absent where that is as before. See `task/notes.ts`. */
+  readonly notes?: string;
 }
 
 export type ReturnReason = 'refused' | 'undelivered' | 'drained';
@@ -197,6 +199,10 @@ export interface AttemptEnded {
   /** What decisions need of the output, as JSON; kept in memory and in the journal, as that is not. */
   readonly facts: string | null;
   readonly error: string | null;
+  /** For people and retry policies: `exit:137`, `http:503`, `error:TypeError`; null when nobody said. */
+  readonly code: string | null;
+  /** As in `AttemptClaimed`. */
+  readonly notes?: string;
 }
 
 /**
@@ -216,6 +222,8 @@ export interface TaskCleared {
   readonly freshBudget: boolean;
   readonly actor: Actor;
   readonly at: Instant;
+  /** As in `AttemptClaimed`. */
+  readonly notes?: string;
 }
 
 /** A run that had ended goes on: one of its tasks is to be tried again (I32, I33). */

@@ -104,6 +104,12 @@ export interface ReportAttempt {
   readonly output: string | null;
   readonly error: string | null;
   readonly startedAt: Instant | null;
+  /** For people and retry policies: see `AttemptEnded`. */
+  readonly code?: string | null;
+  /** The next attempt is not to start before this has passed: what a server has asked for. */
+  readonly retryAfterMs?: number | null;
+  /** What the next attempt would need, as far as this one could tell. */
+  readonly memoryBytes?: number | null;
 }
 
 /** Keep this for the next attempt of the task. Sent again it is the same: `no` grows with each new one of an attempt (I22). */

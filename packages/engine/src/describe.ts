@@ -45,6 +45,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.lostCount[slot],
             tasks.budgetBase[slot],
             state.workers.at(tasks.worker[slot]!)?.id ?? null,
+            tasks.notes.get(slot) ?? null,
             runs.checkpoints.get(run)?.get(no) ?? null,
           ];
         }),

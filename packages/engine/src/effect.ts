@@ -67,6 +67,8 @@ export interface SendAssignment {
   readonly failedUpstream: readonly number[];
   /** And of those that were skipped, or have not ended. */
   readonly missingUpstream: readonly number[];
+  /** What the attempt may have of memory; 0 where nothing is said. */
+  readonly memoryBytes: number;
   /** What an earlier attempt has left for this one; the host fetches it. */
   readonly checkpoint: CheckpointRef | null;
 }

@@ -85,6 +85,8 @@ export interface StoredTask {
   readonly facts: string | null;
   /** What an attempt of it has left for the next one. */
   readonly checkpoint: CheckpointRef | null;
+  /** What else is kept of it: see `task/notes.ts`. */
+  readonly notes: string | null;
 }
 
 export interface StoredRun {

@@ -151,6 +151,9 @@ export class Effects {
       missingUpstream: effect.missingUpstream.map(nameOf),
       map: [],
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
+      memoryBytes: effect.memoryBytes,
+      softTimeoutMs: task.softTimeoutMs ?? 0,
+      stuckMs: task.stuckMs ?? 0,
     };
   }
 }

@@ -138,6 +138,12 @@ export interface Assignment {
   readonly map: readonly MapPlace[];
   /** JSON that an earlier attempt has left; empty when there is none. */
   readonly checkpoint: string;
+  /** What the attempt may have of memory; 0 where nothing is said. */
+  readonly memoryBytes: number;
+  /** After this long it counts as slow; 0 for never. */
+  readonly softTimeoutMs: number;
+  /** How long it may go without progress; 0 for ever. */
+  readonly stuckMs: number;
 }
 
 export interface MapPlace {
@@ -177,6 +183,9 @@ export interface WorkerReport {
   readonly output: string | null;
   readonly error: string | null;
   readonly startedAt: Instant | null;
+  readonly code?: string | null;
+  readonly retryAfterMs?: number | null;
+  readonly memoryBytes?: number | null;
 }
 
 /** What a running attempt has told of its progress. */

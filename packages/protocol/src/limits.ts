@@ -25,6 +25,8 @@ export const MAX_CHECKPOINT_BYTES = 256 * 1024;
 export const MAX_PROGRESS_NOTE_CHARS = 200;
 /** What people read of a failure; longer ones are cut. */
 export const MAX_ERROR_CHARS = 8 * 1024;
+/** Of the code of a failure, such as `http:503`. */
+export const MAX_CODE_CHARS = 100;
 /** Deepest nesting of params. */
 export const MAX_JSON_DEPTH = 64;
 export const MAX_BATCH_RUNS = 1_000;

@@ -111,6 +111,7 @@ const ended = (runId: RunId): Change[] => [
     output: null,
     facts: null,
     error: null,
+    code: null,
   },
   { kind: 'RunEnded', runId, outcome: 'succeeded', at: now() },
 ];

@@ -121,19 +121,24 @@ function taskCalls(leaf: Leaf, runs: readonly RunFold[]): Call[] {
     if (run.tasks === null) continue;
     for (const task of run.tasks.values()) {
       if (task.isNew) (task.last.kind === 'AttemptClaimed' ? claimed : claimedAndChanged).push(task as Claimed);
-      else if (task.last.kind === 'AttemptEnded' && task.claim === null) ended.push(task as Ended);
+      else if (isPlainEnd(task)) ended.push(task as Ended);
       else changed.push(task);
     }
   }
   const calls: Call[] = [];
   // A task that was claimed again after an end within this batch is running, but knows of lost attempts: a whole row.
-  const plain = claimed.filter((task) => task.end === null);
-  const whole = [...claimedAndChanged, ...claimed.filter((task) => task.end !== null)];
+  const plain = claimed.filter((task) => task.end === null && task.notes === null);
+  const whole = [...claimedAndChanged, ...claimed.filter((task) => task.end !== null || task.notes !== null)];
   if (plain.length > 0) calls.push(insertRunningTasks(leaf, plain));
   if (whole.length > 0) calls.push(insertChangedTasks(leaf, whole));
   if (ended.length > 0) calls.push(endRunningTasks(leaf, ended));
   if (changed.length > 0) calls.push(changeKnownTasks(leaf, changed));
   return calls;
+}
+
+/** Of nearly all: an attempt that was claimed earlier, has ended, and left neither code nor notes. */
+function isPlainEnd({ last, claim, notes }: TaskFold): boolean {
+  return last.kind === 'AttemptEnded' && last.code === null && claim === null && notes === null;
 }
 
 function liveRunCalls(runs: readonly RunFold[]): Call[] {

@@ -11,6 +11,8 @@ const instant = fc.integer({ min: 0, max: 4_102_444_800_000 });
 const flag = fc.boolean();
 const uuid = fc.uuid();
 const spec = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+/** Absent or there. */
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const noText = fc.constantFrom(null, '');
 const of = <T extends string>({ words }: { words: readonly T[] }) => fc.constantFrom(...words);
 
@@ -91,6 +93,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     firstOfTask: flag,
     firstOfRun: flag,
     at: instant,
+    notes: maybe(text),
   },
   ClaimReturned: { runId: id, taskNo: uint, fence: id, reason: of(returnReasons), at: instant },
   AttemptEnded: {
@@ -109,6 +112,8 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     output: noText,
     facts: fc.option(text),
     error: noText,
+    code: fc.option(text),
+    notes: maybe(text),
   },
   TaskCleared: {
     runId: id,
@@ -119,6 +124,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     freshBudget: flag,
     actor: text,
     at: instant,
+    notes: maybe(text),
   },
   CheckpointSaved: { runId: id, taskNo: uint, fence: uint, no: id, value: fc.constant(''), at: instant },
   ClaimAsserted: { runId: id, taskNo: uint, fence: uint, at: instant },

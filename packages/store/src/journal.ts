@@ -238,8 +238,10 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.uint(c.attemptNo);
       to.uint(c.fence);
       to.text(c.workerId);
-      to.uint((c.firstOfTask ? 1 : 0) + (c.firstOfRun ? 2 : 0));
+      const { notes = null } = c;
+      to.uint((c.firstOfTask ? 1 : 0) + (c.firstOfRun ? 2 : 0) + (presence(notes) ? 4 : 0));
       to.instant(c.at);
+      if (notes !== null) to.text(notes);
     },
     read(from) {
       const claim = {
@@ -249,8 +251,9 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         fence: from.uint() as Fence,
         workerId: from.text() as WorkerId,
       };
-      const first = from.uint();
-      return { ...claim, firstOfTask: first % 2 === 1, firstOfRun: first >= 2, at: from.instant() };
+      const bits = from.uint();
+      const first = { firstOfTask: (bits & 1) !== 0, firstOfRun: (bits & 2) !== 0, at: from.instant() };
+      return { ...claim, ...first, ...((bits & 4) === 0 ? {} : { notes: from.text() }) };
     },
   },
   ClaimReturned: {
@@ -283,8 +286,10 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.instant(c.endedAt);
       to.nullable(c.retryAt, (at) => to.instant(at));
       to.uint(c.lostCount);
-      to.uint((presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0) + (presence(c.facts) ? 4 : 0));
-      if (c.facts !== null) to.text(c.facts);
+      const { notes = null } = c;
+      const bits = (presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0) + (presence(c.facts) ? 4 : 0);
+      to.uint(bits + (presence(c.code) ? 8 : 0) + (presence(notes) ? 16 : 0));
+      for (const text of [c.facts, c.code, notes]) if (text !== null) to.text(text);
     },
     read(from) {
       const end = {
@@ -302,8 +307,12 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         lostCount: from.uint(),
       };
       const texts = from.uint();
-      const facts = (texts & 4) === 0 ? null : from.text();
-      return { ...end, output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0) };
+      const [facts, code] = [4, 8].map((bit) => ((texts & bit) === 0 ? null : from.text())) as [
+        string | null,
+        string | null,
+      ];
+      const notes = (texts & 16) === 0 ? {} : { notes: from.text() };
+      return { ...end, output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0), code, ...notes };
     },
   },
   TaskCleared: {
@@ -316,17 +325,22 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.flag(c.freshBudget);
       to.text(c.actor);
       to.instant(c.at);
+      to.nullable(c.notes ?? null, (notes) => to.text(notes));
     },
-    read: (from) => ({
-      runId: from.run(),
-      taskNo: from.uint() as TaskNo,
-      attemptNo: from.uint() as AttemptNo,
-      fence: from.uint() as Fence,
-      from: taskStates.word(from.uint()) as TaskCleared['from'],
-      freshBudget: from.flag(),
-      actor: from.text() as Actor,
-      at: from.instant(),
-    }),
+    read(from, format) {
+      const cleared = {
+        runId: from.run(),
+        taskNo: from.uint() as TaskNo,
+        attemptNo: from.uint() as AttemptNo,
+        fence: from.uint() as Fence,
+        from: taskStates.word(from.uint()) as TaskCleared['from'],
+        freshBudget: from.flag(),
+        actor: from.text() as Actor,
+        at: from.instant(),
+      };
+      const notes = format < 3 ? null : from.nullable(() => from.text());
+      return notes === null ? cleared : { ...cleared, notes };
+    },
   },
   CheckpointSaved: {
     write(to, c) {

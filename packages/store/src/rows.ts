@@ -55,6 +55,8 @@ export interface TaskFold {
   claim: AttemptClaimed | null;
   /** The last end in this batch: it knows the count of lost attempts also after another claim. */
   end: AttemptEnded | null;
+  /** As JSON, when a change of this batch has altered them. */
+  notes: string | null;
   last: AttemptClaimed | ClaimReturned | AttemptEnded;
 }
 
@@ -253,15 +255,17 @@ function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | 
   let task = run.tasks.get(change.taskNo);
   if (task === undefined) {
     const isNew = change.kind === 'AttemptClaimed' && change.firstOfTask;
-    task = { runId: change.runId, taskNo: change.taskNo, isNew, claim: null, end: null, last: change };
+    task = { runId: change.runId, taskNo: change.taskNo, isNew, claim: null, end: null, notes: null, last: change };
     run.tasks.set(change.taskNo, task);
   }
   task.last = change;
   if (change.kind === 'AttemptClaimed') {
     task.claim = change;
+    task.notes = change.notes ?? task.notes;
     if (change.firstOfRun) run.claimed = true;
   } else if (change.kind === 'AttemptEnded') {
     task.end = change;
+    task.notes = change.notes ?? task.notes;
     if (change.retryAt !== null) rows.supersededAttempts.push(change);
     // The output of the attempt that succeeded, and of no other (I36).
     if (change.output !== null && change.outcome === 'succeeded') {

@@ -9,6 +9,12 @@ export interface Result {
   /** JSON text; empty for none. */
   readonly output: string;
   readonly error: string;
+  /** For people and retry policies: `exit:137`, `http:503`, `error:TypeError`. */
+  readonly code?: string;
+  /** What a server has asked us to wait before another attempt. */
+  readonly retryAfterMs?: number;
+  /** What the next attempt would need. */
+  readonly memoryBytes?: number;
 }
 
 const NOTHING: Result = { outcome: 'succeeded', output: '', error: '' };

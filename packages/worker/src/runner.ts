@@ -195,6 +195,9 @@ export class Runner {
       error: cutError(attempt.mask === null || error === '' ? error : attempt.mask.text(error)),
       startedAt: startedAt === 0 ? endedAt : startedAt,
       endedAt,
+      code: stop === null ? (result.code ?? '') : '',
+      retryAfterMs: stop === null ? (result.retryAfterMs ?? 0) : 0,
+      memoryBytes: stop === null ? (result.memoryBytes ?? 0) : 0,
     };
     if (log === null) return this.#report(attempt, report);
     attempt.isEnding = true;

@@ -174,6 +174,9 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     missingUpstream: [],
     map: [],
     checkpoint: '',
+    memoryBytes: 0,
+    softTimeoutMs: 0,
+    stuckMs: 0,
     ...different,
   };
 }

@@ -33,7 +33,10 @@ function tookOf({ startedAt, endedAt }: TaskView): string {
 
 function told(task: TaskView): string {
   // The first line says what; the rest, where, is in --json.
-  if (task.error !== null) return short(task.error.split('\n', 1)[0] ?? '');
+  if (task.error !== null) {
+    const kind = task.state === 'failed' ? [task.outcome, task.code].filter((word) => word !== null) : [];
+    return short([...kind, task.error.split('\n', 1)[0] ?? ''].join(': '));
+  }
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
   return task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
 }

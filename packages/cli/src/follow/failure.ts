@@ -14,13 +14,19 @@ export async function explainFailure(client: Client, run: RunView): Promise<void
   const failed = run.tasks.filter(({ state }) => state === 'failed');
   for (const task of failed.slice(0, TASKS_SHOWN)) {
     print('');
-    print(`${colours.red(`✖ task ${plain(task.name)} failed`)} in attempt ${task.attempt}:`);
+    print(`${colours.red(`✖ task ${plain(task.name)} failed`)}${kindOf(task)}:`);
     print(indented(task.error ?? 'no reason was given'));
     await showLog(client, run, task);
   }
   if (failed.length > TASKS_SHOWN) print(`\n… and ${failed.length - TASKS_SHOWN} more tasks failed`);
   print('');
   for (const [command, does] of nextSteps(run, failed)) print(`${colours.dim(does)}  ${colours.cyan(next(command))}`);
+}
+
+/** `in attempt 3 (timeout, timeout:attempt)`; a task may fail without one. */
+function kindOf({ attempt, outcome, code }: TaskView): string {
+  const kind = [outcome, code].filter((word) => word !== null).join(', ');
+  return `${attempt === 0 ? '' : ` in attempt ${attempt}`}${kind === '' ? '' : ` (${plain(kind)})`}`;
 }
 
 async function showLog(client: Client, run: RunView, task: TaskView): Promise<void> {

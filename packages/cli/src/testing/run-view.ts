@@ -15,6 +15,8 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     startedAt: isBegun ? AT : null,
     endedAt: state === 'succeeded' || state === 'failed' ? AT : null,
     retryAt: null,
+    outcome: state === 'succeeded' ? state : state === 'failed' ? 'transient' : null,
+    code: null,
     error: state === 'failed' ? 'Error: it broke' : null,
     output: null,
     attempts: [],

@@ -9,6 +9,7 @@ import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
+import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
 
@@ -39,6 +40,7 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   tasks.attemptNo[slot] = change.attemptNo;
   tasks.claimedAt[slot] = change.at;
   tasks.cleared[slot] = 0;
+  keepNotes(state, slot, change.notes);
   tasks.confirmed[slot] = UNCONFIRMED;
   runs.flags[run]! |= CLAIMED;
   const { timeoutMs } = taskSpecOf(state, slot);
@@ -69,6 +71,7 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
   tasks.retryAt[slot] = change.retryAt ?? 0;
+  keepNotes(state, slot, change.notes);
   if (change.facts !== null) state.runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
@@ -94,6 +97,7 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
     tasks.lostCount[slot] = 0;
   }
   tasks.cleared[slot] = 1;
+  keepNotes(state, slot, change.notes);
   settleAnew(state, run, [change.taskNo]);
 }
 

@@ -1,5 +1,6 @@
 /** What a dag is, as the engine sees it: tasks by number, edges by number, nothing of user code but a handler's name. */
 import type { QueueName } from '../ids.ts';
+import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
 import type { Expression } from './expression.ts';
 
@@ -16,6 +17,25 @@ export interface RetryPolicy {
   readonly maxMs: number;
   /** Attempts that may be lost with their worker before the task is given up (I28). They do not count above. */
   readonly maxLost: number;
+  /** The classes that are tried again; all but `permanent` unless told. */
+  readonly on?: readonly FailureClass[];
+  /** Looked at before the class: exact codes, or what codes begin with (`exit:*`). The first that fits counts. */
+  readonly codes?: readonly RetryPattern[];
+  /** Looked at before the class, after the codes: parts of the error's text, with stars between them. */
+  readonly errors?: readonly RetryPattern[];
+  /** Attempts that may end so, the first included; within `maxAttempts` (I39). */
+  readonly budgets?: Readonly<Partial<Record<FailureClass, number>>>;
+}
+
+export interface RetryPattern {
+  readonly match: string;
+  readonly retry: boolean;
+}
+
+/** What a resource failure changes for the next attempt. */
+export interface MemoryGrowth {
+  readonly factor: number;
+  readonly maxBytes: number;
 }
 
 export interface TaskSpec {
@@ -55,6 +75,17 @@ export interface TaskSpec {
   readonly retry: RetryPolicy;
   /** How long one attempt may run; null for no limit. */
   readonly timeoutMs: number | null;
+  /** What one attempt may have of memory. */
+  readonly memoryBytes?: number;
+  readonly onResource?: MemoryGrowth;
+  /** How long it may be ready without a claim. */
+  readonly queueTimeoutMs?: number;
+  /** How long one attempt may go without progress. */
+  readonly stuckMs?: number;
+  /** How long it may take over all its attempts, from the first claim on. */
+  readonly totalTimeoutMs?: number;
+  /** An attempt that takes longer is told of as slow, and goes on. */
+  readonly softTimeoutMs?: number;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** One version of a dag in the working set. */
 import type { TaskNo, VersionNo } from '../ids.ts';
 import type { Lane } from '../match/lane.ts';
+import { keepsNotes } from '../task/notes.ts';
 import type { Dag } from './dag-table.ts';
 import { Graph } from './graph.ts';
 import type { DagSpec, TaskSpec } from './spec.ts';
@@ -14,6 +15,8 @@ export class Version {
   readonly taskCount: number;
   /** How many of them close its runs. */
   readonly closingCount: number;
+  /** Of some of its tasks more is kept than their rows tell: see `task/notes.ts`. */
+  readonly keepsNotes: boolean;
   /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
@@ -28,6 +31,7 @@ export class Version {
     this.graph = new Graph(spec);
     this.taskCount = spec.tasks.length;
     this.closingCount = this.graph.closing?.tasks.length ?? 0;
+    this.keepsNotes = spec.tasks.some(keepsNotes);
   }
 
   task(no: TaskNo): TaskSpec {

@@ -77,7 +77,8 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
       if (heardAt < worker.missesSince! + 2 * state.settings.undeliveredMs) continue;
       // It had the attempt and has it no more, and no report came: the worker lost it.
       state.touching = runId;
-      endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker no longer has this attempt.' });
+      const error = 'The worker no longer has this attempt.';
+      endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
     } else if (confirmed === OVERDUE ? showsAll : confirmed === LOADED && knowsOwner(recorder, knows, runId)) {
       state.touching = runId;
       killAttempt(recorder, slot, 'lost'); // Should it still arrive, it must not be run.

@@ -49,9 +49,10 @@ export function endLease(recorder: Recorder, worker: Worker): void {
 function giveUpAttempt(recorder: Recorder, slot: number, worker: Worker): void {
   if (!worker.hasLeft) {
     killAttempt(recorder, slot, 'lost');
-    endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker was not heard for the length of its lease.' });
+    const error = 'The worker was not heard for the length of its lease.';
+    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:silent', error });
   } else if ([CONFIRMED, MISSING].includes(recorder.state.tasks.confirmed[slot]!)) {
-    endAttempt(recorder, slot, { outcome: 'lost', error: 'The worker has left.' });
+    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:left', error: 'The worker has left.' });
   } else returnClaim(recorder, slot, 'drained');
 }
 

@@ -9,9 +9,10 @@ import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
-import { taskNoOf } from '../run/task-slots.ts';
+import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
+import { notesOf } from '../task/notes.ts';
 import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
@@ -103,6 +104,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     runUid: runs.uidOf(run),
     version,
     ...visibleTo(state, run, claim.taskNo),
+    memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });
   watchLease(state, worker);

@@ -15,6 +15,7 @@ import type { StoredRun, StoredTask } from '../stored.ts';
 import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
 import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
+import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
@@ -87,17 +88,14 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
+  keepNotes(state, slot, row.notes);
   const spec = taskSpecOf(state, slot);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
   if (row.state === 'retrying') {
     // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
-    setTaskTimer(
-      state,
-      'retry',
-      within((row.retryAt ?? 0) - state.now, Math.max(spec.retry.maxMs, spec.retry.minMs)),
-      timer,
-    );
+    const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
+    setTaskTimer(state, 'retry', within(retryAt - state.now, retryAt - endedAt), timer);
   }
   if (row.state !== 'running') return;
   if (spec.timeoutMs !== null) {

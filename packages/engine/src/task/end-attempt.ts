@@ -1,15 +1,15 @@
 /** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
 import { chanceOf } from '../chance.ts';
 import { stopCall } from '../child/stop-call.ts';
-import type { RetryPolicy } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
-import { backoffMs } from './backoff.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { mayRun } from './move.ts';
-import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';
+import { NO_NOTES, notesOf, noting } from './notes.ts';
+import type { AttemptOutcome } from './outcome.ts';
+import { countEnd, memoryAfter, retryDelayMs } from './plan-retry.ts';
 import { WAITING } from './task-table.ts';
 
 interface Ending {
@@ -19,6 +19,9 @@ interface Ending {
   readonly startedAt?: Instant | null;
   /** Of a call: its child run has ended, or will never be. */
   readonly isChildOver?: true;
+  readonly code?: string | null;
+  readonly retryAfterMs?: number | null;
+  readonly memoryBytes?: number | null;
 }
 
 export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
@@ -38,11 +41,17 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const outcome = read.ok ? reported : 'permanent';
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
   const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount;
-  const { retry } = taskSpecOf(state, slot);
+  const task = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
-  const mayRetry = isOpen && outcome !== 'succeeded';
-  const delayMs = mayRetry ? retryDelay(retry, outcome, failureCount, lostCount, chance) : null;
+  const isFailure = isOpen && outcome !== 'succeeded';
+  const error = read.ok ? ending.error : read.error;
+  const { code = null, retryAfterMs = null, memoryBytes = null } = ending;
+  const notes = notesOf(state, slot);
+  const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
+  const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
+  const delayMs = isFailure ? retryDelayMs(task.retry, failed) : null;
+  const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
   recorder.record({
     kind: 'AttemptEnded',
     runId,
@@ -59,7 +68,9 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     lostCount,
     output: outcome === 'succeeded' ? (ending.output ?? null) : null,
     facts: read.ok ? read.text : null,
-    error: read.ok ? ending.error : read.error,
+    error,
+    code,
+    ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next }) : NO_NOTES),
   });
 }
 
@@ -69,19 +80,4 @@ function readFacts(version: Version, taskNo: TaskNo, output: string | null): Rea
   if (version.graph.givesFacts[taskNo] === 0) return NO_FACTS;
   const nameOf = (no: number) => version.task(no as TaskNo).name;
   return readTaskFacts(version.task(taskNo), { numbers: version.graph.below(taskNo), nameOf }, output);
-}
-
-/** Null when the task is not tried again. Each ended attempt counts once, against the budget of its class (I39). */
-function retryDelay(
-  policy: RetryPolicy,
-  outcome: AttemptOutcome,
-  failureCount: number,
-  lostCount: number,
-  chance: () => number,
-): number | null {
-  const budget = BUDGET_OF[outcome];
-  if (budget === null) return null;
-  // At once: it was not the task's fault, as far as anyone knows; the limit is for the task whose fault it is (I28).
-  if (budget === 'maxLost') return lostCount < policy.maxLost ? 0 : null;
-  return failureCount < policy.maxAttempts ? backoffMs(policy, failureCount, chance()) : null;
 }

@@ -13,6 +13,10 @@ export const ATTEMPT_OUTCOMES = [
 ] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
+/** The classes that a retry policy may speak of. `lost` has `maxLost`; `cancelled` is for whoever stopped it. */
+export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
+
 /** What a report may say. */
 export type ReportedOutcome = Exclude<AttemptOutcome, 'lost'>;
 

@@ -11,6 +11,7 @@ import { bringBack, reopenRun } from '../run/reopen.ts';
 import { CLOSING, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import { forEachSlot, slotOf, taskNoOf } from '../run/task-slots.ts';
 import { hasOwnState } from './move.ts';
+import { NO_NOTES, notesOf, noting } from './notes.ts';
 import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
 
 export function retryTask(recorder: Recorder, command: RetryTask): Answer {
@@ -77,5 +78,7 @@ function clearTask(recorder: Recorder, slot: number, actor: Actor): void {
     freshBudget: !isWaiting,
     actor,
     at: now,
+    // What an attempt needs of memory it needs, whoever asked for it.
+    ...(isWaiting ? NO_NOTES : noting(notesOf(recorder.state, slot), { counts: undefined })),
   });
 }

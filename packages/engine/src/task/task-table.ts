@@ -12,6 +12,7 @@
  * Back to blocked goes only what somebody clears by hand, and what was decided because of it.
  */
 import { grown } from '../run/run-table.ts';
+import type { TaskNotes } from './notes.ts';
 
 export const BLOCKED = 0;
 export const READY = 1;
@@ -94,6 +95,9 @@ export class TaskTable {
   /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
   retryAt = new Float64Array(0);
 
+  /** Few tasks have any. */
+  readonly notes = new Map<number, TaskNotes>();
+
   allocate(length: number, run: number): number {
     const room = roomFor(length);
     const base = this.free.get(room)?.pop() ?? this.extend(room);
@@ -120,6 +124,7 @@ export class TaskTable {
 
   release(base: number, length: number): void {
     for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
+    if (this.notes.size > 0) for (let slot = base; slot < base + length; slot++) this.notes.delete(slot);
     const room = roomFor(length);
     const blocks = this.free.get(room);
     if (blocks === undefined) this.free.set(room, [base]);

@@ -226,23 +226,25 @@ export class MemoryStore {
     if (change.kind === 'AttemptClaimed') {
       const { attemptNo, workerId, at: claimedAt } = change;
       const counts = { lostCount: known?.lostCount ?? 0, budgetBase: known?.budgetBase ?? 0 };
-      const checkpoint = known?.checkpoint ?? null;
-      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts };
+      const [checkpoint, notes] = [known?.checkpoint ?? null, change.notes ?? known?.notes ?? null];
+      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, notes, ...counts };
       taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...fresh });
     } else if (change.kind === 'TaskCleared') {
       if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);
       const budget = change.freshBudget ? { lostCount: 0, budgetBase: change.attemptNo } : {};
-      taskRows.set(taskNo, { ...known, state: 'cleared', ...budget });
+      taskRows.set(taskNo, { ...known, state: 'cleared', ...budget, ...notesIn(change) });
     } else if (known?.state !== 'running' || known.fence !== fence) {
       throw new Error(`${change.kind} is about attempt ${fence} of task ${taskNo}, which is not the one that runs.`);
     } else if (change.kind === 'ClaimReturned') {
       taskRows.set(taskNo, { ...known, state: 'returned' });
     } else {
       const { taskState: state, outcome, lostCount, retryAt, endedAt, facts } = change;
-      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt, facts });
+      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt, facts, ...notesIn(change) });
     }
   }
 }
+
+const notesIn = ({ notes }: { readonly notes?: string }) => (notes === undefined ? {} : { notes });
 
 function readRun({ taskRows, ...row }: RunRow): StoredRun {
   return { ...row, tasks: [...taskRows.values()].sort((a, b) => a.taskNo - b.taskNo) };

@@ -18,6 +18,7 @@ export function task(name: string, needs: readonly number[] = [], options: TaskO
     retry: { ...NO_RETRY, ...options.retry },
     timeoutMs: options.timeoutMs ?? null,
     ...pick(options, 'rule', 'when', 'branch', 'shortCircuit', 'setup', 'facts', 'teardown', 'undoes', 'hook', 'child'),
+    ...pick(options, 'memoryBytes', 'onResource', 'queueTimeoutMs', 'stuckMs', 'totalTimeoutMs', 'softTimeoutMs'),
   };
 }
 

@@ -83,10 +83,12 @@ function ring(recorder: Recorder, timer: Timer): void {
     setTaskTimer(state, 'call', state.settings.askChildMs, claim);
   } else if (timer.kind === 'timeout') {
     killAttempt(recorder, slot, 'timeout');
-    endAttempt(recorder, slot, { outcome: 'timeout', error: 'The attempt ran longer than its timeout allows.' });
+    const error = 'The attempt ran longer than its timeout allows.';
+    endAttempt(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });
   } else {
     endAttempt(recorder, slot, {
       outcome: 'lost',
+      code: 'lost:grace',
       error: 'The worker did not end the cancelled attempt in its grace.',
     });
   }

@@ -14,7 +14,17 @@ import { connectMethod } from './worker-proto.ts';
 
 const claim: Claim = { shard: 63, runId: 2 ** 53 - 1, task: 9_999, attempt: 2, fence: 4_000_000_000 };
 const token = Buffer.from('token');
-const report: Report = { claim, token, outcome: 'succeeded', output: '{"a":1}', error: '', startedAt: 1, endedAt: 2 };
+const said = { code: 'http:503', retryAfterMs: 2 ** 40, memoryBytes: 2 ** 40 };
+const report: Report = {
+  claim,
+  token,
+  outcome: 'succeeded',
+  output: '{"a":1}',
+  error: '',
+  startedAt: 1,
+  endedAt: 2,
+  ...said,
+};
 const assignment: Assignment = {
   claim,
   token,
@@ -36,6 +46,9 @@ const assignment: Assignment = {
   missingUpstream: ['w', 'x'],
   map: [{ group: 'each', index: 3, item: '{"path":"a"}' }],
   checkpoint: '{"page":7}',
+  memoryBytes: 2 ** 40,
+  softTimeoutMs: 1_000,
+  stuckMs: 2_000,
 };
 
 const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false, asks: [] };

@@ -3,7 +3,7 @@
  * user code can cause, an output that is no JSON or is too large, is charged to that one attempt: it ends as failed for
  * good, and the other reports of its message are not held back by it (I56, I57).
  */
-import { MAX_CHECKPOINT_BYTES, MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import {
   type Ask,
@@ -176,6 +176,11 @@ function storableText(value: string): string {
   return short.includes('\0') ? short.replaceAll('\0', '\u{fffd}') : short;
 }
 
+/** One short word: what is no letter, digit or sign becomes `_`, so that it can be matched, shown and counted. */
+function storableCode(value: string): string {
+  return value.slice(0, MAX_CODE_CHARS).replace(/[^!-~]/g, '_');
+}
+
 function parseReport(value: unknown): Report {
   const fields = record(value, 'reports');
   const output = text(fields.output, 'reports.output', LONG);
@@ -189,6 +194,9 @@ function parseReport(value: unknown): Report {
     error: fault ?? (error === '' ? error : storableText(error)),
     startedAt: count(fields.startedAt, 'reports.startedAt'),
     endedAt: count(fields.endedAt, 'reports.endedAt'),
+    code: storableCode(text(fields.code, 'reports.code', SHORT)),
+    retryAfterMs: count(fields.retryAfterMs, 'reports.retryAfterMs'),
+    memoryBytes: count(fields.memoryBytes, 'reports.memoryBytes'),
   };
 }
 
@@ -272,6 +280,9 @@ function parseAssignment(value: unknown): Assignment {
     missingUpstream: each(fields.missingUpstream, 'assignments.missingUpstream', parseName),
     map: each(fields.map, 'assignments.map', parseMapPlace),
     checkpoint: text(fields.checkpoint, 'assignments.checkpoint', LONG),
+    memoryBytes: count(fields.memoryBytes, 'assignments.memoryBytes'),
+    softTimeoutMs: count(fields.softTimeoutMs, 'assignments.softTimeoutMs'),
+    stuckMs: count(fields.stuckMs, 'assignments.stuckMs'),
   };
 }
 

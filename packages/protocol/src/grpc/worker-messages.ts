@@ -34,6 +34,12 @@ export interface Report {
   /** Milliseconds of the worker's clock. */
   readonly startedAt: number;
   readonly endedAt: number;
+  /** For people and retry policies: `exit:137`, `http:503`, `error:TypeError`; empty when there is none. */
+  readonly code: string;
+  /** The next attempt should not start before this has passed; 0 when nobody said. */
+  readonly retryAfterMs: number;
+  /** What the next attempt would need; 0 when nobody said. */
+  readonly memoryBytes: number;
 }
 
 export interface Refusal {
@@ -165,6 +171,12 @@ export interface Assignment {
   readonly map: readonly MapPlace[];
   /** JSON text that an earlier attempt has left; empty when there is none. */
   readonly checkpoint: string;
+  /** What the attempt may have of memory; 0 where nothing is said. */
+  readonly memoryBytes: number;
+  /** After this long it counts as slow; 0 for never. */
+  readonly softTimeoutMs: number;
+  /** How long it may go without progress; 0 for ever. */
+  readonly stuckMs: number;
 }
 
 export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;

@@ -64,6 +64,9 @@ export function encodeWorkerMessage(parts: WorkerMessageParts): Buffer {
       error: report.error,
       startedAt: report.startedAt,
       endedAt: report.endedAt,
+      code: report.code,
+      retryAfterMs: report.retryAfterMs,
+      memoryBytes: report.memoryBytes,
     })),
   });
 }

@@ -4,25 +4,9 @@ import { MAX_TASKS } from '../limits.ts';
 import { durationSchema, nameSchema, prioritySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
+import { retriesSchema } from './retries.ts';
+import { limitFields } from './task-limits.ts';
 import { workFields } from './work.ts';
-
-const waitMs = z
-  .int()
-  .min(0)
-  .max(30 * 86_400_000);
-
-export const retriesSchema = z
-  .strictObject({
-    /** Attempts in all that may end in failure, the first included: 1 means no retry. */
-    maxAttempts: z.int().min(1).max(10_000).default(1),
-    minMs: waitMs.default(0),
-    baseMs: waitMs.default(1_000),
-    factor: z.number().min(1).max(100).default(2),
-    maxMs: waitMs.default(300_000),
-    /** Attempts that may be lost with their worker before the task is given up. */
-    maxLost: z.int().min(0).max(1_000).default(3),
-  })
-  .refine((retries) => retries.minMs <= retries.maxMs, { path: ['minMs'], message: 'must not be above maxMs' });
 
 export const TRIGGER_RULES = [
   'all_success',
@@ -51,6 +35,7 @@ export const taskDefinitionSchema = z.strictObject({
   needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
   retries: retriesSchema.prefault({}),
   timeout: durationSchema.nullable().default(null),
+  ...limitFields,
   /** What must have become of the tasks that it needs; `all_success` unless told. */
   rule: z.enum(TRIGGER_RULES).optional(),
   /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */

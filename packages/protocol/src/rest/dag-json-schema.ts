@@ -105,6 +105,39 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].retries.maxAttempts': {
     description: 'Attempts in all that may fail, the first included: 1 means no retry.',
   },
+  'tasks[].retries.on': {
+    description: 'Classes that are tried again; all but permanent unless told.',
+    examples: [['transient', 'timeout']],
+  },
+  'tasks[].retries.codes': {
+    description: 'Looked at first: the first pattern that fits the code of the failure counts.',
+  },
+  'tasks[].retries.codes[]': { description: 'A pattern, and what it means.' },
+  'tasks[].retries.codes[].match': {
+    description: 'A code, or what codes begin with.',
+    examples: ['exit:75', 'http:5*'],
+  },
+  'tasks[].retries.codes[].retry': { description: 'Whether such a failure is tried again.' },
+  'tasks[].retries.errors': {
+    description: 'Looked at after the codes, before the class: the first pattern that fits the error counts.',
+  },
+  'tasks[].retries.errors[]': { description: 'A pattern, and what it means.' },
+  'tasks[].retries.errors[].match': {
+    description: 'A part of the text, with * for anything between parts.',
+    examples: ['deadlock detected'],
+  },
+  'tasks[].retries.errors[].retry': { description: 'Whether such a failure is tried again.' },
+  'tasks[].retries.budgets': {
+    description: 'Attempts that may end so, by class, within maxAttempts.',
+    examples: [{ timeout: 2 }],
+  },
+  'tasks[].memory': { description: 'What one attempt may have of memory.', examples: ['512MiB'] },
+  'tasks[].onResource': {
+    description: 'What the next attempt gets after one ran out of memory.',
+    examples: [{ factor: 2, max: '4GiB' }],
+  },
+  'tasks[].onResource.factor': { description: 'Times what it had; 2 unless told.' },
+  'tasks[].onResource.max': { description: 'The most that it gets.', examples: ['4GiB'] },
   'tasks[].retries.minMs': { description: 'Shortest wait.' },
   'tasks[].retries.baseMs': { description: 'Longest wait before the second attempt.' },
   'tasks[].retries.factor': { description: 'How the longest wait grows with each attempt.' },
@@ -183,6 +216,7 @@ type Schema = Record<string, unknown> & {
   required?: string[];
 };
 
+const SIZE = { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,3})?(KiB|MiB|GiB|kB|MB|GB)$' };
 const SPAN = { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,3})?(ms|s|m|h|d)$' };
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -210,6 +244,8 @@ function describe(schema: Schema, path: string): void {
     const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');
     schema.anyOf = [{ type: 'integer', minimum: 1 }, SPAN, ...others];
   }
+  if (path.endsWith('memory') || path.endsWith('onResource.max'))
+    schema.anyOf = [{ type: 'integer', minimum: 1 }, SIZE];
   const inner = schema.properties === undefined ? schema.anyOf?.find((each) => each.properties !== undefined) : schema;
   for (const [name, field] of Object.entries(inner?.properties ?? {})) {
     describe(field, path === '' ? name : `${path}.${name}`);

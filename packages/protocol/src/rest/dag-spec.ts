@@ -20,18 +20,11 @@ import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
+import { type RetryPolicyShape, retryPolicy } from './retries.ts';
+import { checkLimits, limitSpec, type TaskLimitsShape } from './task-limits.ts';
 import type { ChildWork, WorkShape } from './work.ts';
 
-export interface RetryPolicyShape {
-  readonly maxAttempts: number;
-  readonly minMs: number;
-  readonly baseMs: number;
-  readonly factor: number;
-  readonly maxMs: number;
-  readonly maxLost: number;
-}
-
-export interface TaskSpecShape {
+export interface TaskSpecShape extends TaskLimitsShape {
   readonly name: string;
   /** Of the worker, or of the bundle; empty for a process or a call. */
   readonly handler: string;
@@ -153,6 +146,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   );
   const params = readParamsSchema(definition, problems);
   checkGraph(tasks, needs, groups, problems);
+  checkLimits(tasks, problems);
   refuseIf(problems, dag);
 
   const cycle = findCycle(needs) ?? findCycle(groups.withSources(needs));
@@ -168,10 +162,11 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
       ...(works[no] ?? { handler: '' }),
       queue: task.queue,
       needs: needs[no] ?? [],
-      retry: task.retries,
+      retry: retryPolicy(task.retries),
       timeoutMs: task.timeout,
       ...graphFields(task, no, conditions, facts),
       ...groups.fieldsOf(no),
+      ...limitSpec(task),
     })),
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,

@@ -75,6 +75,8 @@ export const attemptViewSchema = z.object({
   endedAt: instant.nullable(),
   /** Null while it runs. */
   outcome: attemptOutcomeSchema.nullable(),
+  /** What the failure was, in a word: `exit:137`, `http:503`, `error:TypeError`. */
+  code: z.string().nullable(),
   error: z.string().nullable(),
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
@@ -90,6 +92,9 @@ export const taskViewSchema = z.object({
   endedAt: instant.nullable(),
   /** When the next attempt may start, while it is `retrying`. */
   retryAt: instant.nullable(),
+  /** How the last attempt ended, and what the failure was in a word; null while it runs. */
+  outcome: attemptOutcomeSchema.nullable(),
+  code: z.string().nullable(),
   error: z.string().nullable(),
   /** What the attempt that succeeded has returned; null when nothing. */
   output: z.unknown(),

@@ -128,10 +128,10 @@ class Tasks {
       this.#add(name, {}, options, { ...around, place: placeOfCall(process) });
     const http = (name: string, options: HttpOptions): Task => {
       const place = placeOfCall(http);
-      const { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup, ...call } = options;
-      const common = { needs, inputs, queue, retries, rule, when, branch, shortCircuit, setup } as AnyOptions;
-      const work = { http: plain(call, 'http', place) as TaskDefinition['http'] };
-      return this.#add(name, work, common, { ...around, place });
+      // What is not of the call is of the task, as it is for any other.
+      const { url, method, headers, body, expect, timeout, ...common } = options;
+      const call = plain({ url, method, headers, body, expect, timeout }, 'http', place) as TaskDefinition['http'];
+      return this.#add(name, { http: call }, common, { ...around, place });
     };
     const group = <Made>(name: string, build: (builder: DagBuilder<Params>) => Made): Made => {
       const place = placeOfCall(group);

@@ -12,5 +12,6 @@ export type {
   HttpOptions,
   HttpOutput,
   ProcessOptions,
+  Size,
   Task,
 } from './task-options.ts';

@@ -10,6 +10,9 @@ type TaskDefinition = DagDefinition['tasks'][number];
 /** Milliseconds, or a span as it is spoken: `'30s'`, `'5m'`, `'1.5h'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
+/** Bytes, or a size as it is spoken: `'512MiB'`, `'4GiB'`. */
+export type Size = number | `${number}${'KiB' | 'MiB' | 'GiB' | 'kB' | 'MB' | 'GB'}`;
+
 /** A value, or where it comes from: `grind.output.grams`, `params.day`. */
 export type Wire<T> = T | RefOf<T>;
 
@@ -42,6 +45,10 @@ interface Common {
   /** For one attempt. */
   readonly timeout?: Duration;
   readonly retries?: NonNullable<TaskDefinition['retries']>;
+  /** What one attempt may have of memory: bytes, or a size as it is spoken. */
+  readonly memory?: Size;
+  /** After an attempt ran out of memory the next one gets what it asked for, or `factor` times as much, up to `max`. */
+  readonly onResource?: { readonly factor?: number; readonly max: Size };
 }
 
 export interface FunctionOptions extends Common {

@@ -69,9 +69,13 @@ export function describe(change: Change): Told | null {
     case 'ClaimReturned':
       return ofTask('attempt.returned', change, { reason: change.reason });
     case 'AttemptEnded': {
-      const { attemptNo: attempt, workerId: worker, outcome, taskState: state } = change;
+      const { attemptNo: attempt, workerId: worker, outcome, code, taskState: state } = change;
       const times = { startedAt: iso(change.startedAt), retryAt: iso(change.retryAt) };
-      return ofTask('attempt.ended', { ...change, at: change.endedAt }, { attempt, worker, outcome, state, ...times });
+      return ofTask(
+        'attempt.ended',
+        { ...change, at: change.endedAt },
+        { attempt, worker, outcome, code, state, ...times },
+      );
     }
     case 'TaskCleared':
       return ofTask('task.retried', change, { attempt: change.attemptNo, actor: change.actor });

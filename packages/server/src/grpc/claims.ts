@@ -87,6 +87,9 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     missingUpstream: assignment.missingUpstream,
     map: assignment.map,
     checkpoint: assignment.checkpoint,
+    memoryBytes: assignment.memoryBytes,
+    softTimeoutMs: assignment.softTimeoutMs,
+    stuckMs: assignment.stuckMs,
   };
 }
 
@@ -117,7 +120,7 @@ export function helloFromWire(hello: Hello, tenantId: TenantId): WorkerHello {
   };
 }
 
-export function reportFromWire({ claim, token, outcome, output, error, startedAt }: Report): WorkerReport {
+export function reportFromWire({ claim, token, outcome, output, error, startedAt, ...more }: Report): WorkerReport {
   return {
     claim: claimFromWire(claim),
     token,
@@ -125,6 +128,9 @@ export function reportFromWire({ claim, token, outcome, output, error, startedAt
     output: output === '' ? null : output,
     error: error === '' ? null : error,
     startedAt: startedAt === 0 ? null : (startedAt as Instant),
+    code: more.code === '' ? null : more.code,
+    retryAfterMs: more.retryAfterMs === 0 ? null : more.retryAfterMs,
+    memoryBytes: more.memoryBytes === 0 ? null : more.memoryBytes,
   };
 }
 

@@ -115,10 +115,21 @@ test('a format that is not known is refused, and said so', async () => {
   });
 });
 
+const times = { startedAt: 1, endedAt: 2 };
+const plainReport = {
+  outcome: 'succeeded',
+  output: '',
+  error: '',
+  ...times,
+  code: '',
+  retryAfterMs: 0,
+  memoryBytes: 0,
+} as const;
+
 test('a report with a token that was made up is stale, whatever it claims (I20, I21)', async () => {
   const { stream, messages } = open();
   stream.write({ hello: hello() });
-  const report = { claim, outcome: 'succeeded', output: '1', error: '', startedAt: 1, endedAt: 2 } as const;
+  const report = { ...plainReport, claim, output: '1' };
   stream.write({
     reports: [Buffer.alloc(16), Buffer.alloc(0), Buffer.alloc(200)].map((token) => ({ ...report, token })),
   });
@@ -137,7 +148,7 @@ test('the token of one attempt is of no use to another, and works once for its o
   await eventually(() => assignments().length === 2);
   const [mine, other] = assignments();
   if (mine === undefined || other === undefined) throw new Error('two were assigned');
-  const report = { outcome: 'succeeded', output: '', error: '', startedAt: 1, endedAt: 2 } as const;
+  const report = plainReport;
   const answers = () => messages.flatMap((message) => message.answers);
   stream.write({ reports: [{ ...report, claim: mine.claim, token: other.token }] });
   await eventually(() => answers().length === 1);

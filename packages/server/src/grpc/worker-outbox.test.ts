@@ -34,6 +34,9 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   missingUpstream: [],
   map: [],
   checkpoint: '',
+  memoryBytes: 0,
+  softTimeoutMs: 0,
+  stuckMs: 0,
 });
 
 function makeOutbox() {

@@ -61,6 +61,8 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       startedAt: iso(row.startedAt),
       endedAt: iso(row.endedAt),
       retryAt: state === 'retrying' ? iso(row.retryAt) : null,
+      outcome: row.outcome,
+      code: row.code,
       error: error ?? row.error,
       output: output === undefined ? null : JSON.parse(output),
       attempts,
@@ -76,6 +78,8 @@ const UNCLAIMED = {
   startedAt: null,
   endedAt: null,
   retryAt: null,
+  outcome: null,
+  code: null,
 } as const;
 
 function attemptAnswer(row: AttemptView): AttemptAnswer {
@@ -86,6 +90,7 @@ function attemptAnswer(row: AttemptView): AttemptAnswer {
     startedAt: iso(row.startedAt),
     endedAt: iso(row.endedAt),
     outcome: row.outcome,
+    code: row.code,
     error: row.error,
   };
 }

@@ -111,8 +111,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
       setRun(tables, change, { claimed: true });
       const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-      const checkpoint = before?.checkpoint ?? null;
-      const open = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts };
+      const kept = { checkpoint: before?.checkpoint ?? null, notes: change.notes ?? before?.notes ?? null };
+      const open = { retryAt: null, endedAt: null, outcome: null, facts: null, ...kept, ...counts };
       return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
     }
     case 'ClaimReturned':
@@ -134,7 +134,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
       tables.attempts.set(attempt, change);
       const task = runningTask(tables, change);
-      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts });
+      const notes = change.notes ?? task.notes;
+      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts, notes });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
       return;
     }
@@ -145,7 +146,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         throw new Violation('a cleared task is as it was', change);
       liveRun(tables, change);
       const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
-      return setTask(tables, runId, { ...task, state: 'cleared', ...budget });
+      return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes: change.notes ?? task.notes });
     }
     case 'CheckpointSaved': {
       const { runId, taskNo, fence, no, value } = change;

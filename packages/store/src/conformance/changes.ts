@@ -116,7 +116,7 @@ export function succeeded(claim: AttemptClaimed, output: string | null = null): 
     taskState: 'succeeded',
     claimedAt: at,
   } as const;
-  const end = { startedAt: at, endedAt: at, retryAt: null, lostCount: 0, output, facts: null, error: null };
+  const end = { startedAt: at, endedAt: at, retryAt: null, lostCount: 0, output, facts: null, error: null, code: null };
   return { kind: 'AttemptEnded', ...attempt, ...end };
 }
 

@@ -223,7 +223,7 @@ export class Generator {
     }
     const from = state as TaskCleared['from'];
     const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying' } as const;
-    this.#emit({ kind: 'TaskCleared', ...cleared, actor: ACTOR, at: this.#tick() });
+    this.#emit({ kind: 'TaskCleared', ...cleared, actor: ACTOR, at: this.#tick(), ...this.#notes() });
   }
 
   /** Moves one task on: claims it, gives the claim back, or ends the attempt. */
@@ -247,7 +247,8 @@ export class Generator {
       (task?.state === 'retrying' || task?.state === 'cleared' ? 1 : 0)) as AttemptNo;
     const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };
     const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
-    this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, workerId: this.#one(this.#workers), at: this.#tick() });
+    const by = { workerId: this.#one(this.#workers), at: this.#tick() };
+    this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, ...by, ...this.#notes() });
   }
 
   #checkpoint({ runId }: ModelRun, { taskNo, fence, checkpoint }: ModelRun['tasks'][number]): void {
@@ -271,7 +272,13 @@ export class Generator {
       output: done && this.#random() < 0.5 ? `{"of":${runId},"at":${endedAt}}` : null,
       facts: done && this.#random() < 0.3 ? `{"values":[{"v":"'\\"{${endedAt},}"}]}` : null,
       error: done ? null : `failed at ${endedAt}: 'x'`,
+      code: done || this.#random() < 0.5 ? null : `exit:'${endedAt}\\`,
+      ...this.#notes(),
     });
+  }
+
+  #notes(): { notes?: string } {
+    return this.#random() < 0.2 ? { notes: `{"memoryBytes":${this.#now},"x":"'\\"}"}` } : {};
   }
 
   #silence(shard: ShardNo): void {

@@ -156,8 +156,8 @@ export class Model {
         run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
         const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
         const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
-        const checkpoint = before?.checkpoint ?? null;
-        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, ...counts });
+        const kept = { checkpoint: before?.checkpoint ?? null, notes: change.notes ?? before?.notes ?? null };
+        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, ...kept, ...counts });
         run.claimed = true;
         return;
       }
@@ -166,14 +166,17 @@ export class Model {
         return;
       case 'AttemptEnded': {
         const { runId, taskNo, taskState: state, outcome, retryAt, endedAt, lostCount, output, facts } = change;
-        Object.assign(this.task(runId, taskNo), { state, outcome, retryAt, endedAt, lostCount, facts });
+        const task = this.task(runId, taskNo);
+        const notes = change.notes ?? task.notes;
+        Object.assign(task, { state, outcome, retryAt, endedAt, lostCount, facts, notes });
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
         return;
       }
       case 'TaskCleared': {
         const { runId, taskNo, attemptNo, freshBudget } = change;
         const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
-        Object.assign(this.task(runId, taskNo), { state: 'cleared', ...budget });
+        const task = this.task(runId, taskNo);
+        Object.assign(task, { state: 'cleared', ...budget, notes: change.notes ?? task.notes });
         return;
       }
       case 'CheckpointSaved': {

@@ -69,6 +69,8 @@ export interface AttemptView {
   readonly endedAt: Instant | null;
   readonly retryAt: Instant | null;
   readonly error: string | null;
+  /** What the failure was, in a word. */
+  readonly code: string | null;
 }
 
 /** A task's row shows its newest attempt. */
@@ -79,6 +81,8 @@ export interface TaskView extends AttemptView {
   readonly returnedAt: Instant | null;
   readonly hasOutput: boolean;
   readonly facts: string | null;
+  /** What the engine keeps of it: JSON. */
+  readonly notes: string | null;
 }
 
 export interface RunDetails extends RunView {
@@ -109,13 +113,13 @@ const selectRun = leafStatement(
 );
 
 const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcome, a.claimed_at, a.started_at, a.ended_at,
-    a.retry_at, a.error`;
-const ATTEMPT_COUNT = 10;
+    a.retry_at, a.error, a.code`;
+const ATTEMPT_COUNT = 11;
 
 const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts
+  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts, a.notes
     from ${readable('task', leaf)} a
     left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
@@ -299,7 +303,7 @@ export function parseRunView(row: Row): RunView {
 }
 
 function parseAttempt(row: Row): AttemptView {
-  const [taskNo, attemptNo, fence, workerId, outcome, claimedAt, startedAt, endedAt, retryAt, error] = row;
+  const [taskNo, attemptNo, fence, workerId, outcome, claimedAt, startedAt, endedAt, retryAt, error, code] = row;
   return {
     taskNo: Number(taskNo) as TaskNo,
     attemptNo: Number(attemptNo) as AttemptNo,
@@ -311,11 +315,12 @@ function parseAttempt(row: Row): AttemptView {
     endedAt: instant(endedAt),
     retryAt: instant(retryAt),
     error: decodeNullableText(error ?? null),
+    code: decodeNullableText(code ?? null),
   };
 }
 
 function parseTask(row: Row): TaskView {
-  const [state, lostCount, returnReason, returnedAt, hasOutput, facts] = row.slice(ATTEMPT_COUNT);
+  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes] = row.slice(ATTEMPT_COUNT);
   return {
     ...parseAttempt(row),
     state: taskStates.word(Number(state)),
@@ -324,5 +329,6 @@ function parseTask(row: Row): TaskView {
     returnedAt: instant(returnedAt),
     hasOutput: hasOutput === 't',
     facts: facts ?? null,
+    notes: notes ?? null,
   };
 }

@@ -11,7 +11,7 @@ const insertAttemptRows = leafStatement(
   'insert_attempts',
   (leaf) => `
   insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-    retry_at, error)
+    retry_at, error, code)
   ${rowsOf(
     'shard smallint',
     'run_id bigint',
@@ -25,6 +25,7 @@ const insertAttemptRows = leafStatement(
     'ended_at bigint',
     'retry_at bigint',
     'error text',
+    'code text',
   )}`,
 );
 
@@ -42,6 +43,7 @@ export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): C
     plainArray(attempts.map((attempt) => attempt.endedAt)),
     nullableArray(attempts.map((attempt) => attempt.retryAt)),
     textArray(attempts.map((attempt) => attempt.error)),
+    textArray(attempts.map((attempt) => attempt.code)),
   );
 }
 

@@ -72,9 +72,9 @@ const keepAttempts = leafStatement(
   (leaf) => `
   with hit as (
     insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-      retry_at, error)
+      retry_at, error, code)
     select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
-        u.at, t.error
+        u.at, t.error, t.code
       from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
       join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
     returning 1)
@@ -88,7 +88,7 @@ const markCleared = leafStatement(
   with hit as (
     update task_${leaf} t set state = ${CLEARED}, budget_base = coalesce(u.budget_base, t.budget_base),
         lost_count = case when u.budget_base is null then t.lost_count else 0 end,
-        cleared_at = u.at, cleared_by = u.actor
+        cleared_at = u.at, cleared_by = u.actor, notes = coalesce(u.notes, t.notes)
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',
@@ -97,10 +97,11 @@ const markCleared = leafStatement(
         'budget_base integer',
         'at bigint',
         'actor text',
+        'notes text',
       )}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence
     returning 1)
-  select expect_rows('clear_tasks', count(*), $8::integer) from hit`,
+  select expect_rows('clear_tasks', count(*), $9::integer) from hit`,
 );
 
 export function clearTasks(leaf: Leaf, tasks: readonly TaskCleared[]): Call[] {
@@ -120,6 +121,7 @@ export function clearTasks(leaf: Leaf, tasks: readonly TaskCleared[]): Call[] {
       nullableArray(tasks.map((task) => (task.freshBudget ? task.attemptNo : null))),
       ats(tasks),
       textArray(tasks.map((task) => task.actor)),
+      textArray(tasks.map((task) => task.notes ?? null)),
       tasks.length,
     ),
   );

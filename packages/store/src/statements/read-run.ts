@@ -52,7 +52,8 @@ const selectTasks = leafStatement(
       array_agg(coalesce(t.retry_at, -1))::text, array_agg(coalesce(t.ended_at, -1))::text,
       array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text,
       json_object_agg(t.run_id || '/' || t.task_no, t.facts) filter (where t.facts is not null)::text,
-      json_object_agg(t.run_id || '/' || t.task_no, t.checkpoint) filter (where t.checkpoint is not null)::text
+      json_object_agg(t.run_id || '/' || t.task_no, t.checkpoint) filter (where t.checkpoint is not null)::text,
+      json_object_agg(t.run_id || '/' || t.task_no, t.notes) filter (where t.notes is not null)::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
     join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
@@ -77,6 +78,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
   );
   const facts = parseFacts(row[12]);
   const checkpoints = parseFacts(row[13]);
+  const notes = parseFacts(row[14]);
   for (let i = 0; i < workers.length; i++) {
     const runId = at(runIds, i) as RunId;
     const outcome = at(outcomes, i);
@@ -94,6 +96,7 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
       budgetBase: at(budgetBases, i),
       facts: facts?.[`${runId}/${at(taskNos, i)}`] ?? null,
       checkpoint: readCheckpointRef(checkpoints?.[`${runId}/${at(taskNos, i)}`]),
+      notes: notes?.[`${runId}/${at(taskNos, i)}`] ?? null,
     };
     const tasks = into.get(runId);
     if (tasks === undefined) into.set(runId, [task]);

@@ -28,6 +28,7 @@ const END_COLUMNS = [
   'error text',
   'facts text',
 ] as const;
+const MORE_COLUMNS = ['code text', 'notes text'] as const;
 const RETURN_COLUMNS = ['return_reason smallint', 'returned_at bigint'] as const;
 
 export type Claimed = TaskFold & { claim: NonNullable<TaskFold['claim']> };
@@ -54,9 +55,9 @@ export function insertRunningTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
 const insertWholeTasks = leafStatement(
   'insert_whole_tasks',
   (leaf) => `
-  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count, started_at, ended_at, retry_at, outcome, error, facts, return_reason,
-    returned_at)
-  ${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}`,
+  insert into task_${leaf} (${CLAIM_NAMES}, state, lost_count, started_at, ended_at, retry_at, outcome, error, facts, code, notes,
+    return_reason, returned_at)
+  ${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...MORE_COLUMNS, ...RETURN_COLUMNS)}`,
 );
 
 export function insertChangedTasks(leaf: Leaf, tasks: readonly Claimed[]): Call {
@@ -68,6 +69,7 @@ export function insertChangedTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
     plainArray(tasks.map(stateOf)),
     plainArray(tasks.map((task) => task.end?.lostCount ?? 0)),
     ...endColumns(tasks),
+    ...moreColumns(tasks),
     ...returnColumns(tasks),
   );
 }
@@ -115,12 +117,12 @@ const changeTasks = leafStatement(
         attempt_no = coalesce(u.attempt_no, t.attempt_no), fence = coalesce(u.fence, t.fence),
         worker_id = coalesce(u.worker_id, t.worker_id), claimed_at = coalesce(u.claimed_at, t.claimed_at),
         state = u.state, lost_count = coalesce(u.lost_count, t.lost_count), started_at = u.started_at,
-        ended_at = u.ended_at, retry_at = u.retry_at, outcome = u.outcome, error = u.error, facts = u.facts,
-        return_reason = u.return_reason, returned_at = u.returned_at
-      from (${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...RETURN_COLUMNS)}) u
+        ended_at = u.ended_at, retry_at = u.retry_at, outcome = u.outcome, error = u.error, facts = u.facts, code = u.code,
+        notes = coalesce(u.notes, t.notes), return_reason = u.return_reason, returned_at = u.returned_at
+      from (${rowsOf(...CLAIM_COLUMNS, 'state smallint', 'lost_count integer', ...END_COLUMNS, ...MORE_COLUMNS, ...RETURN_COLUMNS)}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
     returning 1)
-  select expect_rows('change_tasks', count(*), $18::integer) from hit`,
+  select expect_rows('change_tasks', count(*), $20::integer) from hit`,
 );
 
 export function changeKnownTasks(leaf: Leaf, tasks: readonly TaskFold[]): Call {
@@ -135,6 +137,7 @@ export function changeKnownTasks(leaf: Leaf, tasks: readonly TaskFold[]): Call {
     plainArray(tasks.map(stateOf)),
     nullableArray(tasks.map((task) => task.end?.lostCount ?? null)),
     ...endColumns(tasks),
+    ...moreColumns(tasks),
     ...returnColumns(tasks),
     tasks.length,
   );
@@ -159,6 +162,14 @@ function endColumns(tasks: readonly TaskFold[]): string[] {
     nullableArray(ends.map((end) => (end === null ? null : attemptOutcomes.code(end.outcome)))),
     textArray(ends.map((end) => end?.error ?? null)),
     textArray(ends.map((end) => end?.facts ?? null)),
+  ];
+}
+
+/** The code goes with the end, the notes stay until there are others. */
+function moreColumns(tasks: readonly TaskFold[]): string[] {
+  return [
+    textArray(tasks.map(({ last }) => (last.kind === 'AttemptEnded' ? last.code : null))),
+    textArray(tasks.map((task) => task.notes)),
   ];
 }
 
