@@ -3,6 +3,7 @@ import type { ClaimRef, ParentRef } from './command.ts';
 import type { Priority } from './dag/spec.ts';
 import type { Version } from './dag/version.ts';
 import type { Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
+import type { HookNews } from './match/news.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint.ts';
 
@@ -69,6 +70,8 @@ export interface SendAssignment {
   readonly missingUpstream: readonly number[];
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
+  /** What a hook is told; null for any other task. */
+  readonly news: HookNews | null;
   /** What an earlier attempt has left for this one; the host fetches it. */
   readonly checkpoint: CheckpointRef | null;
 }

@@ -15,6 +15,7 @@ export type * from './effect.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export * from './ids.ts';
 export { type Demand, demandOf } from './match/demand.ts';
+export type { HookNews } from './match/news.ts';
 export { type QueueKey, queueKey } from './match/ready-queue.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { adoptShards, dropShards, type Heads, restoreRuns } from './restore.ts';

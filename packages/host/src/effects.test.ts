@@ -39,7 +39,8 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
   const task = { name: 't', handler: 'h', queue: 'q', timeoutMs: null, needs: [...Array(upstreamCount).keys()] };
   const version = { no: 1, dag: { tenant: 'default', name: 'd' }, spec: {}, task: () => task, workText: () => '' };
   const upstream = { succeededUpstream: task.needs, failedUpstream: [], missingUpstream: [], checkpoint: null };
-  const assignment = { kind: 'SendAssignment', gateway: self, workerId, claim, version, hasParams: true, ...upstream };
+  const rest = { hasParams: true, news: null, ...upstream };
+  const assignment = { kind: 'SendAssignment', gateway: self, workerId, claim, version, ...rest };
   const answer = async (isThere: boolean) => {
     answers.shift()?.(isThere);
     await new Promise((resolve) => setImmediate(resolve));

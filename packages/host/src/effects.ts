@@ -2,6 +2,7 @@
 import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 import type { Children } from './children/children.ts';
+import { EVENT_TASK, errorKey, eventText } from './event-text.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { claimKey } from './gateway/session.ts';
 import type { Payloads } from './payloads.ts';
@@ -129,6 +130,7 @@ export class Effects {
       if (typeof output === 'string') upstream.push({ taskName: version.task(no as TaskNo).name, output });
     }
     const nameOf = (no: number) => version.task(no as TaskNo).name;
+    if (effect.news !== null) upstream.push({ taskName: EVENT_TASK, output: eventText(effect, effect.news, inputs) });
     return {
       shard,
       epoch,
@@ -164,12 +166,15 @@ export function payloadKeys({
   hasParams,
   succeededUpstream,
   checkpoint,
+  news = null,
 }: Pick<SendAssignment, 'claim' | 'hasParams' | 'succeededUpstream'> &
-  Partial<Pick<SendAssignment, 'checkpoint'>>): PayloadKey[] {
+  Partial<Pick<SendAssignment, 'checkpoint' | 'news'>>): PayloadKey[] {
   const { runId, taskNo } = claim;
   const keys: PayloadKey[] = succeededUpstream.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });
   if (checkpoint !== null && checkpoint !== undefined) keys.push({ runId, taskNo, checkpoint });
+  const reason = news === null ? null : errorKey(runId, news);
+  if (reason !== null) keys.push(reason);
   return keys;
 }
 

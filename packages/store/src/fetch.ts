@@ -3,6 +3,7 @@
  * run never comes with tasks of another commit.
  */
 import {
+  type AttemptNo,
   type DagId,
   type Need,
   type RunId,
@@ -13,6 +14,7 @@ import {
   type StoredRun,
   type StoredVersion,
   shardOfRun,
+  type TaskNo,
   type TenantId,
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
@@ -180,16 +182,53 @@ export async function fetchPayloads(
 ): Promise<Map<string, string>> {
   const payloads = new Map<string, string>();
   if (keys.length === 0) return payloads;
-  const calls = [...byLeaf(keys, (key) => leafOfRun(days, key.runId))].map(([leaf, list]) =>
-    call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map(numberOf))),
-  );
-  const names = new Map(keys.map((key) => [`${key.runId}/${numberOf(key)}`, payloadName(key)]));
+  const leafOf = (key: PayloadKey) => leafOfRun(days, key.runId);
+  const bodies = keys.filter(({ errorOf }) => errorOf === undefined);
+  const calls = [
+    ...[...byLeaf(bodies, leafOf)].map(([leaf, list]) =>
+      call(selectPayloads(leaf), ...keyColumns(list), plainArray(list.map(numberOf))),
+    ),
+    ...[...byLeaf(keys.filter(isError), leafOf)].map(([leaf, list]) => readErrors(leaf, list)),
+  ];
+  const names = new Map(bodies.map((key) => [`${key.runId}/${numberOf(key)}`, payloadName(key)]));
   for (const { rows } of await database.snapshot((ask) => ask(calls, { last: true }))) {
-    for (const [id, number, body] of rows) {
-      payloads.set(names.get(`${Number(id)}/${Number(number)}`) ?? '', decodeText(body ?? ''));
+    for (const [id, number, body, attemptNo] of rows) {
+      const name =
+        attemptNo === undefined
+          ? names.get(`${Number(id)}/${Number(number)}`)
+          : errorName(Number(id), Number(number), Number(attemptNo));
+      payloads.set(name ?? '', decodeText(body ?? ''));
     }
   }
   return payloads;
+}
+
+type ErrorKey = PayloadKey & { readonly errorOf: AttemptNo };
+
+function isError(key: PayloadKey): key is ErrorKey {
+  return key.errorOf !== undefined;
+}
+
+function errorName(runId: number, taskNo: number, attemptNo: number): string {
+  return payloadName({ runId: runId as RunId, taskNo: taskNo as TaskNo, errorOf: attemptNo as AttemptNo });
+}
+
+/** Of the task's row for its newest attempt, unless that runs; of its own for any other. Both by primary key. */
+const selectErrors = leafStatement(
+  'select_errors',
+  (leaf) => `
+  select u.run_id, u.task_no, coalesce(a.error, t.error), u.attempt_no
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[]) as u (shard, run_id, task_no, attempt_no)
+    left join ${readable('attempt', leaf)} a
+      on a.shard = u.shard and a.run_id = u.run_id and a.task_no = u.task_no and a.attempt_no = u.attempt_no
+    left join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
+      and t.attempt_no = u.attempt_no and t.outcome is not null
+   where coalesce(a.error, t.error) is not null`,
+);
+
+function readErrors(leaf: Leaf, keys: readonly ErrorKey[]): Call {
+  const numbers = plainArray(keys.map(({ taskNo }) => taskNo ?? PARAMS_TASK_NO));
+  return call(selectErrors(leaf), ...keyColumns(keys), numbers, plainArray(keys.map(({ errorOf }) => errorOf)));
 }
 
 function numberOf({ taskNo, checkpoint }: PayloadKey): number {

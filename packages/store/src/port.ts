@@ -7,6 +7,7 @@
  */
 import type {
   AdmittedCount,
+  AttemptNo,
   Change,
   CheckpointRef,
   DagId,
@@ -156,6 +157,8 @@ export interface PayloadKey {
   readonly taskNo: TaskNo | null;
   /** In place of its output, what an attempt of the task has left for the next one. Only the newest one is there. */
   readonly checkpoint?: CheckpointRef;
+  /** In place of its output, why this attempt of the task failed, if it did. */
+  readonly errorOf?: AttemptNo;
 }
 
 export interface DagFound {
@@ -194,7 +197,8 @@ export interface Store {
 }
 
 /** The key of a payload in the answer of `fetchPayloads`. */
-export function payloadName({ runId, taskNo, checkpoint }: PayloadKey): string {
+export function payloadName({ runId, taskNo, checkpoint, errorOf }: PayloadKey): string {
+  if (errorOf !== undefined) return `${runId}/${taskNo}!${errorOf}`;
   if (checkpoint !== undefined) return `${runId}/${taskNo}@${checkpoint.fence}.${checkpoint.no}`;
   return `${runId}/${taskNo ?? 'params'}`;
 }

@@ -4,6 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { HOOK_EVENTS } from '@signalbox/protocol';
 import type { Bundle, CompileProblem, SourceFile, Spot } from '../compiled.ts';
 import { buildBundle } from '../module/bundle.ts';
 import { evaluate } from '../module/evaluate.ts';
@@ -35,9 +36,9 @@ export function takeCalls(written: Record<string, unknown>, file: SourceFile, re
   const problems: CompileProblem[] = [];
   const calls: Call[] = [];
   if (!Array.isArray(written.tasks)) return { definition: written, calls, problems };
-  const tasks = written.tasks.map((task: unknown, no) => {
+  /** What a task, an undo or a hook does; `name` is what its function gets in the bundle. */
+  const take = (task: unknown, path: string, name: string): unknown => {
     if (!isObject(task)) return task;
-    const path = `tasks[${no}]`;
     const refuse = (field: string, message: string, remedy: string): void => {
       problems.push({
         file: file.shown,
@@ -52,7 +53,6 @@ export function takeCalls(written: Record<string, unknown>, file: SourceFile, re
     }
     if (!('call' in task)) return task;
     const { call, ...rest } = task;
-    const name = `${String(written.name)}/${String(task.name)}`;
     const match = typeof call === 'string' ? FORM.exec(call) : null;
     if (match === null) refuse('call', 'is no function of a file', EXAMPLE);
     else {
@@ -68,8 +68,24 @@ export function takeCalls(written: Record<string, unknown>, file: SourceFile, re
       calls.push({ name, path: target, exported: match[2] ?? 'default', spot, written: String(call) });
     }
     return 'function' in rest ? rest : { ...rest, function: name };
+  };
+  const takeHooks = (owner: Record<string, unknown>, path: string, name: string): Record<string, unknown> => {
+    if (!isObject(owner.hooks)) return owner;
+    const hooks = Object.entries(owner.hooks).map(([field, hook]) => {
+      const suffix = HOOK_EVENTS.find((event) => event.field === field)?.suffix ?? field;
+      return [field, take(hook, `${path}hooks.${field}`, `${name}:${suffix}`)];
+    });
+    return { ...owner, hooks: Object.fromEntries(hooks) };
+  };
+  const tasks = written.tasks.map((task: unknown, no) => {
+    const [path, name] = [`tasks[${no}]`, `${String(written.name)}/${String(isObject(task) ? task.name : '')}`];
+    const taken = take(task, path, name);
+    if (!isObject(taken)) return taken;
+    const undone = 'undo' in taken ? { ...taken, undo: take(taken.undo, `${path}.undo`, `${name}:undo`) } : taken;
+    return takeHooks(undone, `${path}.`, name);
   });
-  return { definition: { ...written, tasks }, calls, problems };
+  const definition = takeHooks({ ...written, tasks }, '', `${String(written.name)}/run`);
+  return { definition, calls, problems };
 }
 
 const isWithin = (path: string, folder: string): boolean => path.startsWith(folder + sep);

@@ -1,5 +1,7 @@
 /** A file of code: bundled, loaded in a process of its own, and asked for its dags. */
+
 import { basename } from 'node:path';
+import { worksIn } from '@signalbox/protocol';
 import { checkDag } from '../check-dag.ts';
 import {
   type Bundle,
@@ -50,7 +52,7 @@ function takeDags({ dags }: Held, bundle: Bundle, file: SourceFile): Omit<FileRe
       const found = at === null ? null : places.find(at);
       return found === null ? NOWHERE : { file: found.file, line: found.line, column: found.column };
     };
-    const hasFunctions = dag.definition.tasks.some((task) => task.function !== undefined);
+    const hasFunctions = worksIn(dag.definition).some((work) => work.function !== undefined);
     const definition = hasFunctions ? { ...dag.definition, bundle: bundle.hash } : dag.definition;
     const found = checkDag(definition, file.shown, ({ path }) => {
       const [, kind, no] = /^(tasks|groups)\[(\d+)\]/.exec(path) ?? [];

@@ -56,11 +56,13 @@ export class Graph {
   readonly befores: ReadonlyMap<number, readonly number[]>;
   /** The hook before the whole run; -1 without one. */
   readonly runBefore: number;
+  private readonly all: readonly GraphTask[];
   private readonly beforeHooks: ReadonlySet<number>;
 
   constructor({ tasks: all, onFailure = 'continue' }: GraphSpec) {
     const count = all.length;
     this.taskCount = count;
+    this.all = all;
     const tasks = all.map((task) => (closingKind(task) === null ? task : CLOSES));
     this.needs = tasks.map(({ needs }) => needs);
     this.upstreamCount = Int32Array.from(tasks, ({ needs }) => needs.length);
@@ -128,6 +130,13 @@ export class Graph {
     const all = new Set([...from, ...this.reach(from)]);
     for (const [no, befores] of this.befores) if (all.has(no)) for (const before of befores) all.add(before);
     return [...all];
+  }
+
+  /** The tasks whose outputs a task may see: what it needs; an undo or a hook what the one that it belongs to sees, and that one. */
+  seenBy(no: number): readonly number[] {
+    const { needs, undoes, hook } = this.all[no]!;
+    const of = undoes ?? hook?.of ?? null;
+    return of === null ? needs : [of, ...this.needs[of]!];
   }
 
   /** Whether it is a hook that another task, or all of the run, waits for. */

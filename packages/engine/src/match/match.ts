@@ -16,6 +16,7 @@ import { notesOf } from '../task/notes.ts';
 import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
+import { newsFor } from './news.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
@@ -105,6 +106,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     version,
     ...visibleTo(state, run, claim.taskNo),
     memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
+    news: newsFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });
   watchLease(state, worker);
@@ -131,6 +133,6 @@ const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];
 /** Those of its upstream tasks whose state is one of these, or is none of these. */
 function upstream({ runs, tasks }: State, run: number, taskNo: number, codes: readonly number[], isIn = true) {
   const base = runs.base[run]!;
-  const needs = runs.versionOf(run).graph.needs[taskNo]!;
-  return needs.filter((no) => codes.includes(tasks.state[base + no]!) === isIn);
+  const seen = runs.versionOf(run).graph.seenBy(taskNo);
+  return seen.filter((no) => codes.includes(tasks.state[base + no]!) === isIn);
 }

@@ -1,6 +1,7 @@
 /** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
+import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
@@ -44,8 +45,7 @@ export const taskDefinitionSchema = z.strictObject({
   branch: z.boolean().optional(),
   /** An empty output skips the tasks needing it, or with `all` everything behind it. */
   shortCircuit: z.union([z.boolean(), z.literal('all')], 'must be true, false or all').optional(),
-  /** One of the tasks that the rule `all_done_setup_success` asks for. */
-  setup: z.boolean().optional(),
+  ...closingTaskFields,
   ...placeFields,
 });
 
@@ -83,6 +83,7 @@ export const dagDefinitionSchema = z.strictObject({
   schedule: scheduleSchema.nullable().default(null),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
+  ...closingDagFields,
   /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())], 'must be a JSON Schema').optional(),
 });

@@ -3,9 +3,10 @@
  * shows. It has `call`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
  */
 import { z } from 'zod';
+import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
 
-interface Words {
+export interface Words {
   readonly description: string;
   readonly examples?: readonly unknown[];
 }
@@ -167,7 +168,7 @@ const WORDS: Readonly<Record<string, Words>> = {
       'An output that is empty or false skips the tasks that need it; with all, everything behind it whatever its rule.',
     examples: [true, 'all'],
   },
-  'tasks[].setup': { description: 'One of the tasks that the rule all_done_setup_success asks for.' },
+  ...CLOSING_WORDS,
   'tasks[].map.over': MAP_OVER,
   'tasks[].map.mode': MAP_MODE,
   'groups[].map.over': MAP_OVER,
@@ -226,19 +227,33 @@ export function dagJsonSchema(): JsonSchema {
   const { bundle: _bundle, ...fields } = schema.properties ?? {};
   schema.properties = { $schema: { type: 'string' }, ...fields };
   const task = schema.properties.tasks?.items as Schema;
-  const { name, function: _function, ...rest } = task.properties ?? {};
-  task.properties = {
-    name: name as Schema,
-    call: { type: 'string', pattern: '^\\.\\.?/[^#]+\\.m?[jt]s(#[A-Za-z_$][\\w$]*)?$' },
-    ...rest,
-  };
-  task.oneOf = ['call', 'run', 'http', 'handler', 'dag'].map((kind) => ({ required: [kind] }));
+  for (const each of [task, task.properties?.undo, ...hooksIn(task), ...hooksIn(schema)]) writeCall(each);
   describe(schema, '');
   return { $schema: schema.$schema, title: 'Signalbox dag', ...schema };
 }
 
+function hooksIn({ properties }: Schema): (Schema | undefined)[] {
+  return Object.values(properties?.hooks?.properties ?? {});
+}
+
+/** People write `call`; the compiler makes `function` of it. */
+function writeCall(task: Schema | undefined): void {
+  if (task === undefined) return;
+  const { name, function: _function, ...rest } = task.properties ?? {};
+  task.properties = {
+    ...(name === undefined ? {} : { name }),
+    call: { type: 'string', pattern: '^\\.\\.?/[^#]+\\.m?[jt]s(#[A-Za-z_$][\\w$]*)?$' },
+    ...rest,
+  };
+  const kinds = ['call', 'run', 'http', 'handler', 'dag'].filter((kind) => kind in (task.properties ?? {}));
+  task.oneOf = kinds.map((kind) => ({ required: [kind] }));
+}
+
+/** An undo or a hook has fields of a task, and the words for them. */
+const SIDE_TASK = /^(tasks\[\]\.)?(undo|hooks\.\w+)\./;
+
 function describe(schema: Schema, path: string): void {
-  const words = WORDS[path];
+  const words = WORDS[path] ?? WORDS[path.replace(SIDE_TASK, 'tasks[].')];
   if (words !== undefined) Object.assign(schema, words);
   if (path.endsWith('timeout')) {
     const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import type { ParamsSchema } from '../params/schema.ts';
+import type { HookEvent } from './closing.ts';
 import { type Priority, problemsOf } from './common.ts';
 import {
   dagDefinitionSchema,
@@ -15,6 +16,7 @@ import {
 } from './dag-definition.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
+import { readClosing } from './read-closing.ts';
 import { type ConditionShape, checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
@@ -40,6 +42,10 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly branch?: true;
   readonly shortCircuit?: 'next' | 'all';
   readonly setup?: true;
+  /** Its setups; runs however the run goes. */
+  readonly teardown?: readonly number[];
+  readonly undoes?: number;
+  readonly hook?: { readonly of: number | null; readonly on: HookEvent };
   readonly facts?: readonly Path[];
   /** The innermost group that it is in. */
   readonly group?: number;
@@ -65,6 +71,7 @@ export interface DagSpecShape {
   readonly bundle?: string;
   readonly on?: { readonly event: string };
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
+  readonly compensate?: true;
   readonly paramFacts?: readonly Path[];
   readonly paramsSchema?: ParamsSchema;
   readonly defaultParams?: string;
@@ -155,19 +162,23 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     problems.push({ path, message: `go in a circle: ${describeCycle(cycle, tasks)}` });
   }
   refuseIf(problems, dag);
+  const closing = readClosing(definition, { numbers, groups, needs, works }, problems);
+  refuseIf(problems, dag);
 
+  const own = tasks.map((task, no) => ({
+    name: task.name,
+    ...(works[no] ?? { handler: '' }),
+    queue: task.queue,
+    needs: closing.needs[no] ?? [],
+    retry: retryPolicy(task.retries),
+    timeoutMs: task.timeout,
+    ...graphFields(task, no, conditions, facts),
+    ...closing.fieldsOf(no),
+    ...groups.fieldsOf(no),
+    ...limitSpec(task),
+  }));
   const spec: DagSpecShape = {
-    tasks: tasks.map((task, no) => ({
-      name: task.name,
-      ...(works[no] ?? { handler: '' }),
-      queue: task.queue,
-      needs: needs[no] ?? [],
-      retry: retryPolicy(task.retries),
-      timeoutMs: task.timeout,
-      ...graphFields(task, no, conditions, facts),
-      ...groups.fieldsOf(no),
-      ...limitSpec(task),
-    })),
+    tasks: [...own, ...closing.added],
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
@@ -178,6 +189,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),
+    ...(definition.compensate === true ? { compensate: true as const } : {}),
     ...params,
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),
     ...(groups.specs.length === 0 ? {} : { groups: groups.specs }),

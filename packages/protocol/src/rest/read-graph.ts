@@ -65,7 +65,6 @@ export function graphFields(task: Tasks[number], no: number, { when }: ReadCondi
     ...(task.shortCircuit === undefined || task.shortCircuit === false
       ? {}
       : { shortCircuit: task.shortCircuit === 'all' ? ('all' as const) : ('next' as const) }),
-    ...(task.setup === true ? { setup: true as const } : {}),
     ...(paths === undefined ? {} : { facts: paths }),
   };
 }

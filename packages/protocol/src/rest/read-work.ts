@@ -3,9 +3,9 @@ import type { Problem } from '../errors.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { readReference } from './references.ts';
-import type { ChildWork, InputSource, WorkShape } from './work.ts';
+import type { ChildWork, InputSource, WorkShape, workFields } from './work.ts';
 
-type Task = ParsedDagDefinition['tasks'][number];
+type Task = Pick<ParsedDagDefinition['tasks'][number], keyof typeof workFields>;
 type Kind = 'handler' | 'function' | 'run' | 'http' | 'dag';
 
 const KINDS: readonly Kind[] = ['handler', 'function', 'run', 'http', 'dag'];
@@ -35,6 +35,8 @@ export function* tasksInInputs({ inputs }: Task): Generator<{ readonly input: st
 
 interface Around {
   readonly taskNo: number;
+  /** Where it is written, when that is not the task itself. */
+  readonly path?: string;
   readonly hasBundle: boolean;
   readonly numbers: ReadonlyMap<string, number>;
   readonly groups: ReadGroups;
@@ -61,8 +63,7 @@ function sourceOf(value: unknown, { taskNo, numbers, groups }: Around): InputSou
 }
 
 export function readWork(task: Task, around: Around, problems: Problem[]): ReadWork {
-  const { taskNo, hasBundle } = around;
-  const path = `tasks[${taskNo}]`;
+  const { taskNo, hasBundle, path = `tasks[${taskNo}]` } = around;
   const kinds = KINDS.filter((kind) => task[kind] !== undefined);
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) {

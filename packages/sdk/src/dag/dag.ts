@@ -9,6 +9,7 @@ import type { MapBuilder, MapOver } from './map-options.ts';
 import { DagMistake, type Place, placeOfCall } from './mistake.ts';
 import { plain, plainInputs, plainMap } from './plain.ts';
 import { makeRef, type Ref } from './ref.ts';
+import { hooksDefinition, sideDefinition } from './side-tasks.ts';
 import type { DagBuilder, DagOptions, HttpOptions, ProcessOptions, Task } from './task-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
@@ -64,7 +65,10 @@ export function dag<Params = unknown>(
   }
   tasks.isOver = true;
   const groups = tasks.groups.length === 0 ? {} : { groups: tasks.groups };
-  const definition = { name, ...(plain(options, '', place) as DagOptions), ...groups, tasks: tasks.definitions };
+  const { hooks, ...fields } = options;
+  const ofRun = hooks === undefined ? {} : { hooks: hooksDefinition(hooks, `${name}/run`, place, tasks.keep) };
+  const said = plain(fields, '', place) as Omit<DagOptions, 'hooks'>;
+  const definition = { name, ...said, ...ofRun, ...groups, tasks: tasks.definitions };
   return Object.freeze({
     [DAG]: true as const,
     name,
@@ -87,6 +91,8 @@ interface AnyOptions {
   readonly needs?: readonly Pick<Task, 'name'>[];
   readonly inputs?: Readonly<Record<string, unknown>> | undefined;
   readonly map?: MapOver | undefined;
+  readonly teardown?: true | Pick<Task, 'name'> | readonly Pick<Task, 'name'>[] | undefined;
+  readonly hooks?: object | undefined;
 }
 
 /** Where a task is made: the group that it is in, and the maps around it, outermost first. */
@@ -103,6 +109,9 @@ class Tasks {
   readonly groupPlaces: (Place | null)[] = [];
   readonly functions: Record<string, Handler> = {};
   isOver = false;
+  readonly keep = (key: string, run: Handler): void => {
+    this.functions[key] = run;
+  };
   readonly #dag: string;
   readonly #names = new Set<string>();
   /** What stands for tasks of this dag: as they were made, and as they are seen from outside a map. */
@@ -133,6 +142,15 @@ class Tasks {
       const call = plain({ url, method, headers, body, expect, timeout }, 'http', place) as TaskDefinition['http'];
       return this.#add(name, { http: call }, common, { ...around, place });
     };
+    const undo: DagBuilder<Params>['undo'] = (of, side) => {
+      const place = placeOfCall(undo);
+      const name = this.#needed(of, 'undo', place);
+      const definition = this.definitions.find((each) => each.name === name) as Mutable<TaskDefinition>;
+      if (definition.undo !== undefined) {
+        throw new DagMistake(`task ${name} has two undos in dag ${this.#dag}`, 'Take one of them out.', place);
+      }
+      definition.undo = sideDefinition(side, { key: `${this.#dag}/${name}:undo`, place, keep: this.keep });
+    };
     const group = <Made>(name: string, build: (builder: DagBuilder<Params>) => Made): Made => {
       const place = placeOfCall(group);
       this.#addGroup(name, {}, { ...around, place });
@@ -154,7 +172,7 @@ class Tasks {
       refuseAsync(made, `map ${name}`, place);
       return this.#seenFromOutside(made, around);
     };
-    return { task, process, http, group, map, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;
+    return { task, process, http, undo, group, map, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;
   }
 
   #addGroup(name: string, definition: Pick<GroupDefinition, 'map'>, around: Around & { place: Place | null }): void {
@@ -184,7 +202,7 @@ class Tasks {
   ): Task {
     const { group, maps, place } = around;
     this.#take('task', name, place);
-    const { needs = [], inputs, map, ...rest } = options;
+    const { needs = [], inputs, map, teardown, hooks, ...rest } = options;
     const definition: Mutable<TaskDefinition> = {
       name,
       ...(group === null ? {} : { group }),
@@ -192,6 +210,11 @@ class Tasks {
       ...(map === undefined ? {} : { map: plainMap(map, around) as NonNullable<TaskDefinition['map']> }),
       ...(plain(rest, '', place) as Partial<TaskDefinition>),
     };
+    if (teardown !== undefined) {
+      const setups = teardown === true ? [] : [teardown].flat();
+      definition.teardown = teardown === true || setups.map((setup) => this.#needed(setup, name, place));
+    }
+    if (hooks !== undefined) definition.hooks = hooksDefinition(hooks, `${this.#dag}/${name}`, place, this.keep);
     if (needs.length > 0) definition.needs = needs.map((need) => this.#needed(need, name, place));
     if (inputs !== undefined) definition.inputs = plainInputs(inputs, around);
     this.definitions.push(definition);

@@ -4,6 +4,7 @@ import type { HandlerContext } from '../handler.ts';
 import type { Jsonified } from './jsonified.ts';
 import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
+import type { Hooks, Side, UndoContext } from './side-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
 
@@ -38,8 +39,17 @@ interface Common {
   readonly branch?: boolean;
   /** An output that is empty or false skips the tasks needing it; with `'all'`, everything behind it whatever its rule. */
   readonly shortCircuit?: boolean | 'all';
-  /** One of the tasks that the rule `all_done_setup_success` asks for. */
+  /** Makes something that a teardown takes down; the rule `all_done_setup_success` asks for the success of these. */
   readonly setup?: boolean;
+  /**
+   * Takes down what these tasks have made, however the run goes: runs once all that works with it has ended, if one of them
+   * succeeded. `true`: whatever came before it.
+   *
+   * @example task('drop-cluster', { teardown: makeCluster }, ({ upstream }) => …)
+   */
+  readonly teardown?: true | Pick<Task, 'name'> | readonly Pick<Task, 'name'>[];
+  /** Tasks of their own around this one. */
+  readonly hooks?: Hooks;
   /** Workers take tasks of the queues that they were started with. */
   readonly queue?: string;
   /** For one attempt. */
@@ -97,7 +107,10 @@ export interface HttpOutput<Body = unknown> {
   readonly body: Body;
 }
 
-export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle'>;
+export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle' | 'hooks'> & {
+  /** Tasks of their own around each run. */
+  readonly hooks?: Hooks;
+};
 
 type Run<Inputs, Params, Item, Output> = (context: HandlerContext<Inputs, Params, Item>) => Output;
 type NoInputs = object;
@@ -138,6 +151,15 @@ export interface DagBuilder<Params, Item = unknown> {
   readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
   /** A task that is an HTTP call. `Body` is what its answer is expected to be, when that is JSON. */
   readonly http: <Body = unknown>(name: string, options: HttpOptions) => Task<HttpOutput<Body>>;
+  /**
+   * What undoes a task, when the run fails or is cancelled and the dag has `compensate: true`. It has the inputs of the task,
+   * and its output as the input `output`.
+   *
+   * @example
+   * const charge = task('charge', ({ params }) => pay(params.order));
+   * undo(charge, ({ inputs }) => refund(inputs.output.payment));
+   */
+  readonly undo: <Output>(task: Task<Output>, side: Side<UndoContext<Output, Params>>) => void;
   /** Tasks that run once for each item of a list, each item by itself. */
   readonly map: MakeMap<Params>;
   /** Tasks that belong together: they are shown together. Returns what the function returns. */

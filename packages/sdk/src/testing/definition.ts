@@ -1,5 +1,5 @@
 /** What can be tried: a dag of `dag()`, or a definition that was read from YAML. */
-import type { DagDefinition } from '@signalbox/protocol';
+import { type DagDefinition, worksIn } from '@signalbox/protocol';
 import { type Dag, isDag } from '../dag/dag.ts';
 import type { Handler } from '../handler.ts';
 
@@ -10,7 +10,7 @@ const SOME_BUNDLE = '0'.repeat(64);
 
 export function definitionOf(dag: Testable): DagDefinition {
   const definition = isDag(dag) ? dag.definition : dag;
-  const hasFunctions = definition.tasks.some((task) => task.function !== undefined);
+  const hasFunctions = worksIn(definition).some((work) => work.function !== undefined);
   return hasFunctions && definition.bundle === undefined ? { ...definition, bundle: SOME_BUNDLE } : definition;
 }
 

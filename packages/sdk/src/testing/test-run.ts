@@ -13,7 +13,14 @@ import {
 } from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
 import { zoneData } from '@signalbox/host/zones';
-import { checkParams, type DagSpecShape, SignalboxError, toDagSpec } from '@signalbox/protocol';
+import {
+  checkParams,
+  type DagSpecShape,
+  EVENT_TASK,
+  HOOK_EVENTS,
+  SignalboxError,
+  toDagSpec,
+} from '@signalbox/protocol';
 import type { Asker } from '../asking.ts';
 import type { Dag } from '../dag/dag.ts';
 import { AttemptStopped, PermanentError } from '../handler.ts';
@@ -159,6 +166,7 @@ class World {
     const upstream = Object.fromEntries(
       sent.succeededUpstream.map((no) => [nameOf(no), this.#outputs.get(nameOf(no))]),
     );
+    if (sent.news !== null) upstream[EVENT_TASK] = this.#eventOf(sent.news);
     const running: Running = {
       attempt,
       controller,
@@ -210,6 +218,16 @@ class World {
       },
       assertOwned: async () => ask({ kind: 'AssertOwned', claim, workerId }),
     };
+  }
+
+  /** What a hook is told, as by a server. */
+  #eventOf({ on, taskNo, outcome, attemptNo, failed }: NonNullable<SendAssignment['news']>): object {
+    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
+    const task = taskNo === null ? null : nameOf(taskNo);
+    const ended = this.#ended.findLast((one) => one.task === task && one.number === attemptNo);
+    const error = ended?.error instanceof Error ? ended.error.message : null;
+    const event = HOOK_EVENTS.find((each) => each.on === on)?.suffix ?? on;
+    return { event, task, outcome, attempt: attemptNo, error, failed: failed.map(nameOf) };
   }
 
   /** All that run by now have settled, or have used up the patience: then only their timeout can end them. */

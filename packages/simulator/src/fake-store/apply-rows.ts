@@ -129,6 +129,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         lostCount,
         output,
         facts,
+        error,
       } = change;
       const attempt = `${runId}/${taskNo}/${attemptNo}`;
       require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
@@ -137,6 +138,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const notes = change.notes ?? task.notes;
       setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts, notes });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
+      if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
       return;
     }
     case 'TaskCleared': {

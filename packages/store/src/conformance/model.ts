@@ -165,11 +165,13 @@ export class Model {
         this.task(change.runId, change.taskNo).state = 'returned';
         return;
       case 'AttemptEnded': {
-        const { runId, taskNo, taskState: state, outcome, retryAt, endedAt, lostCount, output, facts } = change;
+        const { runId, taskNo, attemptNo, taskState: state, outcome, retryAt, endedAt } = change;
+        const { lostCount, output, facts, error } = change;
         const task = this.task(runId, taskNo);
         const notes = change.notes ?? task.notes;
         Object.assign(task, { state, outcome, retryAt, endedAt, lostCount, facts, notes });
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
+        if (error !== null) this.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
         return;
       }
       case 'TaskCleared': {

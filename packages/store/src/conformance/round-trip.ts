@@ -1,5 +1,5 @@
 /** What was committed is what is loaded: for any row of valid changes, under any cut into batches (I10, I19, I58). */
-import type { DagId, Instant, Need, ShardNo, StoredRun } from '@signalbox/engine';
+import type { AttemptNo, DagId, Instant, Need, ShardNo, StoredRun } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
@@ -103,6 +103,9 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
 async function comparePayloads(reader: Store, model: Model): Promise<void> {
   const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] => [
     ...[null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo })),
+    ...tasks.flatMap(({ taskNo, attemptNo }) =>
+      Array.from({ length: attemptNo }, (_, i) => ({ runId, taskNo, errorOf: (i + 1) as AttemptNo })),
+    ),
     ...tasks.flatMap(({ taskNo, checkpoint }) => (checkpoint === null ? [] : [{ runId, taskNo, checkpoint }])),
   ];
   const found = await reader.fetchPayloads(model.allRuns().flatMap(ofRun));

@@ -1,0 +1,45 @@
+/** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
+import type { HookEvent } from '../dag/spec.ts';
+import type { AttemptNo, TaskNo } from '../ids.ts';
+import { slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { outcomeOf } from '../task/closing.ts';
+import type { TaskState } from '../task/outcome.ts';
+import { FAILED, SUCCEEDED, TASK_STATE_NAMES } from '../task/task-table.ts';
+
+export interface HookNews {
+  readonly on: HookEvent;
+  /** Null for a hook of the run. */
+  readonly taskNo: TaskNo | null;
+  /** Of the task, or of the run; null when it has none yet. */
+  readonly outcome: TaskState | null;
+  /** The attempt of the task that it is about; 0 for none. */
+  readonly attemptNo: AttemptNo;
+  /** The tasks of the run that failed by themselves, for a hook of the run. */
+  readonly failed: readonly number[];
+}
+
+const MOST_FAILED = 100;
+
+/** Null for what is no hook. */
+export function newsFor(state: State, run: number, taskNo: TaskNo): HookNews | null {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  const { hook } = version.task(taskNo);
+  if (hook === undefined) return null;
+  const { on, of } = hook;
+  if (of === null) {
+    const failed = version.spec.tasks.flatMap((_, no) => (tasks.state[slotOf(state, run, no)] === FAILED ? [no] : []));
+    const outcome = outcomeOf(runs.outcome[run]!);
+    return { on, taskNo: null, outcome, attemptNo: 0 as AttemptNo, failed: failed.slice(0, MOST_FAILED) };
+  }
+  const slot = slotOf(state, run, of);
+  const code = tasks.state[slot]!;
+  return {
+    on,
+    taskNo: of as TaskNo,
+    outcome: code < SUCCEEDED ? null : TASK_STATE_NAMES[code]!,
+    attemptNo: tasks.attemptNo[slot] as AttemptNo,
+    failed: [],
+  };
+}

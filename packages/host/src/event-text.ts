@@ -1,0 +1,37 @@
+/** What a hook is told, as JSON: it comes among the outputs that it sees, under a name that no task can have. */
+import type { HookEvent, HookNews, RunId, SendAssignment, TaskNo } from '@signalbox/engine';
+import type { PayloadKey } from '@signalbox/store';
+
+/** The same as in a definition's inputs: see `read-closing.ts` of the protocol. */
+export const EVENT_TASK = '@event';
+
+const WORDS: Readonly<Record<HookEvent, string>> = {
+  before: 'before',
+  after: 'after',
+  success: 'on_success',
+  failure: 'on_failure',
+  retry: 'on_retry',
+  slow: 'on_slow',
+};
+
+/** Where the reason of the attempt is that it is about; null when there was none. */
+export function errorKey(runId: RunId, { taskNo, attemptNo }: HookNews): PayloadKey | null {
+  return taskNo === null || attemptNo === 0 ? null : { runId, taskNo, errorOf: attemptNo };
+}
+
+export function eventText(
+  { claim, version }: Pick<SendAssignment, 'claim' | 'version'>,
+  news: HookNews,
+  inputs: (key: PayloadKey) => string | null | undefined,
+): string {
+  const nameOf = (no: number) => version.task(no as TaskNo).name;
+  const key = errorKey(claim.runId, news);
+  return JSON.stringify({
+    event: WORDS[news.on],
+    task: news.taskNo === null ? null : nameOf(news.taskNo),
+    outcome: news.outcome,
+    attempt: news.attemptNo,
+    error: key === null ? null : (inputs(key) ?? null),
+    failed: news.failed.map(nameOf),
+  });
+}

@@ -1,0 +1,56 @@
+/** What runs beside tasks and runs: what undoes a task, and hooks. */
+import type { DagDefinition } from '@signalbox/protocol';
+import type { HandlerContext } from '../handler.ts';
+import type { Duration } from './task-options.ts';
+
+type SideDefinition = NonNullable<DagDefinition['tasks'][number]['undo']>;
+
+interface SideCommon {
+  /** That of the task which it belongs to, unless told. */
+  readonly queue?: string;
+  readonly timeout?: Duration;
+  readonly retries?: NonNullable<SideDefinition['retries']>;
+}
+
+/** A function, a function with options, a process, or an HTTP call. */
+export type Side<Context> =
+  | ((context: Context) => unknown)
+  | (SideCommon & {
+      readonly function: (context: Context) => unknown;
+      readonly inProcess?: boolean;
+      readonly secrets?: readonly string[];
+    })
+  | (SideCommon & Pick<SideDefinition, 'run' | 'shell' | 'env' | 'cwd' | 'secrets'> & { readonly run: unknown })
+  | (SideCommon & { readonly http: NonNullable<SideDefinition['http']> });
+
+/** What a hook is told. */
+export interface HookInputs {
+  readonly event: 'before' | 'after' | 'on_success' | 'on_failure';
+  /** The task that it belongs to; null for a hook of the run. */
+  readonly task: string | null;
+  /** What became of the task, or of the run; null as long as that is open. */
+  readonly outcome: string | null;
+  /** Of the task, the one that it is about; 0 for none. */
+  readonly attempt: number;
+  /** Why that attempt failed. */
+  readonly error: string | null;
+  /** For a hook of the run: the tasks that failed by themselves. */
+  readonly failed: readonly string[];
+}
+
+type Hook<Params> = Side<HandlerContext<HookInputs, Params>>;
+
+export interface Hooks<Params = unknown> {
+  /** Before it begins; it must succeed. */
+  readonly before?: Hook<Params>;
+  /** After it has ended, in whatever way. */
+  readonly after?: Hook<Params>;
+  readonly onSuccess?: Hook<Params>;
+  readonly onFailure?: Hook<Params>;
+}
+
+/** What undoes a task sees: the inputs of the task, and what it returned. */
+export type UndoContext<Output, Params> = HandlerContext<
+  { readonly output: Output } & Readonly<Record<string, unknown>>,
+  Params
+>;
