@@ -1,5 +1,6 @@
 /** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
 import { applyDagChange } from './apply/apply-dag.ts';
+import { applyMapChange } from './apply/apply-map.ts';
 import { applyRunChange } from './apply/apply-run.ts';
 import { applySchedule } from './apply/apply-schedule.ts';
 import { applyTaskChange } from './apply/apply-task.ts';
@@ -35,6 +36,10 @@ export function apply(state: State, change: Change): void {
     case 'CheckpointSaved':
     case 'ClaimAsserted':
       return applyOfHolder(state, change);
+    case 'MapExpanded':
+    case 'MapUnfolded':
+    case 'MapRemoved':
+      return applyMapChange(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

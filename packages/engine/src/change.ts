@@ -263,6 +263,42 @@ export interface ClaimAsserted {
   readonly at: Instant;
 }
 
+/**
+ * A map has so many instances from here on, once (I34): numbered from `firstNo` on, instance by instance. `scope` is where: the
+ * number of the first task of the instance around it, or null for the run itself. None at all: the run would have too many tasks.
+ */
+export interface MapExpanded {
+  readonly kind: 'MapExpanded';
+  readonly runId: RunId;
+  readonly group: number;
+  readonly scope: number | null;
+  readonly firstNo: number;
+  readonly total: number;
+  readonly at: Instant;
+}
+
+/** Instances up to this one, without it, are there: a large map comes in parts. */
+export interface MapUnfolded {
+  readonly kind: 'MapUnfolded';
+  readonly runId: RunId;
+  /** Of its expansion. */
+  readonly firstNo: number;
+  readonly until: number;
+  readonly at: Instant;
+}
+
+/**
+ * What the map ran over is to come anew: its instances, and what expanded in them, are no longer part of the run. Their rows stay
+ * to be read, their numbers are not used again.
+ */
+export interface MapRemoved {
+  readonly kind: 'MapRemoved';
+  readonly runId: RunId;
+  readonly firstNo: number;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
 /** The run's outcome is fixed; its ordinary tasks that still run are being ended, and those run that close it (I33, I42). */
 export interface RunClosing {
   readonly kind: 'RunClosing';
@@ -326,6 +362,9 @@ export type Change =
   | TaskCleared
   | CheckpointSaved
   | ClaimAsserted
+  | MapExpanded
+  | MapUnfolded
+  | MapRemoved
   | RunReopened
   | RunClosing
   | RunForced

@@ -6,6 +6,7 @@
 import { PRIORITIES } from './dag/spec.ts';
 import { type RunId, type ShardNo, shardOfRun } from './ids.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
+import { forEachSlot } from './run/task-slots.ts';
 import type { State } from './state.ts';
 import { READY, RETRYING, TASK_STATE_NAMES } from './task/task-table.ts';
 
@@ -23,7 +24,6 @@ export function describeShard(state: State, shard: ShardNo): unknown {
       .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
-      const base = runs.base[run]!;
       return {
         id: runs.id[run],
         uid: runs.uidOf(run),
@@ -35,10 +35,19 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         priority: PRIORITIES[runs.priority[run]!],
         isAdmitted: runs.has(run, ADMITTED),
         parent: runs.parents.get(run) ?? null,
-        tasks: version.spec.tasks.map((_, no) => {
-          const slot = base + no;
+        maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({
+          group: group.no,
+          scope,
+          firstNo,
+          total,
+          unfolded,
+          tallies,
+        })),
+        nextNo: runs.maps.get(run)?.nextNo,
+        tasks: slotsOf(state, run).map((slot) => {
           const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;
           return [
+            tasks.no[slot],
             TASK_STATE_NAMES[code],
             tasks.attemptNo[slot],
             tasks.fence[slot],
@@ -46,10 +55,16 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.budgetBase[slot],
             state.workers.at(tasks.worker[slot]!)?.id ?? null,
             tasks.notes.get(slot) ?? null,
-            runs.checkpoints.get(run)?.get(no) ?? null,
+            runs.checkpoints.get(run)?.get(tasks.no[slot]!) ?? null,
           ];
         }),
       };
     }),
   };
+}
+
+function slotsOf(state: State, run: number): number[] {
+  const slots: number[] = [];
+  forEachSlot(state, run, (slot) => slots.push(slot));
+  return slots;
 }

@@ -94,7 +94,7 @@ function forgetSettled(state: State): void {
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
-  if (agenda.runs.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
+  if (agenda.runs.size > 0 || agenda.maps.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
   return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 

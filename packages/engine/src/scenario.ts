@@ -21,8 +21,10 @@ import {
   type TaskNo,
   type TenantId,
 } from './ids.ts';
+import { numberIn } from './map/run-maps.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
 import { ADMITTED } from './run/run-table.ts';
+import { slotOf } from './run/task-slots.ts';
 import type { ReportedOutcome, TaskState } from './task/outcome.ts';
 import { TASK_STATE_NAMES } from './task/task-table.ts';
 import { type NodeOptions, TestNode } from './testing/node.ts';
@@ -129,8 +131,9 @@ export class Scenario {
     return this.feed({ kind: 'CancelRun', tenantId: TENANT, runId, force: true, actor: ACTOR });
   }
 
-  retry(task: string, runId = this.lastRun(), tenantId = TENANT): Answer {
-    const taskNo = this.versionOf(runId).findIndex(({ name }) => name === task) as TaskNo;
+  /** By its name, or by its number. */
+  retry(task: string | number, runId = this.lastRun(), tenantId = TENANT): Answer {
+    const taskNo = typeof task === 'number' ? (task as TaskNo) : this.taskNo(task, runId);
     return this.feed({ kind: 'RetryTask', tenantId, runId, taskNo, actor: ACTOR });
   }
 
@@ -247,15 +250,37 @@ export class Scenario {
   task(name: string, runId = this.lastRun()) {
     const { runs, tasks } = this.state;
     const run = runs.find(runId);
-    const no = run < 0 ? -1 : runs.versionOf(run).spec.tasks.findIndex((task) => task.name === name);
-    if (no < 0) throw new Error(`There is no task ${name} of run ${runId} in memory.`);
-    const slot = runs.base[run]! + no;
+    const slot = run < 0 ? -1 : this.slotNamed(run, name);
+    if (slot < 0) throw new Error(`There is no task ${name} of run ${runId} in memory.`);
     return {
       state: TASK_STATE_NAMES[tasks.state[slot]!] as TaskState,
       attemptCount: tasks.attemptNo[slot]!,
       lostCount: tasks.lostCount[slot]!,
       fence: tasks.fence[slot]!,
     };
+  }
+
+  private slotNamed(run: number, name: string): number {
+    const { runs } = this.state;
+    const [plain, ...places] = name.split('[');
+    const spec = runs.versionOf(run).spec.tasks.findIndex((task) => task.name === plain);
+    let no = spec;
+    for (const place of spec < 0 ? [] : places) {
+      const expansion = runs.mapsOf(run)?.expansionOf(no);
+      if (expansion === undefined) return -1;
+      no = numberIn(expansion, Number.parseInt(place, 10), spec);
+    }
+    return no < 0 ? -1 : slotOf(this.state, run, no);
+  }
+
+  /** Also of an instance of a map. */
+  taskNo(name: string, runId = this.lastRun()): TaskNo {
+    const run = this.state.runs.find(runId);
+    return (
+      run < 0
+        ? this.versionOf(runId).findIndex((task) => task.name === name)
+        : this.state.tasks.no[this.slotNamed(run, name)]
+    ) as TaskNo;
   }
 
   run(runId = this.lastRun()): { phase: RunPhase; outcome: RunOutcome | null; admitted: boolean } {
@@ -283,8 +308,10 @@ export class Scenario {
     return this.runIds.at(-1)!;
   }
 
-  private attemptOf({ claim, workerId, version }: SendAssignment): Attempt {
-    return { claim, worker: this.workers.get(workerId)!, task: version.task(claim.taskNo).name };
+  /** Instances of maps by their places: `load[3]`, `load[3][0]`. */
+  private attemptOf({ claim, workerId, version, specNo, map }: SendAssignment): Attempt {
+    const places = map?.places.map(({ index }) => `[${index}]`).join('') ?? '';
+    return { claim, worker: this.workers.get(workerId)!, task: version.task(specNo).name + places };
   }
 
   private deliver(effect: Effect): void {

@@ -12,6 +12,7 @@ import { DagTable } from './dag/dag-table.ts';
 import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from './ids.ts';
 import { SentClaims } from './lease/sent-claims.ts';
 import { type Worker, WorkerTable } from './lease/worker-table.ts';
+import type { MapToDo } from './map/watch.ts';
 import { type QueueKey, queueKey, ReadyQueue } from './match/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
@@ -28,6 +29,8 @@ export interface EngineSettings {
   readonly graceMs: number;
   /** No step makes many more changes than this; what is left goes on in the next one. */
   readonly changesPerStep: number;
+  /** How many tasks of maps one step makes. */
+  readonly unfoldPerStep: number;
   /** After a takeover even a worker whose time is up has this long to be heard: it may be looking for a gateway. */
   readonly reconcileMs: number;
   /** How often the end of a child run is asked for, in case that word of it was lost. */
@@ -43,6 +46,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   undeliveredMs: 2_000,
   graceMs: 10_000,
   changesPerStep: 2_000,
+  unfoldPerStep: 1_000,
   reconcileMs: 3_000,
   askChildMs: 20_000,
   missedAfterMs: 60_000,
@@ -62,6 +66,8 @@ export interface Agenda {
   readonly runs: Set<number>;
   /** Ready tasks that run other dags: they wait for no slot. */
   readonly calls: Set<number>;
+  /** Maps that may be expanded, or have instances left to unfold. */
+  readonly maps: Map<string, MapToDo>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
@@ -93,7 +99,14 @@ export class State {
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
-  readonly agenda: Agenda = { runs: new Set(), calls: new Set(), dags: new Set(), loaded: [], faulty: [] };
+  readonly agenda: Agenda = {
+    runs: new Set(),
+    calls: new Set(),
+    maps: new Map(),
+    dags: new Set(),
+    loaded: [],
+    faulty: [],
+  };
   /** Keys of batches in flight: the database does not show them yet. */
   readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
   /** First uids of submissions in flight, with their batch. */

@@ -12,8 +12,11 @@ const TASK_MEANING: Record<StateName, string> = {
   running: 'an attempt has been claimed for a worker',
   retrying: 'its last attempt failed; the next one starts when the backoff is over',
   waiting: 'it runs another dag, and waits for the end of that run; it takes no worker and no slot',
-  succeeded: 'an attempt succeeded',
-  failed: 'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer',
+  expanded:
+    'a mapped task that has become its instances, until the last of them has ended; then it shows what they came to',
+  succeeded: 'an attempt succeeded; of a mapped task: all instances, or there were none',
+  failed:
+    'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer, its map no length or too many items',
   upstream_failed: 'tasks that it needs failed: it will never run',
   cancelled: 'its run was cancelled, or closed by a failure, before it ended',
   skipped: 'its trigger rule, its condition, a branch or a short circuit says that it does not run',

@@ -89,6 +89,18 @@ export interface StoredTask {
   readonly notes: string | null;
 }
 
+/** A map that has expanded, or was removed since. */
+export interface StoredMap {
+  readonly group: number;
+  /** The number of the first task of the instance that it expanded in; null for the run itself. */
+  readonly scope: number | null;
+  readonly firstNo: number;
+  readonly total: number;
+  /** So many of its instances are there. */
+  readonly unfolded: number;
+  readonly isRemoved: boolean;
+}
+
 export interface StoredRun {
   readonly runId: RunId;
   readonly uid: RunUid;
@@ -111,6 +123,8 @@ export interface StoredRun {
   readonly parent?: ParentRef;
   /** Those with a row, in order of their number. */
   readonly tasks: readonly StoredTask[];
+  /** In order of their first number; not there for a run without any. */
+  readonly maps?: readonly StoredMap[];
 }
 
 export interface StoredKey {

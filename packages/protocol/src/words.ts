@@ -25,4 +25,6 @@ export const EVENT_KINDS = [
   'attempt.returned',
   'attempt.ended',
   'task.retried',
+  'map.expanded',
+  'map.removed',
 ] as const;

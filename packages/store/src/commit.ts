@@ -12,6 +12,7 @@ import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
+import { changeMaps } from './statements/map.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
 import {
@@ -80,6 +81,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
+  for (const [leaf, maps] of byLeaf(rows.maps.values(), ofRun)) calls.push(...changeMaps(leaf, maps));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
   if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));
   return calls;

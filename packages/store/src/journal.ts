@@ -373,6 +373,47 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  MapExpanded: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.group);
+      to.nullable(c.scope, (scope) => to.uint(scope));
+      to.uint(c.firstNo);
+      to.uint(c.total);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      group: from.uint(),
+      scope: from.nullable(() => from.uint()),
+      firstNo: from.uint(),
+      total: from.uint(),
+      at: from.instant(),
+    }),
+  },
+  MapUnfolded: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.firstNo);
+      to.uint(c.until);
+      to.instant(c.at);
+    },
+    read: (from) => ({ runId: from.run(), firstNo: from.uint(), until: from.uint(), at: from.instant() }),
+  },
+  MapRemoved: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.firstNo);
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      firstNo: from.uint(),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
+  },
   RunReopened: {
     write(to, c) {
       to.run(c.runId);
@@ -473,6 +514,9 @@ const KINDS: readonly Kind[] = [
   'CheckpointSaved',
   'ClaimAsserted',
   'RunForced',
+  'MapExpanded',
+  'MapUnfolded',
+  'MapRemoved',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

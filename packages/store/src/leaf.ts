@@ -41,7 +41,7 @@ function leafOfDay(known: ReadonlySet<number>, day: number): Leaf {
  * Where to read what belongs to a leaf. A day without a known partition may have got one since, from a node whose clock
  * leapt ahead: reading `default` alone would miss its rows without a word, so all partitions are asked.
  */
-export function readable(table: 'run' | 'task' | 'attempt' | 'payload', leaf: Leaf): string {
+export function readable(table: 'run' | 'task' | 'attempt' | 'payload' | 'map_expansion', leaf: Leaf): string {
   return leaf === 'default' ? table : `${table}_${leaf}`;
 }
 

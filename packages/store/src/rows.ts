@@ -17,6 +17,9 @@ import type {
   DagId,
   Instant,
   KeyStored,
+  MapExpanded,
+  MapRemoved,
+  MapUnfolded,
   RunAdmitted,
   RunClosing,
   RunCreated,
@@ -90,6 +93,16 @@ export interface SilenceFold {
   silent: boolean;
 }
 
+/** What became of one expansion of a map. */
+export interface MapFold {
+  readonly runId: RunId;
+  readonly firstNo: number;
+  expanded: MapExpanded | null;
+  /** Instances that are there at the end of the batch; null when that was not changed. */
+  until: number | null;
+  removed: MapRemoved | null;
+}
+
 export interface PayloadRow {
   readonly runId: RunId;
   /** Null for params. */
@@ -112,6 +125,7 @@ export interface FoldedRows {
   readonly cleared: TaskCleared[];
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
+  readonly maps: Map<string, MapFold>;
 }
 
 /**
@@ -154,6 +168,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     forced: [],
     cleared: [],
     checkpoints: new Map(),
+    maps: new Map(),
   };
   for (const change of changes) foldChange(rows, change);
   return rows;
@@ -229,6 +244,10 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'ClaimAsserted':
       return;
+    case 'MapExpanded':
+    case 'MapUnfolded':
+    case 'MapRemoved':
+      return foldMap(rows, change);
     case 'WorkerSilenced':
       silenceOf(rows, change).silent = true;
       return;
@@ -247,6 +266,20 @@ function foldWindow(rows: FoldedRows, change: WindowDecided): void {
   if (schedule.removed !== null) return;
   const until = Math.max(change.firesAt, change.untilAt, schedule.decidedUntil ?? Number.NEGATIVE_INFINITY);
   schedule.decidedUntil = until as Instant;
+}
+
+function foldMap(rows: FoldedRows, change: MapExpanded | MapUnfolded | MapRemoved): void {
+  const { runId, firstNo } = change;
+  const key = `${runId}/${firstNo}`;
+  const map = rows.maps.get(key) ?? { runId, firstNo, expanded: null, until: null, removed: null };
+  rows.maps.set(key, map);
+  if (change.kind === 'MapUnfolded') map.until = change.until;
+  else if (change.kind === 'MapRemoved') map.removed = change;
+  else {
+    map.expanded = change;
+    // It has rows beside its own: a load looks for them where it looks for tasks.
+    runOf(rows, runId).claimed = true;
+  }
 }
 
 function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | AttemptEnded): void {

@@ -11,6 +11,7 @@ import type { CallResult } from './batch.ts';
 import type { Ask } from './database.ts';
 import { byLeaf, type KnownDays, leafOfRun } from './leaf.ts';
 import type { Call } from './statement.ts';
+import { type MapsByRun, parseMaps, readMaps, sortMaps } from './statements/map.ts';
 import {
   type DagKey,
   parseDags,
@@ -21,7 +22,7 @@ import {
 } from './statements/read-dag.ts';
 import { parseRuns, parseTasks, readRuns, readTasks, sortTasks, type TasksByRun } from './statements/read-run.ts';
 
-/** A run without a claim has no task rows: they are not asked for. */
+/** A run without a claim has no rows of tasks or maps: they are not asked for. */
 export async function readWholeRuns(
   ask: Ask,
   days: KnownDays,
@@ -33,11 +34,16 @@ export async function readWholeRuns(
     readRuns(leaf, ids),
   );
   const taskCalls: Call[] = [...byLeaf(withTasks, leafOf)].map(([leaf, ids]) => readTasks(leaf, ids));
-  const results = await ask([...taskCalls, ...runCalls]);
+  const mapCalls: Call[] = [...byLeaf(withTasks, leafOf)].map(([leaf, ids]) => readMaps(leaf, ids));
+  const results = await ask([...taskCalls, ...mapCalls, ...runCalls]);
   const tasks: TasksByRun = new Map();
   for (const result of results.slice(0, taskCalls.length)) parseTasks(result, tasks);
   sortTasks(tasks);
-  return results.slice(taskCalls.length).flatMap((result) => parseRuns(result, tasks));
+  const maps: MapsByRun = new Map();
+  const runsFrom = taskCalls.length + mapCalls.length;
+  for (const result of results.slice(taskCalls.length, runsFrom)) parseMaps(result, maps);
+  sortMaps(maps);
+  return results.slice(runsFrom).flatMap((result) => parseRuns(result, tasks, maps));
 }
 
 /** The dags of these runs and schedules, in the versions that the runs have and in the current one. */

@@ -15,6 +15,7 @@ const ORDER: readonly TaskView['state'][] = [
   'failed',
   'running',
   'retrying',
+  'expanded',
   'waiting',
   'ready',
   'cancelled',

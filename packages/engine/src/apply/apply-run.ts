@@ -5,11 +5,14 @@ import { PRIORITIES } from '../dag/spec.ts';
 import type { Version } from '../dag/version.ts';
 import { shardOfRun } from '../ids.ts';
 import { unlinkAttempt } from '../lease/attempts.ts';
+import { watchMaps } from '../map/expand-maps.ts';
+import { pagesOf } from '../map/run-maps.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { resetCounts } from '../task/field.ts';
 import {
   beginClosing,
   cancelUnbegun,
@@ -19,7 +22,6 @@ import {
   settleClosingTasks,
   settleStart,
 } from '../task/move.ts';
-import { resetCounts } from '../task/settle.ts';
 import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
@@ -88,6 +90,7 @@ function admitRun(state: State, run: number): void {
   const version = runs.versionOf(run);
   version.dag.activeRuns += 1;
   enqueueReady(state, run);
+  if (version.graph.maps !== null) watchMaps(state, run);
 }
 
 function enqueueReady(state: State, run: number): void {
@@ -162,6 +165,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
   reviveCancelled(state, run);
   settleClosingTasks(state, run);
+  if (version.graph.maps !== null) watchMaps(state, run);
 }
 
 /** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
@@ -222,6 +226,9 @@ export function forgetRun(state: State, run: number): void {
   const version = runs.versionOf(run);
   if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
   tasks.release(runs.base[run]!, version.taskCount);
+  if (version.graph.maps !== null) {
+    for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);
+  }
   forgetVersionIfUnused(version);
   runs.remove(run);
 }

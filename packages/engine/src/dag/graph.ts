@@ -1,18 +1,29 @@
 /** The edges of a dag as flat arrays, so that the end of a task costs its out-degree and nothing is ever rescanned. */
+import { MapShape } from '../map/shape.ts';
 import { TRIGGER_RULES } from '../task/trigger.ts';
 import { ClosingPlan, closingKind } from './closing-plan.ts';
 import { tasksIn } from './expression.ts';
-import type { Condition, DagSpec, TaskSpec } from './spec.ts';
+import type { Condition, DagSpec, Path, TaskSpec } from './spec.ts';
 
 type GraphTask = Pick<TaskSpec, 'needs'> &
   Partial<
     Pick<
       TaskSpec,
-      'rule' | 'when' | 'branch' | 'shortCircuit' | 'setup' | 'facts' | 'teardown' | 'undoes' | 'hook' | 'child'
+      | 'rule'
+      | 'when'
+      | 'branch'
+      | 'shortCircuit'
+      | 'setup'
+      | 'facts'
+      | 'teardown'
+      | 'undoes'
+      | 'hook'
+      | 'child'
+      | 'group'
     >
   >;
 
-export interface GraphSpec extends Pick<DagSpec, 'onFailure'> {
+export interface GraphSpec extends Pick<DagSpec, 'onFailure' | 'groups' | 'maxMapSize'> {
   readonly tasks: readonly GraphTask[];
 }
 
@@ -58,9 +69,15 @@ export class Graph {
   readonly runBefore: number;
   private readonly all: readonly GraphTask[];
   private readonly beforeHooks: ReadonlySet<number>;
+  /** Null without mapped groups. */
+  readonly maps: MapShape | null;
+  /** What of each task's output is kept. */
+  readonly factPaths: readonly (readonly Path[] | undefined)[];
 
-  constructor({ tasks: all, onFailure = 'continue' }: GraphSpec) {
+  constructor({ tasks: all, onFailure = 'continue', ...groups }: GraphSpec) {
     const count = all.length;
+    this.maps = MapShape.of({ tasks: all, ...groups });
+    this.factPaths = this.maps === null ? [] : all.map(({ facts }) => facts);
     this.taskCount = count;
     this.all = all;
     const tasks = all.map((task) => (closingKind(task) === null ? task : CLOSES));
@@ -94,13 +111,16 @@ export class Graph {
       !this.skipsFailed &&
       this.closing === null &&
       this.befores.size === 0 &&
+      this.maps === null &&
       tasks.every((task, no) => this.rule[no] === ALL_SUCCESS && task.when === undefined && this.isChooser[no] === 0);
     this.conditions = this.isPlain
       ? []
       : tasks.map(({ when }) => (when === undefined ? null : { ...when, tasks: [...tasksIn(when.expression)] }));
     this.setupNeeds = this.isPlain ? [] : tasks.map(({ needs }) => needs.filter((up) => tasks[up]!.setup === true));
     const closers = tasks.flatMap((task, no) => (task.shortCircuit === 'all' ? [no] : []));
-    const behind = new Map(closers.map((no) => [no, this.reach([no])]));
+    // One in a mapped group closes what is behind it in its own instance: whoever looks from outside sees many of it.
+    const isAround = (no: number, below: number) => this.maps?.isAround(no, below) !== false;
+    const behind = new Map(closers.map((no) => [no, this.reach([no]).filter((below) => isAround(no, below))]));
     const gates: number[][] = closers.length === 0 ? [] : tasks.map(() => []);
     for (const [no, below] of behind) for (const each of below) gates[each]!.push(no);
     this.gates = gates;
@@ -113,13 +133,14 @@ export class Graph {
   /** All that lies behind these tasks, without themselves. */
   reach(from: readonly number[]): number[] {
     const [seen, stack] = [new Set<number>(), [...from]];
+    const see = (below: number) => {
+      if (seen.has(below)) return;
+      seen.add(below);
+      stack.push(below);
+    };
     for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-      for (let i = this.downstreamStart[no]!; i < this.downstreamStart[no + 1]!; i++) {
-        const below = this.downstream[i]!;
-        if (seen.has(below)) continue;
-        seen.add(below);
-        stack.push(below);
-      }
+      for (let i = this.downstreamStart[no]!; i < this.downstreamStart[no + 1]!; i++) see(this.downstream[i]!);
+      for (const below of this.maps?.fed.get(no) ?? []) see(below);
     }
     return [...seen];
   }
@@ -154,7 +175,8 @@ export class Graph {
    */
   decidesRun(no: number): boolean {
     if (this.closing?.has(no) === true || this.isBefore(no)) return false;
-    return this.isFailFast || this.skipsFailed || this.downstreamStart[no] === this.downstreamStart[no + 1];
+    if (this.isFailFast || this.skipsFailed) return true;
+    return this.downstreamStart[no] === this.downstreamStart[no + 1] && this.maps?.fed.has(no) !== true;
   }
 }
 

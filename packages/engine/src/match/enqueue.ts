@@ -3,6 +3,7 @@ import { isCall } from '../child/is-call.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import type { Version } from '../dag/version.ts';
 import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
+import { specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { READY } from '../task/task-table.ts';
 import { Lane } from './lane.ts';
@@ -51,7 +52,7 @@ export function updateLanes(dag: Dag): void {
 
 function laneOf(state: State, run: number, slot: number): Lane {
   const version = state.runs.versionOf(run);
-  const taskNo = state.tasks.no[slot]!;
+  const taskNo = specNoOf(state, slot);
   const priority = state.runs.priority[run]!;
   const key = taskNo * 4 + priority;
   const known = version.lanes[key];
@@ -71,7 +72,7 @@ function findLane(state: State, version: Version, taskNo: number, priority: numb
   }
   let lane = lanes[priority];
   if (lane === undefined) {
-    lane = new Lane(dag, state.queue(dag.tenantId, name), priority);
+    lane = new Lane(dag, state.queue(dag.tenantId, name), priority, state.tasks);
     lanes[priority] = lane;
   }
   return lane;

@@ -6,6 +6,7 @@
  * up nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
 import type { Dag } from '../dag/dag-table.ts';
+import type { TaskTable } from '../task/task-table.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 
 export class Lane {
@@ -18,7 +19,10 @@ export class Lane {
   private readonly runIds: number[] = [];
   private readonly slots: number[] = [];
 
-  constructor(dag: Dag, queue: ReadyQueue, priority: number) {
+  private readonly tasks: Pick<TaskTable, 'no'>;
+
+  constructor(dag: Dag, queue: ReadyQueue, priority: number, tasks: Pick<TaskTable, 'no'>) {
+    this.tasks = tasks;
     this.dag = dag;
     this.queue = queue;
     this.priority = priority;
@@ -90,9 +94,11 @@ export class Lane {
     });
   }
 
-  /** Slots of one run's tasks lie in the order of the tasks, so comparing slots compares tasks. */
+  /** Within a run by number. A slot keeps that while its run is there; entries of one that is gone are in nobody's way. */
   private isBefore(runId: number, slot: number, other: number): boolean {
     const otherRun = this.runIds[other]!;
-    return runId < otherRun || (runId === otherRun && slot < this.slots[other]!);
+    if (runId !== otherRun) return runId < otherRun;
+    const { no } = this.tasks;
+    return no[slot]! < no[this.slots[other]!]!;
   }
 }

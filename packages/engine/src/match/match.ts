@@ -3,15 +3,18 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { PRIORITIES } from '../dag/spec.ts';
+import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
+import { mappedClaim } from '../map/claim.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
-import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
+import { fieldOf } from '../task/move.ts';
 import { notesOf } from '../task/notes.ts';
 import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
@@ -112,27 +115,38 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   watchLease(state, worker);
 }
 
+type Visible = Pick<
+  SendAssignment,
+  'specNo' | 'map' | 'hasParams' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'
+>;
+
 /** What a task may see of its run when it begins. */
-export function visibleTo(state: State, run: number, taskNo: TaskNo) {
-  const { isPlain, needs } = state.runs.versionOf(run).graph;
+export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
+  const { graph } = state.runs.versionOf(run);
+  const specNo = specNoOf(state, slotOf(state, run, taskNo));
+  const hasParams = state.runs.has(run, HAS_PARAMS);
+  // In a plain graph nothing runs whose upstream has not succeeded.
+  if (graph.isPlain) return { specNo, hasParams, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
+  const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(fieldOf(state, run), taskNo);
+  return { specNo, hasParams, ...seen };
+}
+
+type Upstream = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'>;
+
+const PLAIN: Upstream = { map: null, succeededUpstream: [], failedUpstream: [], missingUpstream: [] };
+
+/** What has become of its upstream tasks. */
+function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream {
+  const base = runs.base[run]!;
+  const needs = runs.versionOf(run).graph.seenBy(taskNo);
+  const isIn = (codes: readonly number[]) => (no: number) => codes.includes(tasks.state[base + no]!);
   return {
-    specNo: taskNo,
     map: null,
-    hasParams: state.runs.has(run, HAS_PARAMS),
-    // In a plain graph nothing runs whose upstream has not succeeded.
-    succeededUpstream: isPlain ? needs[taskNo]! : upstream(state, run, taskNo, [SUCCEEDED]),
-    failedUpstream: isPlain ? NONE : upstream(state, run, taskNo, AS_FAILED),
-    missingUpstream: isPlain ? NONE : upstream(state, run, taskNo, AS_DECIDED, false),
+    succeededUpstream: needs.filter(isIn([SUCCEEDED])),
+    failedUpstream: needs.filter(isIn(AS_FAILED)),
+    missingUpstream: needs.filter((no) => !isIn(AS_DECIDED)(no)),
   };
 }
 
-const NONE: readonly number[] = [];
 const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED];
 const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];
-
-/** Those of its upstream tasks whose state is one of these, or is none of these. */
-function upstream({ runs, tasks }: State, run: number, taskNo: number, codes: readonly number[], isIn = true) {
-  const base = runs.base[run]!;
-  const seen = runs.versionOf(run).graph.seenBy(taskNo);
-  return seen.filter((no) => codes.includes(tasks.state[base + no]!) === isIn);
-}

@@ -1,7 +1,7 @@
 /** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
 import type { HookEvent } from '../dag/spec.ts';
 import type { AttemptNo, TaskNo } from '../ids.ts';
-import { slotOf } from '../run/task-slots.ts';
+import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { outcomeOf } from '../task/closing.ts';
 import type { TaskState } from '../task/outcome.ts';
@@ -25,7 +25,7 @@ const MOST_FAILED = 100;
 export function newsFor(state: State, run: number, taskNo: TaskNo): HookNews | null {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
-  const { hook } = version.task(taskNo);
+  const { hook } = taskSpecOf(state, slotOf(state, run, taskNo));
   if (hook === undefined) return null;
   const { on, of } = hook;
   if (of === null) {

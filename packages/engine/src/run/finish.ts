@@ -2,6 +2,7 @@
 import { tellParent } from '../child/tell-parent.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import type { Actor, RunId } from '../ids.ts';
+import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/set-schedule.ts';
 import { RUN_OUTCOMES } from './phase.ts';
@@ -12,6 +13,7 @@ const SYSTEM = 'system' as Actor;
 
 export function settleAgenda(recorder: Recorder): void {
   const { agenda } = recorder.state;
+  if (agenda.maps.size > 0) expandMaps(recorder);
   for (const run of agenda.runs) {
     if (recorder.isFull()) return;
     agenda.runs.delete(run);

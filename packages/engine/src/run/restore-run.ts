@@ -9,11 +9,14 @@ import { shardOfRun } from '../ids.ts';
 import { linkAttempt } from '../lease/attempts.ts';
 import { LOADED } from '../lease/confirmed.ts';
 import { beginLease, watchLease } from '../lease/lease.ts';
+import { watchMaps } from '../map/expand-maps.ts';
+import { type RunMaps, takePages } from '../map/run-maps.ts';
 import { enqueue } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
 import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
+import type { Columns } from '../task/field.ts';
 import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
@@ -55,11 +58,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     dag.liveRuns += 1;
   }
   const derived = deriveTasks(version.graph, stored.tasks, stored);
-  tasks.state.set(derived.columns.state, base);
-  tasks.unmet.set(derived.columns.unmet, base);
-  tasks.upFailed.set(derived.columns.upFailed, base);
-  tasks.upUpstreamFailed.set(derived.columns.upUpstreamFailed, base);
-  tasks.upSkipped.set(derived.columns.upSkipped, base);
+  copyDerived(state, derived.columns, { from: 0, to: base, length: version.taskCount });
+  if (derived.maps !== null) adoptMaps(state, run, derived.maps, derived.columns);
   if (derived.facts !== undefined) runs.facts.set(run, derived.facts);
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
@@ -70,13 +70,43 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   // A node that died between two steps may have left a run with nothing to do but end.
   const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
   if (isLive && (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING || isFailing)) state.agenda.runs.add(run);
+  if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);
   state.touching = null;
   return run;
+}
+
+function copyDerived(
+  { tasks }: State,
+  { state, unmet, upSucceeded, upFailed, upUpstreamFailed, upSkipped }: Columns,
+  { from, to, length }: { readonly from: number; readonly to: number; readonly length: number },
+): void {
+  const until = from + length;
+  tasks.state.set(state.subarray(from, until), to);
+  tasks.unmet.set(unmet.subarray(from, until), to);
+  tasks.upSucceeded.set(upSucceeded.subarray(from, until), to);
+  tasks.upFailed.set(upFailed.subarray(from, until), to);
+  tasks.upUpstreamFailed.set(upUpstreamFailed.subarray(from, until), to);
+  tasks.upSkipped.set(upSkipped.subarray(from, until), to);
+}
+
+/** What its maps have made gets slots of the table, page by page. */
+function adoptMaps(state: State, run: number, maps: RunMaps, columns: Columns): void {
+  state.runs.maps.set(run, maps);
+  for (const expansion of maps.expansions) {
+    const pages = expansion.pages.splice(0);
+    takePages(expansion, expansion.unfolded, (length, firstNo) => {
+      const to = state.tasks.allocate(length, run, firstNo);
+      copyDerived(state, columns, { from: pages[expansion.pages.length]!, to, length });
+      return to;
+    });
+  }
 }
 
 function restoreTask(state: State, run: number, row: StoredTask): void {
   const { tasks, runs } = state;
   const slot = slotOf(state, run, row.taskNo);
+  // Of a map that was removed since: history.
+  if (slot < 0 && row.taskNo >= runs.versionOf(run).taskCount) return;
   assert(slot >= 0, 'a row is of a task of its run');
   tasks.fence[slot] = row.fence;
   tasks.attemptNo[slot] = row.attemptNo;

@@ -6,6 +6,7 @@
 import type { ParentRef } from '../command.ts';
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
+import { RunMaps } from '../map/run-maps.ts';
 import type { CheckpointRef } from '../task/checkpoint.ts';
 import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
@@ -52,6 +53,8 @@ export class RunTable {
   readonly facts = new Map<number, RunFacts>();
   /** Which of a run's tasks have left one, by their numbers; of runs that have any. */
   readonly checkpoints = new Map<number, Map<number, CheckpointRef>>();
+  /** Of runs whose dag has mapped groups. */
+  readonly maps = new Map<number, RunMaps>();
 
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<number, ParentRef>();
@@ -90,6 +93,7 @@ export class RunTable {
     if (this.facts.size > 0) this.facts.delete(slot);
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
+    if (this.maps.size > 0) this.maps.delete(slot);
     this.free.push(slot);
   }
 
@@ -102,6 +106,18 @@ export class RunTable {
   factsOf(slot: number): RunFacts {
     const known = this.facts.get(slot) ?? new RunFacts();
     this.facts.set(slot, known);
+    return known;
+  }
+
+  /** Null in a dag without maps; made when they are first asked for. */
+  mapsOf(slot: number): RunMaps | null {
+    const { graph, taskCount } = this.versionOf(slot);
+    if (graph.maps === null) return null;
+    let known = this.maps.get(slot);
+    if (known === undefined) {
+      known = new RunMaps(graph.maps, taskCount);
+      this.maps.set(slot, known);
+    }
     return known;
   }
 

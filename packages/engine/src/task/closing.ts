@@ -6,7 +6,7 @@
 import type { ClosingTask } from '../dag/closing-plan.ts';
 import type { HookEvent } from '../dag/spec.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../run/phase.ts';
-import type { Field } from './settle.ts';
+import type { Field } from './field.ts';
 import { BLOCKED, CANCELLED, FAILED, READY, SKIPPED, SUCCEEDED } from './task-table.ts';
 
 /** How far the run is, as its closing tasks see it. */

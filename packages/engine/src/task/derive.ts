@@ -4,14 +4,18 @@
  * loads a run, for readers and pages when they show one (D4).
  */
 import type { Graph } from '../dag/graph.ts';
-import type { StoredRun, StoredTask } from '../stored.ts';
+import { expandMap, unfoldMap } from '../map/expand.ts';
+import { RUN_SCOPE, RunMaps } from '../map/run-maps.ts';
+import type { StoredMap, StoredRun, StoredTask } from '../stored.ts';
 import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { RunFacts } from './facts.ts';
+import { type Columns, type Field, resetCounts, slotIn, specIn } from './field.ts';
 import type { TaskState } from './outcome.ts';
-import { type Columns, type Field, faultOf, resetCounts, settle, settleRoots } from './settle.ts';
+import { decideAndSettle, faultOf, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
   CANCELLED,
+  EXPANDED,
   FAILED,
   READY,
   RETRYING,
@@ -21,13 +25,15 @@ import {
   WAITING,
 } from './task-table.ts';
 
+/** Tasks of the spec come first in the columns; those that maps have made are where `maps` says. */
 export interface DerivedTasks {
   readonly columns: Columns;
   readonly facts: RunFacts | undefined;
+  readonly maps: RunMaps | null;
 }
 
 export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts' | 'attemptNo'>;
-export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts'>;
+export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts' | 'maps'>;
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -41,34 +47,51 @@ const STATE_OF_ROW = {
 } as const satisfies Record<StoredTask['state'], number>;
 
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
-  const field = fieldOf(graph, readFacts(rows, run));
-  const { state } = field.columns;
+  const stored = run.maps ?? [];
+  const field = fieldOf(graph, readFacts(rows, run), roomFor(graph, stored));
+  const { columns, maps } = field;
+  if (maps !== null) unfoldStored(field, stored);
   for (const row of rows) {
+    const slot = slotIn(field, row.taskNo);
+    // Rows of a map that was removed are history.
+    if (slot < 0) continue;
     const code = STATE_OF_ROW[row.state];
-    state[row.taskNo] = code === RUNNING && graph.isCall?.[row.taskNo] === 1 ? WAITING : code;
+    const isCall = graph.isCall?.[specIn(field, row.taskNo)] === 1;
+    columns.state[slot] = code === RUNNING && isCall ? WAITING : code;
   }
   settleRoots(field);
-  for (const row of rows) if (row.state === 'succeeded' || row.state === 'failed') settle(field, row.taskNo);
+  maps?.forEachSlot((_, no) => decideAndSettle(field, no));
+  for (const row of rows) {
+    const isEnd = row.state === 'succeeded' || row.state === 'failed';
+    if (isEnd && slotIn(field, row.taskNo) >= 0) settle(field, row.taskNo);
+  }
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
-  if (run.phase !== 'open') cancelLeft(graph, state, run.isForced);
+  if (run.phase !== 'open') cancelLeft(field, run.isForced);
   if (graph.closing !== null) deriveClosing(field, rows, run);
-  return { columns: field.columns, facts: field.facts };
+  return { columns, facts: field.facts, maps };
 }
 
-function cancelLeft({ closing }: Graph, state: Columns['state'], closingToo: boolean): void {
-  for (let no = 0; no < state.length; no++) {
-    if (!closingToo && closing?.has(no) === true) continue;
-    if (state[no] === BLOCKED || state[no] === READY || state[no] === RETRYING) state[no] = CANCELLED;
-  }
+function cancelLeft({ graph: { closing, taskCount }, columns: { state }, maps }: Field, closingToo: boolean): void {
+  const cancel = (slot: number) => {
+    const at = state[slot]!;
+    if (at === BLOCKED || at === READY || at === RETRYING || at === EXPANDED) state[slot] = CANCELLED;
+  };
+  for (let no = 0; no < taskCount; no++) if (closingToo || closing?.has(no) !== true) cancel(no);
+  maps?.forEachSlot(cancel);
 }
 
 /** After all others: nothing ordinary depends on them. */
 function deriveClosing(field: Field, rows: readonly DerivableTask[], run: DerivableRun): void {
   const closing = field.graph.closing!;
   const { state } = field.columns;
+  const { taskCount } = field.graph;
   const begun = new Map(rows.flatMap((row) => (row.state === 'cleared' ? [] : [[row.taskNo as number, row]])));
   let isBusy = false;
-  for (let no = 0; no < state.length; no++) if (state[no]! < SUCCEEDED && !closing.has(no)) isBusy = true;
+  // An expanded one stands for its instances.
+  for (let no = 0; no < taskCount; no++) if (state[no]! < SUCCEEDED && !closing.has(no)) isBusy = true;
+  field.maps?.forEachSlot((slot) => {
+    if (state[slot]! < SUCCEEDED) isBusy = true;
+  });
   const standing: Standing = {
     outcome: run.phase === 'open' ? null : run.outcome,
     isForced: run.isForced,
@@ -82,9 +105,10 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   decideClosingAnew({ ...field, standing }, all, (no) => begun.has(no));
 }
 
-/** The states by name, for readers. */
+/** The states by name, for readers; of a mapped task what all its instances come to. */
 export function deriveTaskStates(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): TaskState[] {
-  return Array.from(deriveTasks(graph, rows, run).columns.state, (code) => TASK_STATE_NAMES[code]!);
+  const { state } = deriveTasks(graph, rows, run).columns;
+  return Array.from(state.subarray(0, graph.taskCount), (code) => TASK_STATE_NAMES[code]!);
 }
 
 /** Why tasks failed that never had an attempt, by their number. */
@@ -96,28 +120,63 @@ export function deriveFaults(
   const faults = new Map<number, string>();
   if (graph.isPlain) return faults;
   const derived = deriveTasks(graph, rows, run);
-  const claimed = new Set<number>(rows.filter(({ state }) => state !== 'cleared').map(({ taskNo }) => taskNo));
-  for (let no = 0; no < graph.taskCount; no++) {
+  const note = (no: number) => {
     const fault = claimed.has(no) ? null : faultOf({ graph, base: 0, ...derived }, no);
     if (fault !== null) faults.set(no, fault);
+  };
+  const claimed = new Set<number>(rows.filter(({ state }) => state !== 'cleared').map(({ taskNo }) => taskNo));
+  for (let no = 0; no < graph.taskCount; no++) {
+    note(no);
   }
+  derived.maps?.forEachSlot((_, no) => note(no));
   return faults;
 }
 
-function fieldOf(graph: Graph, facts: RunFacts | undefined): Field {
+/** What was expanded, and as far as it was, before anything had ended: what follows finds all of it there. */
+function unfoldStored(field: Field, stored: readonly StoredMap[]): void {
+  const maps = field.maps!;
+  let base = field.graph.taskCount;
+  const allocate = (length: number) => {
+    base += length;
+    return base - length;
+  };
+  for (const { group, scope, firstNo, total, unfolded, isRemoved } of stored) {
+    // With a map goes what expanded in its instances.
+    if (isRemoved || (scope !== null && maps.holding(scope) === undefined)) {
+      maps.reserve(firstNo, group, total);
+      continue;
+    }
+    const expansion = expandMap(field, { group, scope: scope ?? RUN_SCOPE, firstNo, total });
+    if (unfolded > 0) unfoldMap(field, expansion, unfolded, allocate);
+  }
+}
+
+/** Pages are taken whole: the last one that is begun may go beyond what is unfolded. */
+function roomFor({ maps }: Graph, stored: readonly StoredMap[]): number {
+  let room = 0;
+  for (const { group, total, unfolded, isRemoved } of stored) {
+    if (!isRemoved && unfolded > 0) room += total * (maps?.groups[group]?.members.length ?? 0);
+  }
+  return room;
+}
+
+function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number): Field {
   const { taskCount } = graph;
+  const room = taskCount + mappedCount;
   const columns: Columns = {
-    state: new Uint8Array(taskCount),
-    unmet: new Int32Array(taskCount),
-    upFailed: new Uint16Array(taskCount),
-    upUpstreamFailed: new Uint16Array(taskCount),
-    upSkipped: new Uint16Array(taskCount),
+    state: new Uint8Array(room),
+    unmet: new Int32Array(room),
+    upSucceeded: new Int32Array(room),
+    upFailed: new Int32Array(room),
+    upUpstreamFailed: new Int32Array(room),
+    upSkipped: new Int32Array(room),
   };
   for (let no = 0; no < taskCount; no++) resetCounts(columns, no, graph.upstreamCount[no]!);
-  const move = (no: number, to: number) => {
-    columns.state[no] = to;
+  const move = (slot: number, to: number) => {
+    columns.state[slot] = to;
   };
-  return { graph, columns, base: 0, facts, move, standing: OPEN_STANDING, isQuiet: true };
+  const maps = graph.maps === null ? null : new RunMaps(graph.maps, taskCount);
+  return { graph, columns, base: 0, facts, maps, move, standing: OPEN_STANDING, isQuiet: true };
 }
 
 function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {

@@ -4,7 +4,7 @@ import { stopCall } from '../child/stop-call.ts';
 import type { Version } from '../dag/version.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { mayRun } from './move.ts';
 import { NO_NOTES, notesOf, noting } from './notes.ts';
@@ -34,7 +34,10 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const taskNo = taskNoOf(state, slot);
   const attemptNo = tasks.attemptNo[slot] as AttemptNo;
   const version = runs.versionOf(run);
-  const read = isOpen && ending.outcome === 'succeeded' ? readFacts(version, taskNo, ending.output ?? null) : NO_FACTS;
+  const read =
+    isOpen && ending.outcome === 'succeeded'
+      ? readFacts(version, specNoOf(state, slot), ending.output ?? null)
+      : NO_FACTS;
   // Once the run's outcome is fixed no report makes the task succeed (I42).
   const reported = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
   // A branch that chose what is not there will do so again.
@@ -76,8 +79,8 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
 
 const NO_FACTS: ReadFacts = { ok: true, text: null };
 
-function readFacts(version: Version, taskNo: TaskNo, output: string | null): ReadFacts {
-  if (version.graph.givesFacts[taskNo] === 0) return NO_FACTS;
+function readFacts(version: Version, specNo: TaskNo, output: string | null): ReadFacts {
+  if (version.graph.givesFacts[specNo] === 0) return NO_FACTS;
   const nameOf = (no: number) => version.task(no as TaskNo).name;
-  return readTaskFacts(version.task(taskNo), { numbers: version.graph.below(taskNo), nameOf }, output);
+  return readTaskFacts(version.task(specNo), { numbers: version.graph.below(specNo), nameOf }, output);
 }

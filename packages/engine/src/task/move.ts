@@ -1,14 +1,17 @@
 /** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
 import { assert } from '../assert.ts';
+import { watchMap } from '../map/watch.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { FORCED, OPEN } from '../run/run-table.ts';
-import { forEachSlot } from '../run/task-slots.ts';
+import { forEachSlot, specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
-import { decideAnew, type Field, settle, settleRoots } from './settle.ts';
+import type { Field } from './field.ts';
+import { decideAnew, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
   CANCELLED,
+  EXPANDED,
   FAILED,
   READY,
   RETRYING,
@@ -55,9 +58,9 @@ function uncount(state: State, slot: number, from: number): void {
   if (failsRun(state, run, slot, from)) runs.failed[run]! -= 1;
 }
 
-export function failsRun({ runs, tasks }: State, run: number, slot: number, code: number): boolean {
+export function failsRun(state: State, run: number, slot: number, code: number): boolean {
   if (code !== FAILED && code !== UPSTREAM_FAILED) return false;
-  return runs.versionOf(run).graph.decidesRun(tasks.no[slot]!);
+  return state.runs.versionOf(run).graph.decidesRun(specNoOf(state, slot));
 }
 
 /** A teardown, an undo or a hook: it may run while the run is closing, and does not decide it (I33). */
@@ -125,7 +128,7 @@ export function hasOwnState({ tasks }: State, slot: number): boolean {
   return tasks.fence[slot]! > 0 && tasks.cleared[slot] === 0;
 }
 
-function fieldOf(state: State, run: number): Field {
+export function fieldOf(state: State, run: number): Field {
   const { tasks, runs } = state;
   return {
     graph: runs.versionOf(run).graph,
@@ -133,6 +136,8 @@ function fieldOf(state: State, run: number): Field {
     base: runs.base[run]!,
     facts: runs.facts.get(run),
     standing: standingOf(state, run),
+    maps: runs.mapsOf(run),
+    mayExpand: (placeholder) => watchMap(state, run, placeholder),
     move: (slot, to) => moveTask(state, slot, to),
   };
 }
@@ -153,7 +158,7 @@ export function cancelUnbegun(state: State, run: number): number[] {
   forEachSlot(state, run, (slot) => {
     if (isClosingTask(state, slot) && !state.runs.has(run, FORCED)) return;
     const at = state.tasks.state[slot]!;
-    if (at !== BLOCKED && at !== READY && at !== RETRYING) return;
+    if (at !== BLOCKED && at !== READY && at !== RETRYING && at !== EXPANDED) return;
     moveTask(state, slot, CANCELLED);
     cancelled.push(state.tasks.no[slot]!);
   });

@@ -38,6 +38,7 @@ export const TASK_STATES = [
   'running',
   'retrying',
   'waiting',
+  'expanded',
   'succeeded',
   'failed',
   'upstream_failed',

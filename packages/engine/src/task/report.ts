@@ -87,7 +87,9 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
   const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
-  return isRepeat(row.outcome, outcome, known?.spec.tasks[claim.taskNo]) ? RECORDED : stale(claim);
+  // An instance of a map is not in the spec: whatever it may be.
+  const task = known?.spec.tasks[claim.taskNo] ?? known?.spec.tasks.find(({ branch }) => branch === true);
+  return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
 }
 
 function stale(claim: ClaimRef): Answer {

@@ -4,59 +4,52 @@
  */
 import { evaluate } from '../dag/expression.ts';
 import { ALL_SUCCESS, type Graph } from '../dag/graph.ts';
-import { decideClosingAnew, type Standing, settleClosing } from './closing.ts';
-import { isTruthy, NOTHING, type RunFacts } from './facts.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  FAILED,
-  READY,
-  SKIPPED,
-  SUCCEEDED,
-  type TaskTable,
-  UPSTREAM_FAILED,
-} from './task-table.ts';
+import { resolveMap } from '../map/resolve.ts';
+import type { RunMaps } from '../map/run-maps.ts';
+import { tally } from '../map/tally.ts';
+import { decideClosingAnew, settleClosing } from './closing.ts';
+import { isTruthy, NOTHING } from './facts.ts';
+import { type Field, hasEnded, nearest, resetCounts, slotIn, specIn, visitNear } from './field.ts';
+import { BLOCKED, CANCELLED, EXPANDED, FAILED, READY, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from './task-table.ts';
 import { decideTrigger, FAIL, RUN, TRIGGER_RULES, type Upstream, WAIT } from './trigger.ts';
-
-export type Columns = Pick<TaskTable, 'state' | 'unmet' | 'upFailed' | 'upUpstreamFailed' | 'upSkipped'>;
-
-/** The tasks of one run. */
-export interface Field {
-  readonly graph: Graph;
-  readonly columns: Columns;
-  /** Where its first task is. */
-  readonly base: number;
-  readonly facts: RunFacts | undefined;
-  /** Looked at by closing tasks alone. */
-  readonly standing: Standing;
-  /** Closing tasks are not told of ends: they are decided all at once, later. */
-  readonly isQuiet?: true;
-  /** Moves a task; the one that writes `state`. */
-  readonly move: (slot: number, to: number) => void;
-}
 
 /** Decides those tasks that wait for nothing. */
 export function settleRoots(field: Field): void {
-  const { graph, columns, base } = field;
-  for (let i = 0; i < graph.roots.length; i++) {
-    const no = graph.roots[i]!;
-    if (columns.state[base + no] === BLOCKED && decide(field, no)) settle(field, no);
-  }
+  const { graph } = field;
+  for (let i = 0; i < graph.roots.length; i++) decideAndSettle(field, graph.roots[i]!);
+  for (const no of graph.maps?.knownAtStart ?? []) decideAndSettle(field, no);
+}
+
+export function decideAndSettle(field: Field, no: number): void {
+  if (field.columns.state[slotIn(field, no)] === BLOCKED && decide(field, no)) settle(field, no);
 }
 
 /** The task has ended: those behind it become ready, or will never run, and so on. */
 export function settle(field: Field, from: number): void {
-  const { graph, columns, base } = field;
+  const { graph, columns, maps } = field;
   const stack = [from];
+  const look = (below: number) => {
+    if (columns.state[slotIn(field, below)] === BLOCKED && decide(field, below)) stack.push(below);
+  };
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-    for (let i = graph.downstreamStart[no]!; i < graph.downstreamStart[no + 1]!; i++) {
-      const below = graph.downstream[i]!;
-      count(field, no, below);
-      if (columns.state[base + below] === BLOCKED && decide(field, below)) stack.push(below);
+    const [from, spec] = [no, specIn(field, no)];
+    if (maps !== null) {
+      for (const placeholder of tally(field, no, 1)) {
+        skipBefores(field, placeholder);
+        if (graph.closing !== null && field.isQuiet === undefined) settleClosing(field, placeholder);
+      }
     }
-    for (const below of graph.behind.get(no) ?? []) {
-      if (columns.state[base + below] === BLOCKED && decide(field, below)) stack.push(below);
+    for (let i = graph.downstreamStart[spec]!; i < graph.downstreamStart[spec + 1]!; i++) {
+      const belowSpec = graph.downstream[i]!;
+      const countAndLook = (below: number) => {
+        count(field, from, below, belowSpec, 1);
+        look(below);
+      };
+      if (maps === null) countAndLook(belowSpec);
+      else visitNear(field, no, belowSpec, countAndLook);
     }
+    for (const below of graph.behind.get(spec) ?? []) visitNear(field, no, below, look);
+    for (const below of graph.maps?.fed.get(spec) ?? []) visitNear(field, no, below, look);
     if (graph.closing !== null && field.isQuiet === undefined) settleClosing(field, no);
   }
 }
@@ -66,28 +59,92 @@ export function settle(field: Field, from: number): void {
  * as what a load makes of the rows.
  */
 export function decideAnew(field: Field, tasks: readonly number[], hasOwnState: (slot: number) => boolean): void {
-  const { graph, columns, base, move } = field;
+  const { graph, columns, base, move, maps } = field;
   const { closing } = graph;
   const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(no));
+  const quiet: Field = { ...field, isQuiet: true };
+  if (maps !== null) {
+    const opened = reopen(field, ordinary, hasOwnState);
+    for (const no of opened) decideAndSettle(quiet, no);
+    return decideClosers(field, tasks, opened, hasOwnState);
+  }
   const touched = graph.touchedBy(ordinary);
   const open = touched.filter((no) => !hasOwnState(base + no));
   for (const no of open) if (columns.state[base + no] !== BLOCKED) move(base + no, BLOCKED);
   for (const no of touched) {
     resetCounts(columns, base + no, graph.upstreamCount[no]!);
-    for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(field, up, no);
+    for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(field, up, no, no, 1);
   }
-  const quiet: Field = { ...field, isQuiet: true };
-  for (const no of open) if (columns.state[base + no] === BLOCKED && decide(quiet, no)) settle(quiet, no);
+  for (const no of open) decideAndSettle(quiet, no);
+  decideClosers(field, tasks, touched, hasOwnState);
+}
+
+/** After all others: what closes the run and waits for one of these. */
+function decideClosers(
+  field: Field,
+  tasks: readonly number[],
+  touched: readonly number[],
+  hasOwnState: (slot: number) => boolean,
+): void {
+  const { closing } = field.graph;
   if (closing === null) return;
-  const closers = new Set([...tasks.filter((no) => closing.has(no)), ...closing.reach([...tasks, ...touched])]);
+  const from = [...tasks, ...touched].map((no) => specIn(field, no));
+  const closers = new Set([...tasks.filter((no) => closing.has(no)), ...closing.reach(from)]);
   decideClosingAnew(field, [...closers], hasOwnState);
 }
 
-export function resetCounts(columns: Columns, slot: number, upstreamCount: number): void {
-  columns.unmet[slot] = upstreamCount;
-  columns.upFailed[slot] = 0;
-  columns.upUpstreamFailed[slot] = 0;
-  columns.upSkipped[slot] = 0;
+/**
+ * The same where there are maps: what these ends have counted is taken back, and so on for all that was decided by it. Costs what
+ * it undoes, where a rescan would cost the size of the maps. Answers with what is to be decided anew.
+ */
+export function reopen(field: Field, tasks: readonly number[], hasOwnState: (slot: number) => boolean): number[] {
+  const { graph, columns, move } = field;
+  const maps = field.maps!;
+  const [opened, stack] = [new Set<number>(), [...tasks]];
+  const mayOpen = (no: number) => {
+    const slot = slotIn(field, no);
+    const at = columns.state[slot]!;
+    if (at === BLOCKED || at === EXPANDED || hasOwnState(slot) || isExpanded(maps, no)) return;
+    stack.push(no);
+  };
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    if (opened.has(no)) continue;
+    const slot = slotIn(field, no);
+    const [from, at] = [no, columns.state[slot]!];
+    if (isExpanded(maps, no)) {
+      // Stopped with its run while its instances were on their way: they go on.
+      if (at === CANCELLED) move(slot, EXPANDED);
+      continue;
+    }
+    opened.add(no);
+    const spec = specIn(field, no);
+    for (const before of graph.befores.get(spec) ?? []) mayOpen(before);
+    if (graph.isBefore(no)) {
+      for (const below of graph.behind.get(no) ?? []) {
+        visitNear(field, no, below, (other) => {
+          if (columns.state[slotIn(field, other)] === BLOCKED) opened.add(other);
+        });
+      }
+    }
+    if (hasEnded(at)) {
+      tally(field, no, -1);
+      for (let i = graph.downstreamStart[spec]!; i < graph.downstreamStart[spec + 1]!; i++) {
+        const belowSpec = graph.downstream[i]!;
+        visitNear(field, no, belowSpec, (below) => {
+          count(field, from, below, belowSpec, -1);
+          mayOpen(below);
+        });
+      }
+      for (const below of graph.behind.get(spec) ?? []) visitNear(field, no, below, mayOpen);
+      for (const below of graph.maps?.fed.get(spec) ?? []) visitNear(field, no, below, mayOpen);
+    }
+    if (at !== BLOCKED) move(slot, BLOCKED);
+  }
+  return [...opened];
+}
+
+function isExpanded(maps: RunMaps, no: number): boolean {
+  return (maps.expansionOf(no)?.total ?? 0) > 0;
 }
 
 const [NONE_FAILED, NONE_FAILED_MIN_ONE] = [
@@ -95,67 +152,106 @@ const [NONE_FAILED, NONE_FAILED_MIN_ONE] = [
   TRIGGER_RULES.indexOf('none_failed_min_one_success'),
 ];
 
-/** Counts an edge, once, when the task above has ended. Behind a cancelled task nothing is decided any more. */
-function count(field: Field, from: number, below: number): void {
-  const { columns, base } = field;
-  const slot = base + below;
-  const as = countsAs(field, from, below);
+/** Counts an edge, once, when the task above has ended; or takes it back. Behind a cancelled task nothing is decided any more. */
+function count(field: Field, from: number, below: number, belowSpec: number, by: 1 | -1): void {
+  const { columns } = field;
+  const slot = slotIn(field, below);
+  const as = countsAs(field, from, belowSpec);
   if (as === CANCELLED) return;
-  columns.unmet[slot]! -= 1;
-  if (as === FAILED) columns.upFailed[slot]! += 1;
-  else if (as === UPSTREAM_FAILED) columns.upUpstreamFailed[slot]! += 1;
-  else if (as === SKIPPED) columns.upSkipped[slot]! += 1;
+  columns.unmet[slot]! -= by;
+  if (as === SUCCEEDED) columns.upSucceeded[slot]! += by;
+  else if (as === FAILED) columns.upFailed[slot]! += by;
+  else if (as === UPSTREAM_FAILED) columns.upUpstreamFailed[slot]! += by;
+  else if (as === SKIPPED) columns.upSkipped[slot]! += by;
 }
 
-function countsAs({ graph, columns, base, facts }: Field, from: number, below: number): number {
-  const code = columns.state[base + from]!;
+function countsAs(field: Field, from: number, belowSpec: number): number {
+  const { graph, columns, facts } = field;
+  const code = columns.state[slotIn(field, from)]!;
   if (code === SUCCEEDED) {
-    return graph.isChooser[from] === 1 && facts?.letsPass(from, below) === false ? SKIPPED : SUCCEEDED;
+    const isChooser = graph.isChooser[specIn(field, from)] === 1;
+    return isChooser && facts?.letsPass(from, belowSpec) === false ? SKIPPED : SUCCEEDED;
   }
   if (!graph.skipsFailed || (code !== FAILED && code !== UPSTREAM_FAILED)) return code;
   // What asks that nothing has failed goes on without it; what asks for a failure still finds it.
-  const rule = graph.rule[below];
+  const rule = graph.rule[belowSpec];
   if (rule === ALL_SUCCESS) return SUCCEEDED;
   return rule === NONE_FAILED || rule === NONE_FAILED_MIN_ONE ? SKIPPED : code;
 }
 
 /** Decides a task that is blocked, if that can be told. True when it has ended with it. */
 function decide(field: Field, no: number): boolean {
-  const { columns, base, move } = field;
+  const { move } = field;
   const to = verdictOn(field, no);
   if (to === BLOCKED) return false;
-  move(base + no, to);
+  const slot = slotIn(field, no);
+  move(slot, to);
   if (to < SUCCEEDED) return false;
-  for (const before of field.graph.befores.get(no) ?? []) {
-    // What stood before this one alone is not needed any more; the run's own is of use to others.
-    if (columns.state[base + before] === BLOCKED) move(base + before, SKIPPED);
-  }
+  skipBefores(field, no);
   return true;
 }
 
+/** What stood before this one alone is not needed any more; the run's own is of use to others. Instances share theirs. */
+function skipBefores({ graph, columns, base, move }: Field, no: number): void {
+  for (const before of graph.befores.get(no) ?? []) {
+    if (columns.state[base + before] === BLOCKED) move(base + before, SKIPPED);
+  }
+}
+
 function verdictOn(field: Field, no: number): number {
-  const { graph, columns, base } = field;
-  const slot = base + no;
+  const { graph, columns, maps } = field;
   // Begun by what it stands before.
   if (graph.isBefore(no) && no !== graph.runBefore) return BLOCKED;
   if (graph.isPlain) {
+    const slot = field.base + no;
     if (columns.upFailed[slot]! + columns.upUpstreamFailed[slot]! > 0) return UPSTREAM_FAILED;
     return columns.unmet[slot] === 0 ? READY : BLOCKED;
   }
-  const gates = graph.gates[no] ?? [];
-  for (const gate of gates) if (isShut(field, gate)) return SKIPPED;
-  for (const gate of gates) if (!hasEnded(columns.state[base + gate]!)) return BLOCKED;
-  const verdict = decideTrigger(TRIGGER_RULES[graph.rule[no]!]!, upstreamOf(field, no));
+  return maps?.waitsFor(no) === undefined ? verdictByRule(field, no) : verdictOnPlaceholder(field, no);
+}
+
+/**
+ * Held until all that its map runs over has ended, whatever its own rule. A map that can't be expanded, or is empty, is one
+ * task in its place, which goes by its rule and fails, or succeeds, where it would run.
+ */
+function verdictOnPlaceholder(field: Field, no: number): number {
+  const map = resolveMap(field, no);
+  switch (map.is) {
+    case 'open':
+      return BLOCKED;
+    case 'failed':
+      return UPSTREAM_FAILED;
+    case 'skipped':
+      return SKIPPED;
+    case 'known':
+      if (map.total > 0) {
+        field.mayExpand?.(no);
+        return BLOCKED;
+      }
+  }
+  const to = verdictByRule(field, no);
+  return to !== READY ? to : map.is === 'known' ? SUCCEEDED : FAILED;
+}
+
+function verdictByRule(field: Field, no: number): number {
+  const { graph, columns } = field;
+  const spec = specIn(field, no);
+  const gates = graph.gates[spec] ?? [];
+  for (const gate of gates) if (isShut(field, nearest(field, no, gate))) return SKIPPED;
+  for (const gate of gates) {
+    if (!hasEnded(columns.state[slotIn(field, nearest(field, no, gate))]!)) return BLOCKED;
+  }
+  const verdict = decideTrigger(TRIGGER_RULES[graph.rule[spec]!]!, upstreamOf(field, no, spec));
   if (verdict === WAIT) return BLOCKED;
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
-  const condition = graph.conditions[no];
-  const to = condition == null ? READY : look(field, condition);
-  return to === READY && graph.befores.size > 0 ? passBefores(field, no) : to;
+  const condition = graph.conditions[spec];
+  const to = condition == null ? READY : look(field, no, condition);
+  return to === READY && graph.befores.size > 0 ? passBefores(field, spec) : to;
 }
 
 /** All else lets the task run: its hooks before it are begun, one after the other, and must succeed. */
-function passBefores({ graph, columns, base, move }: Field, no: number): number {
-  for (const before of graph.befores.get(no) ?? []) {
+function passBefores({ graph, columns, base, move }: Field, spec: number): number {
+  for (const before of graph.befores.get(spec) ?? []) {
     const code = columns.state[base + before]!;
     if (code === SUCCEEDED) continue;
     if (code === FAILED) return UPSTREAM_FAILED;
@@ -165,54 +261,77 @@ function passBefores({ graph, columns, base, move }: Field, no: number): number 
   return READY;
 }
 
-/** A cancelled task has not: it was stopped when its run was closed, and decides nothing any more. */
-function hasEnded(code: number): boolean {
-  return code >= SUCCEEDED && code !== CANCELLED;
+function isShut(field: Field, gate: number): boolean {
+  return field.columns.state[slotIn(field, gate)] === SUCCEEDED && field.facts?.stops(gate) === true;
 }
 
-function isShut({ columns, base, facts }: Field, gate: number): boolean {
-  return columns.state[base + gate] === SUCCEEDED && facts?.stops(gate) === true;
+function upstreamOf(field: Field, no: number, spec: number): Upstream {
+  const { graph, columns } = field;
+  const slot = slotIn(field, no);
+  return {
+    total: graph.upstreamCount[spec]!,
+    open: columns.unmet[slot]!,
+    succeeded: columns.upSucceeded[slot]!,
+    failed: columns.upFailed[slot]!,
+    upstreamFailed: columns.upUpstreamFailed[slot]!,
+    skipped: columns.upSkipped[slot]!,
+    setups: setupsOf(field, no, spec),
+  };
 }
 
-function upstreamOf(field: Field, no: number): Upstream {
-  const { graph, columns, base } = field;
-  const slot = base + no;
-  const [total, open] = [graph.upstreamCount[no]!, columns.unmet[slot]!];
-  const [failed, upstreamFailed] = [columns.upFailed[slot]!, columns.upUpstreamFailed[slot]!];
-  const skipped = columns.upSkipped[slot]!;
-  const succeeded = total - open - failed - upstreamFailed - skipped;
+function setupsOf(field: Field, no: number, spec: number): Upstream['setups'] {
+  const { graph, columns, maps } = field;
   const setups = { total: 0, open: 0, succeeded: 0, skipped: 0 };
-  for (const up of graph.setupNeeds[no] ?? []) {
+  for (const upSpec of graph.setupNeeds[spec] ?? []) {
+    const up = nearest(field, no, upSpec);
+    const expansion = maps?.expansionOf(up);
+    if (expansion !== undefined && expansion.total > 0) {
+      const all = expansion.tallies[expansion.group.placeOf.get(upSpec)!]!;
+      setups.total += all.size;
+      setups.open += all.size - all.succeeded - all.failed - all.upstreamFailed - all.skipped;
+      setups.succeeded += all.succeeded;
+      setups.skipped += all.skipped;
+      continue;
+    }
     setups.total += 1;
-    const as = hasEnded(columns.state[base + up]!) ? countsAs(field, up, no) : BLOCKED;
+    const as = hasEnded(columns.state[slotIn(field, up)]!) ? countsAs(field, up, spec) : BLOCKED;
     if (as === BLOCKED) setups.open += 1;
     else if (as === SUCCEEDED) setups.succeeded += 1;
     else if (as === SKIPPED) setups.skipped += 1;
   }
-  return { total, open, succeeded, failed, upstreamFailed, skipped, setups };
+  return setups;
 }
 
-type Look = Pick<Field, 'columns' | 'base' | 'facts'>;
+type Look = Pick<Field, 'graph' | 'columns' | 'base' | 'facts' | 'maps'>;
 
 /** What a condition looks at must have ended, however early the rule was decided: else the order would tell (I31). */
-function look(field: Look, condition: NonNullable<Graph['conditions'][number]>): number {
-  for (const up of condition.tasks) if (!hasEnded(field.columns.state[field.base + up]!)) return BLOCKED;
-  const found = evaluateIn(field, condition);
+function look(field: Look, no: number, condition: NonNullable<Graph['conditions'][number]>): number {
+  for (const up of condition.tasks) {
+    if (!hasEnded(field.columns.state[slotIn(field, nearest(field, no, up))]!)) return BLOCKED;
+  }
+  const found = evaluateIn(field, no, condition);
   if (!found.ok) return FAILED;
   return isTruthy(found.fact) ? READY : SKIPPED;
 }
 
-function evaluateIn({ columns, base, facts }: Look, { expression }: NonNullable<Graph['conditions'][number]>) {
+function evaluateIn(field: Look, no: number, { expression }: NonNullable<Graph['conditions'][number]>) {
+  const { columns, facts } = field;
   return evaluate(expression, {
-    ofTask: (up, fact) => (columns.state[base + up] === SUCCEEDED ? (facts?.ofTask(up, fact) ?? NOTHING) : NOTHING),
+    ofTask: (spec, fact) => {
+      const up = nearest(field, no, spec);
+      return columns.state[slotIn(field, up)] === SUCCEEDED ? (facts?.ofTask(up, fact) ?? NOTHING) : NOTHING;
+    },
     ofParams: (fact) => facts?.ofParams(fact) ?? NOTHING,
   });
 }
 
 /** Why a task failed that never had an attempt; null for any other. */
-export function faultOf(field: Look & Pick<Field, 'graph'>, no: number): string | null {
-  const condition = field.graph.conditions[no];
-  if (condition == null || field.columns.state[field.base + no] !== FAILED) return null;
-  const found = evaluateIn(field, condition);
+export function faultOf(field: Look, no: number): string | null {
+  if (field.columns.state[slotIn(field, no)] !== FAILED) return null;
+  const map = field.maps?.waitsFor(no) === undefined ? null : resolveMap(field, no);
+  if (map?.is === 'faulty') return map.fault;
+  const condition = field.graph.conditions[specIn(field, no)];
+  if (condition == null) return null;
+  const found = evaluateIn(field, no, condition);
   return found.ok ? null : `The condition ${condition.text} can't be answered: ${found.fault}.`;
 }

@@ -1,11 +1,13 @@
 /**
- * The tasks of live runs, as columns. A run's tasks lie side by side, so that task t of a run is slot `base + t`.
+ * The tasks of live runs, as columns. Those of a run's spec lie side by side, so that task t of a run is slot `base + t`; those
+ * that its maps have made lie in pages (`map/run-maps.ts`).
  *
  *   blocked ──── its rule says so ───▶ ready ── claim ──▶ running ──▶ succeeded | failed
  *      │                              ▲  ▲                │ │ │
  *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
  *      ▼                              └──── retrying ◀──────┘
- *   upstream_failed | skipped | cancelled, or failed: its condition has no answer
+ *   upstream_failed | skipped | cancelled, or failed: its condition has no answer. In a mapped group: expanded, and from there
+ *   what its instances come to; or succeeded at once, for a map without items.
  *
  * A task that runs another dag goes from ready to waiting, and on from there as from running.
  *
@@ -20,24 +22,27 @@ export const RUNNING = 2;
 export const RETRYING = 3;
 /** Parked without a worker: another run must end first. */
 export const WAITING = 4;
-export const SUCCEEDED = 5;
-export const FAILED = 6;
-export const UPSTREAM_FAILED = 7;
-export const CANCELLED = 8;
-export const SKIPPED = 9;
+/** A task of a mapped group that has become its instances, until the last of them has ended. */
+export const EXPANDED = 5;
+export const SUCCEEDED = 6;
+export const FAILED = 7;
+export const UPSTREAM_FAILED = 8;
+export const CANCELLED = 9;
+export const SKIPPED = 10;
 
 /** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
 export const TASK_MOVES: readonly (readonly number[])[] = [
-  [READY, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
+  [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED], // succeeded: its map is empty
   [BLOCKED, RUNNING, WAITING, CANCELLED], // back to blocked only by a recorded action of a person (I32), as all below
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
   [BLOCKED, READY, RUNNING, WAITING, CANCELLED], // straight to running in a replay, which has no timers
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [],
-  [BLOCKED],
-  [BLOCKED],
-  [BLOCKED, READY], // ready: a claim that came back after its run was closed, and the run is open again
-  [BLOCKED],
+  [BLOCKED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
+  [BLOCKED, EXPANDED], // expanded: an instance is decided anew, as all below
+  [BLOCKED, EXPANDED],
+  [BLOCKED, EXPANDED],
+  [BLOCKED, READY, EXPANDED], // ready: a claim that came back after its run was closed, and the run is open again
+  [BLOCKED, EXPANDED],
 ];
 
 export const TASK_STATE_NAMES = [
@@ -46,6 +51,7 @@ export const TASK_STATE_NAMES = [
   'running',
   'retrying',
   'waiting',
+  'expanded',
   'succeeded',
   'failed',
   'upstream_failed',
@@ -66,13 +72,14 @@ export class TaskTable {
   no = new Int32Array(0);
   state = new Uint8Array(0);
   /**
-   * Upstream tasks that have not ended yet, and how many of the others ended so; what is left has succeeded. In a plain graph
+   * Upstream tasks that have not ended yet, and how many of the others ended so: of a mapped one each instance. In a plain graph
    * only the first is looked at while nothing has failed, so the others are not even set to 0 for a new run of one.
    */
   unmet = new Int32Array(0);
-  upFailed = new Uint16Array(0);
-  upUpstreamFailed = new Uint16Array(0);
-  upSkipped = new Uint16Array(0);
+  upSucceeded = new Int32Array(0);
+  upFailed = new Int32Array(0);
+  upUpstreamFailed = new Int32Array(0);
+  upSkipped = new Int32Array(0);
   /** Attempts begun so far, the running one included. */
   attemptNo = new Int32Array(0);
   lostCount = new Int32Array(0);
@@ -98,13 +105,14 @@ export class TaskTable {
   /** Few tasks have any. */
   readonly notes = new Map<number, TaskNotes>();
 
-  allocate(length: number, run: number): number {
+  /** Slots side by side, for tasks that are numbered from `firstNo` on. */
+  allocate(length: number, run: number, firstNo = 0): number {
     const room = roomFor(length);
     const base = this.free.get(room)?.pop() ?? this.extend(room);
     // A loop, not `fill` per column: most runs have a task or a few, and a dozen calls cost more than they do.
     for (let slot = base; slot < base + length; slot++) {
       this.run[slot] = run;
-      this.no[slot] = slot - base;
+      this.no[slot] = firstNo + slot - base;
       this.state[slot] = BLOCKED;
       this.cleared[slot] = 0;
       this.attemptNo[slot] = 0;
@@ -140,6 +148,7 @@ export class TaskTable {
       this.no = grown(this.no, this.capacity);
       this.state = grown(this.state, this.capacity);
       this.unmet = grown(this.unmet, this.capacity);
+      this.upSucceeded = grown(this.upSucceeded, this.capacity);
       this.upFailed = grown(this.upFailed, this.capacity);
       this.upUpstreamFailed = grown(this.upUpstreamFailed, this.capacity);
       this.upSkipped = grown(this.upSkipped, this.capacity);

@@ -1,5 +1,14 @@
 /** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
-import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned, TaskCleared } from '../change.ts';
+import type {
+  AttemptClaimed,
+  AttemptEnded,
+  Change,
+  ClaimReturned,
+  MapExpanded,
+  MapRemoved,
+  MapUnfolded,
+  TaskCleared,
+} from '../change.ts';
 import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
 import type { Heads } from '../restore.ts';
@@ -165,6 +174,10 @@ export class MemoryStore {
       }
       case 'ClaimAsserted':
         return;
+      case 'MapExpanded':
+      case 'MapUnfolded':
+      case 'MapRemoved':
+        return this.writeMap(change);
       default:
         return this.writeRun(change);
     }
@@ -217,6 +230,22 @@ export class MemoryStore {
       RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
     } as const;
     this.runs.set(change.runId, { ...row, ...next[change.kind] });
+  }
+
+  private writeMap(change: MapExpanded | MapUnfolded | MapRemoved): void {
+    const { runId, firstNo } = change;
+    const row = this.runs.get(runId)!;
+    const maps = row.maps ?? [];
+    if (change.kind === 'MapExpanded') {
+      const { group, scope, total } = change;
+      const added = { group, scope, firstNo, total, unfolded: 0, isRemoved: false };
+      this.runs.set(runId, { ...row, maps: [...maps, added] });
+      return;
+    }
+    const known = maps.find((map) => map.firstNo === firstNo);
+    if (known === undefined || known.isRemoved) throw new Error(`${change.kind} is about a map that is not there.`);
+    const next = change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true };
+    this.runs.set(runId, { ...row, maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
   }
 
   private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared): void {

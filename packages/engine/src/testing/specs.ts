@@ -17,7 +17,20 @@ export function task(name: string, needs: readonly number[] = [], options: TaskO
     needs,
     retry: { ...NO_RETRY, ...options.retry },
     timeoutMs: options.timeoutMs ?? null,
-    ...pick(options, 'rule', 'when', 'branch', 'shortCircuit', 'setup', 'facts', 'teardown', 'undoes', 'hook', 'child'),
+    ...pick(
+      options,
+      'rule',
+      'when',
+      'branch',
+      'shortCircuit',
+      'setup',
+      'facts',
+      'group',
+      'teardown',
+      'undoes',
+      'hook',
+      'child',
+    ),
     ...pick(options, 'memoryBytes', 'onResource', 'queueTimeoutMs', 'stuckMs', 'totalTimeoutMs', 'softTimeoutMs'),
   };
 }

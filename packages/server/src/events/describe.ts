@@ -79,6 +79,13 @@ export function describe(change: Change): Told | null {
     }
     case 'TaskCleared':
       return ofTask('task.retried', change, { attempt: change.attemptNo, actor: change.actor });
+    case 'MapExpanded': {
+      const { group, scope, firstNo, total } = change;
+      return ofRun('map.expanded', change, { group, scope, firstNo, total });
+    }
+    case 'MapRemoved':
+      return ofRun('map.removed', change, { firstNo: change.firstNo, actor: change.actor });
+    case 'MapUnfolded':
     case 'CheckpointSaved':
     case 'ClaimAsserted':
     case 'KeyStored':

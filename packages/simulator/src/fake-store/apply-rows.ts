@@ -160,6 +160,21 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
     case 'ClaimAsserted':
       runningTask(tables, change);
       return;
+    case 'MapExpanded': {
+      const { group, scope, firstNo, total } = change;
+      const { maps = [] } = liveRun(tables, change);
+      require(!maps.some((map) => map.firstNo === firstNo), 'unique (run, first number)', change);
+      const map = { group, scope, firstNo, total, unfolded: 0, isRemoved: false };
+      return setRun(tables, change, { maps: [...maps, map], claimed: true });
+    }
+    case 'MapUnfolded':
+    case 'MapRemoved': {
+      const { maps = [] } = liveRun(tables, change);
+      const known = maps.find(({ firstNo, isRemoved }) => firstNo === change.firstNo && !isRemoved);
+      if (known === undefined) throw new Violation('a changed map is there', change);
+      const next = change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true };
+      return setRun(tables, change, { maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
+    }
     case 'RunReopened': {
       const { runId, admitted } = change;
       const run = tables.runs.get(runId);
@@ -210,7 +225,10 @@ function checkReferences(tables: Tables, change: Change): void {
   }
 }
 
-type OfRun = Extract<Change, { runId: RunId; kind: `Run${string}` | 'AttemptClaimed' | 'TaskCleared' }>;
+type OfRun = Extract<
+  Change,
+  { runId: RunId; kind: `Run${string}` | `Map${string}` | 'AttemptClaimed' | 'TaskCleared' }
+>;
 
 function liveRun(tables: Tables, change: OfRun): RunRow {
   const run = tables.runs.get(change.runId);

@@ -97,6 +97,7 @@ export class Generator {
     if (chance < 0.36) return this.#admitOrStrike(run);
     if (chance < 0.4) return this.#clear();
     if (chance < 0.47) return this.#close(run);
+    if (chance < 0.53) return this.#map(run);
     this.#work(run);
   }
 
@@ -249,6 +250,26 @@ export class Generator {
     const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
     const by = { workerId: this.#one(this.#workers), at: this.#tick() };
     this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, ...by, ...this.#notes() });
+  }
+
+  /** A map expands, unfolds further, or is removed. */
+  #map({ runId, phase, maps = [] }: ModelRun): void {
+    if (phase !== 'open') return;
+    const at = this.#tick();
+    const known = maps.filter(({ isRemoved }) => !isRemoved);
+    const chance = this.#random();
+    if (known.length === 0 || chance < 0.4) {
+      const last = maps.at(-1);
+      const firstNo = last === undefined ? 3 : last.firstNo + Math.max(1, last.total * 2);
+      const scope = last === undefined || this.#random() < 0.5 ? null : last.firstNo;
+      const total = Math.floor(this.#random() * 5);
+      return this.#emit({ kind: 'MapExpanded', runId, group: maps.length % 3, scope, firstNo, total, at });
+    }
+    const { firstNo, unfolded, total } = this.#one(known);
+    if (unfolded < total && chance < 0.8) {
+      return this.#emit({ kind: 'MapUnfolded', runId, firstNo, until: unfolded + 1, at });
+    }
+    this.#emit({ kind: 'MapRemoved', runId, firstNo, actor: ACTOR, at });
   }
 
   #checkpoint({ runId }: ModelRun, { taskNo, fence, checkpoint }: ModelRun['tasks'][number]): void {

@@ -191,6 +191,20 @@ export class Model {
       }
       case 'ClaimAsserted':
         return;
+      case 'MapExpanded': {
+        const { group, scope, firstNo, total } = change;
+        const run = this.run(change.runId);
+        run.maps = [...(run.maps ?? []), { group, scope, firstNo, total, unfolded: 0, isRemoved: false }];
+        run.claimed = true;
+        return;
+      }
+      case 'MapUnfolded':
+      case 'MapRemoved': {
+        const run = this.run(change.runId);
+        const next = change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true };
+        run.maps = (run.maps ?? []).map((map) => (map.firstNo === change.firstNo ? { ...map, ...next } : map));
+        return;
+      }
       case 'RunReopened':
         Object.assign(this.run(change.runId), {
           phase: 'open',

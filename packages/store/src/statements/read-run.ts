@@ -24,6 +24,7 @@ import { type Leaf, readable } from '../leaf.ts';
 import { type Call, call, leafStatement } from '../statement.ts';
 import { parseIntegers, parseUuids } from '../text.ts';
 import { readCheckpointRef } from './checkpoint.ts';
+import type { MapsByRun } from './map.ts';
 import { keyColumns } from './run.ts';
 
 /** Words and marks of a run packed in one integer: fewer columns to carry and parse. Outcome 0 is none. */
@@ -108,8 +109,8 @@ export function sortTasks(tasks: TasksByRun): void {
   for (const list of tasks.values()) list.sort((a, b) => a.taskNo - b.taskNo);
 }
 
-/** Needs the tasks of these runs to be parsed and sorted. */
-export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
+/** Needs the tasks and maps of these runs to be parsed and sorted. */
+export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun): StoredRun[] {
   const row = result.rows[0] ?? [];
   const runIds = parseIntegers(row[0]);
   const uids = parseUuids(row[1]);
@@ -139,6 +140,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun): StoredRun[] {
       ...parentOf(parents?.[id]),
       createdAt: at(createdAts, i) as Instant,
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
+      ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
     };
   });
 }

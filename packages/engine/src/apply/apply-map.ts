@@ -1,0 +1,53 @@
+import { assert } from '../assert.ts';
+import type { MapExpanded, MapRemoved, MapUnfolded } from '../change.ts';
+import { expandMap, removeMap, unfoldMap } from '../map/expand.ts';
+import { type Expansion, RUN_SCOPE } from '../map/run-maps.ts';
+import { note } from '../map/watch.ts';
+import { leaveLane } from '../match/enqueue.ts';
+import { OPEN } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { fieldOf, hasOwnState } from '../task/move.ts';
+import { decideAndSettle } from '../task/settle.ts';
+import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
+
+export function applyMapChange(state: State, change: MapExpanded | MapUnfolded | MapRemoved): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  assert(state.runs.phase[run] === OPEN, 'maps of an open run expand');
+  if (change.kind === 'MapExpanded') return expand(state, run, change);
+  const expansion = state.runs.mapsOf(run)?.expansions.find(({ firstNo }) => firstNo === change.firstNo);
+  assert(expansion !== undefined, `${change.kind} is about a map that has expanded`);
+  if (change.kind === 'MapUnfolded') unfold(state, run, expansion, change);
+  else remove(state, run, expansion);
+}
+
+function expand(state: State, run: number, { group, scope, firstNo, total }: MapExpanded): void {
+  const field = fieldOf(state, run);
+  const where = scope ?? RUN_SCOPE;
+  const { group: mapped } = expandMap(field, { group, scope: where, firstNo, total });
+  if (total > 0) return note(state, run, group, where);
+  const expansion = field.maps!.find(group, where)!;
+  for (const spec of mapped.members) decideAndSettle(field, field.maps!.placeholderOf(expansion, spec));
+}
+
+function unfold(state: State, run: number, expansion: Expansion, { until }: MapUnfolded): void {
+  assert(until > expansion.unfolded && until <= expansion.total, 'instances come in order, and once (I34)');
+  const field = fieldOf(state, run);
+  const added = unfoldMap(field, expansion, until, (length, firstNo) => state.tasks.allocate(length, run, firstNo));
+  state.runs.unfinished[run]! += added.to - added.from;
+  for (let no = added.from; no < added.to; no++) decideAndSettle(field, no);
+}
+
+function remove(state: State, run: number, expansion: Expansion): void {
+  const { tasks, runs } = state;
+  const ownState = (slot: number) => hasOwnState(state, slot);
+  removeMap(fieldOf(state, run), expansion, ownState, (slots) => {
+    runs.unfinished[run]! -= slots.length;
+    for (const slot of slots) {
+      assert(tasks.state[slot] !== RUNNING, 'a map is removed when none of its attempts runs');
+      if (tasks.state[slot] === READY) leaveLane(state, slot);
+      // Not by a move: it is no task of the run any more.
+      tasks.state[slot] = CANCELLED;
+    }
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * A map becomes its instances, and they become nothing again: over the live table, and over columns of their own for loads and
+ * readers. What is counted comes out the same whether the instances come all at once or by and by.
+ */
+import { type Field, slotIn, visitNear } from '../task/field.ts';
+import { decideAndSettle, reopen } from '../task/settle.ts';
+import { BLOCKED, EXPANDED } from '../task/task-table.ts';
+import { type Expansion, numberIn, type RunMaps, takePages } from './run-maps.ts';
+
+export interface NewExpansion {
+  readonly group: number;
+  readonly scope: number;
+  readonly firstNo: number;
+  readonly total: number;
+}
+
+/** Its members are expanded: whatever needs one of them from outside waits for all instances of it from now on. */
+export function expandMap(field: Field, { group, scope, firstNo, total }: NewExpansion): Expansion {
+  const maps = field.maps!;
+  const expansion = maps.add(group, scope, firstNo, total);
+  if (total === 0) return expansion;
+  for (const spec of expansion.group.members) {
+    const placeholder = maps.placeholderOf(expansion, spec);
+    widen(field, expansion, placeholder, spec, total - 1);
+    field.move(slotIn(field, placeholder), EXPANDED);
+  }
+  return expansion;
+}
+
+/** Those outside that need this member wait for so many more; and the maps around have so many more of it. */
+function widen(field: Field, expansion: Expansion, placeholder: number, spec: number, by: number): void {
+  const { graph, columns } = field;
+  for (let around = expansion.parent; around !== null; around = around.parent) {
+    around.tallies[around.group.placeOf.get(spec)!]!.size += by;
+  }
+  if (by === 0) return;
+  for (let i = graph.downstreamStart[spec]!; i < graph.downstreamStart[spec + 1]!; i++) {
+    const below = graph.downstream[i]!;
+    // In the same instance one waits for one.
+    if (expansion.group.placeOf.has(below)) continue;
+    visitNear(field, placeholder, below, (no) => {
+      columns.unmet[slotIn(field, no)]! += by;
+    });
+  }
+}
+
+/**
+ * Instances up to this one are there. Each begins as a copy of its placeholder, which goes on counting what ends outside of the
+ * map: so the later ones know what they were not there to hear. Answers with the numbers from which and to which they are new.
+ */
+export function unfoldMap(
+  field: Field,
+  expansion: Expansion,
+  until: number,
+  allocate: (length: number, firstNo: number) => number,
+): { readonly from: number; readonly to: number } {
+  const { columns } = field;
+  const maps = field.maps!;
+  const { members } = expansion.group;
+  const from = expansion.unfolded;
+  takePages(expansion, until, allocate);
+  expansion.unfolded = until;
+  for (const spec of members) {
+    const model = slotIn(field, maps.placeholderOf(expansion, spec));
+    for (let i = from; i < until; i++) {
+      const slot = maps.slotOf(numberIn(expansion, i, spec));
+      columns.state[slot] = BLOCKED;
+      columns.unmet[slot] = columns.unmet[model]!;
+      columns.upSucceeded[slot] = columns.upSucceeded[model]!;
+      columns.upFailed[slot] = columns.upFailed[model]!;
+      columns.upUpstreamFailed[slot] = columns.upUpstreamFailed[model]!;
+      columns.upSkipped[slot] = columns.upSkipped[model]!;
+    }
+  }
+  const { firstNo } = expansion;
+  return { from: firstNo + from * members.length, to: firstNo + until * members.length };
+}
+
+/**
+ * The map is as if it had never expanded; what was decided by its instances is decided anew, once `leave` has taken their slots.
+ * They have no attempt that runs.
+ */
+export function removeMap(
+  field: Field,
+  expansion: Expansion,
+  hasOwnState: (slot: number) => boolean,
+  leave: (slots: readonly number[]) => void,
+): void {
+  const maps = field.maps!;
+  const opened = expansion.total === 0 ? [] : foldMap(field, maps, expansion, hasOwnState, leave);
+  maps.remove(expansion);
+  for (const no of opened) decideAndSettle(field, no);
+  for (const spec of expansion.group.members) {
+    const placeholder = maps.placeholderOf(expansion, spec);
+    if (expansion.total === 0) for (const no of reopen(field, [placeholder], hasOwnState)) decideAndSettle(field, no);
+    else decideAndSettle(field, placeholder);
+  }
+}
+
+/** Takes back all that its instances have counted. Answers with what outside of it has to be decided anew. */
+function foldMap(
+  field: Field,
+  maps: RunMaps,
+  expansion: Expansion,
+  hasOwnState: (slot: number) => boolean,
+  leave: (slots: readonly number[]) => void,
+): number[] {
+  const inside = maps.within(expansion);
+  const gone = new Set<number>();
+  for (const { firstNo, unfolded, group } of inside) {
+    for (let offset = 0; offset < unfolded * group.members.length; offset++) gone.add(firstNo + offset);
+  }
+  const opened = reopen(field, [...gone], hasOwnState).filter((no) => !gone.has(no));
+  leave([...gone].map((no) => slotIn(field, no)));
+  // From the inside out: each placeholder is one again, whatever it was when its map expanded.
+  for (const one of inside.reverse()) {
+    for (const spec of one.group.members) {
+      const placeholder = maps.placeholderOf(one, spec);
+      widen(field, one, placeholder, spec, 1 - one.total);
+      if (!gone.has(placeholder)) field.move(slotIn(field, placeholder), BLOCKED);
+    }
+  }
+  return opened;
+}
