@@ -138,8 +138,9 @@ export interface RefuseClaim {
 
 /** The call that a run was made by: a claim of its parent's task. Kept with the run for as long as that lives. */
 export interface ParentRef extends ClaimRef {
-  /** Of the parent run: for people. */
+  /** Of the parent run, and the name of its task: for people. */
   readonly uid: RunUid;
+  readonly task: string;
   /** How many calls lie above the run: 1 for one whose parent has none. */
   readonly depth: number;
   /** The parent waits for its end. */
@@ -155,6 +156,8 @@ export interface BeginChild {
   readonly uid: RunUid;
   readonly parent: ParentRef;
   readonly params: string | null;
+  /** The version whose schema the params were checked against; absent where it has none. */
+  readonly checkedFor?: VersionNo;
   readonly priority: Priority;
 }
 

@@ -57,6 +57,8 @@ export interface VisibleOutputs {
 export type ChildParams = (
   work: object | undefined,
   visible: VisibleOutputs,
+  /** What the dag that is called says of its params. */
+  schema: object | boolean | null,
 ) => { readonly ok: true; readonly params: string | null } | { readonly ok: false; readonly error: string };
 
 /** Raises the node's beat each second from a thread and connection of its own, and only while `tick` is called (D5). */

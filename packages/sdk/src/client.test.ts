@@ -69,6 +69,7 @@ const runView = (state: RunView['state']): RunView => ({
   state,
   outcome: state === 'ended' ? 'succeeded' : null,
   priority: 'normal',
+  parent: null,
   cause: 'api',
   window: null,
   createdAt: '2026-01-01T00:00:00.000Z',

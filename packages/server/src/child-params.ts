@@ -1,16 +1,23 @@
-/** The params of a child run: the inputs of the task that calls it, resolved as those of any task are. */
+/** The params of a child run: the inputs of the task that calls it, resolved as those of any task are, and checked as submitted ones are. */
 import type { ChildParams } from '@signalbox/host';
-import { type ChildWork, describeInput, findInput, jsonFault, MAX_PARAMS_BYTES } from '@signalbox/protocol';
+import {
+  type ChildWork,
+  checkParams,
+  describeInput,
+  findInput,
+  jsonFault,
+  MAX_PARAMS_BYTES,
+  type ParamsSchema,
+} from '@signalbox/protocol';
 
-export const childParams: ChildParams = (work, visible) => {
+export const childParams: ChildParams = (work, visible, schema) => {
   const { inputs } = (work ?? { kind: 'child' }) as ChildWork;
-  if (inputs === undefined) return { ok: true, params: null };
   const upstream: Record<string, unknown> = Object.create(null);
   for (const [name, text] of visible.upstream) upstream[name] = JSON.parse(text);
   const params: unknown = visible.params === null ? null : JSON.parse(visible.params);
   const roots = { params, upstream, absent: visible.absent, map: [] };
   const given: Record<string, unknown> = Object.create(null);
-  for (const [name, source] of Object.entries(inputs)) {
+  for (const [name, source] of Object.entries(inputs ?? {})) {
     const found = findInput(source, roots);
     if (found === undefined && source.from !== 'value') {
       const { reference, cause } = describeInput(source);
@@ -18,8 +25,17 @@ export const childParams: ChildParams = (work, visible) => {
     }
     given[name] = found;
   }
-  const fault = jsonFault(given, { bytes: MAX_PARAMS_BYTES });
-  return fault === null
-    ? { ok: true, params: JSON.stringify(given) }
-    : { ok: false, error: `The params of the run ${fault}.` };
+  return checked(inputs === undefined ? null : given, schema as ParamsSchema | null);
 };
+
+function checked(given: unknown, schema: ParamsSchema | null): ReturnType<ChildParams> {
+  const read = schema === null ? { ok: true as const, params: given } : checkParams(schema, given);
+  if (!read.ok) {
+    const faults = read.problems.slice(0, 5).map(({ path, message }) => `${path} ${message}`);
+    return { ok: false, error: `The dag does not take these params: ${faults.join('; ')}.` };
+  }
+  if (read.params === null) return { ok: true, params: null };
+  const fault = jsonFault(read.params, { bytes: MAX_PARAMS_BYTES });
+  if (fault !== null) return { ok: false, error: `The params of the run ${fault}.` };
+  return { ok: true, params: JSON.stringify(read.params) };
+}

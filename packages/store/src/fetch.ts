@@ -16,6 +16,7 @@ import {
   shardOfRun,
   type TaskNo,
   type TenantId,
+  type VersionNo,
 } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import type { Ask, Database } from './database.ts';
@@ -133,12 +134,22 @@ function versionsWanted(asked: readonly NeedOf<'version'>[], runs: readonly Stor
  * A uid's own clock says near which day its run was created, so three partitions are asked first. Clocks may have been far
  * apart: what is not found there is looked for in all of them.
  */
-export async function findRunIds(
+export async function findRunIds(ask: Ask, days: KnownDays, uids: readonly UidKey[]): Promise<RunId[]> {
+  return [...(await findRunIdsByUid(ask, days, uids)).values()];
+}
+
+interface UidKey {
+  readonly shard: ShardNo;
+  readonly uid: RunUid;
+}
+
+/** The same, by the uid of each. */
+export async function findRunIdsByUid(
   ask: Ask,
   days: KnownDays,
-  uids: readonly { readonly shard: ShardNo; readonly uid: RunUid }[],
-): Promise<RunId[]> {
-  if (uids.length === 0) return [];
+  uids: readonly UidKey[],
+): Promise<ReadonlyMap<string, RunId>> {
+  if (uids.length === 0) return new Map();
   const near = new Map<Leaf, { shard: ShardNo; uid: RunUid }[]>();
   for (const wanted of uids) {
     const day = dayOf(millisecondsOfUid(wanted.uid));
@@ -155,7 +166,7 @@ export async function findRunIds(
   if (near.size > 0) collect(await ask([...near].map(([leaf, list]) => call(idsInLeaf(leaf), ...uidColumns(list)))));
   const missing = uids.filter(({ uid }) => !found.has(uid.toLowerCase()));
   if (missing.length > 0) collect(await ask([call(idsAnywhere, ...uidColumns(missing))]));
-  return [...found.values()];
+  return found;
 }
 
 /** The instant in a UUID v7: the maker's clock when it was made. */
@@ -236,14 +247,28 @@ function numberOf({ taskNo, checkpoint }: PayloadKey): number {
   return checkpoint === undefined ? taskNo : checkpointNo(taskNo);
 }
 
-/** Leans on the unique index (tenant_id, name), which goes over all shards. */
+/**
+ * Leans on the unique index (tenant_id, name), which goes over all shards. PostgreSQL looks into no JSON that has an escaped zero
+ * character; the API lets in none.
+ */
 const selectDagPlace = statement(
   'select_dag_place',
-  'select shard, dag_id from dag where tenant_id = $1::integer and name = $2::text',
+  `
+  select d.shard, d.dag_id, d.version_no,
+      case when strpos(v.spec::text, '\\u0000') > 0 then null else (v.spec->'paramsSchema')::text end
+    from dag d join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+   where d.tenant_id = $1::integer and d.name = $2::text`,
 );
 
 export async function findDagByName(database: Database, tenantId: TenantId, name: string): Promise<DagFound | null> {
   const { rows } = await database.one(call(selectDagPlace, tenantId, encodeText(name)));
   const [row] = rows;
-  return row === undefined ? null : { shard: Number(row[0]) as ShardNo, dagId: Number(row[1]) as DagId };
+  if (row === undefined) return null;
+  const [shard, dagId, versionNo, schema] = row;
+  return {
+    shard: Number(shard) as ShardNo,
+    dagId: Number(dagId) as DagId,
+    versionNo: Number(versionNo) as VersionNo,
+    paramsSchema: JSON.parse(schema ?? 'null') as DagFound['paramsSchema'],
+  };
 }

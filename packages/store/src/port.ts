@@ -26,6 +26,7 @@ import type {
   StoredVersion,
   TaskNo,
   TenantId,
+  VersionNo,
 } from '@signalbox/engine';
 
 /** One shard's part in a commit. */
@@ -164,6 +165,10 @@ export interface PayloadKey {
 export interface DagFound {
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  /** The version that new runs take. */
+  readonly versionNo: VersionNo;
+  /** What that version says of its params; null when nothing. */
+  readonly paramsSchema: object | boolean | null;
 }
 
 export interface Store {

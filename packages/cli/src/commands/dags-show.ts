@@ -26,7 +26,8 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
 
 type TaskSpec = DagDetails['tasks'][number];
 
-function doesOf({ kind, handler }: TaskSpec): string {
+function doesOf({ kind, handler, child }: TaskSpec): string {
+  if (child !== null) return `dag ${child.dag}${child.wait ? '' : ', without waiting'}`;
   return kind === 'handler' ? `handler ${short(handler ?? '')}` : kind;
 }
 

@@ -17,6 +17,7 @@ export function showRun(run: RunView): void {
   const ended = run.endedAt === null ? '' : ` after ${spanBetween(run.createdAt, run.endedAt)}`;
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
   print(`${coloured(run.outcome ?? run.state)}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
+  if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   const rows = run.tasks
     .slice(0, TASKS_SHOWN)
     .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
@@ -38,5 +39,7 @@ function told(task: TaskView): string {
     return short([...kind, task.error.split('\n', 1)[0] ?? ''].join(': '));
   }
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
-  return task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
+  const output = task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
+  if (task.child?.run == null) return output;
+  return `run ${task.child.run}${output === '' ? '' : `: ${output}`}`;
 }

@@ -30,6 +30,7 @@ const SIGNS: Readonly<Partial<Record<TaskView['state'], string>>> = {
   failed: '✖',
   running: '▶',
   retrying: '↻',
+  waiting: '…',
   cancelled: '■',
   upstream_failed: '✖',
   skipped: '⊘',
@@ -116,7 +117,8 @@ function lineOf(task: TaskView, width: number, now: number): string {
       ? ''
       : ` ${spanText((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt))}`;
   const why = task.error === null ? '' : ` ${colours.dim(short(task.error.split('\n', 1)[0] ?? ''))}`;
-  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${attempt}${span}${why}`;
+  const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run}` : '';
+  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${attempt}${called}${span}${why}`;
 }
 
 /** A line that wraps would be two to go up over. */

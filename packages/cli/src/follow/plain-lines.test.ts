@@ -20,3 +20,13 @@ test('a line per change of a task, and none when nothing has changed', () => {
     '  b running attempt 1',
   ]);
 });
+
+test('a task that runs another dag says which run it waits for, once there is one', () => {
+  const lines: string[] = [];
+  const view = new PlainView((line) => lines.push(line));
+  const waiting = (run: string | null) => runView([taskView('a', 'waiting', { child: { dag: 'other', run } })]);
+  view.show(waiting(null));
+  view.show(waiting(RUN_ID));
+  view.show(waiting(RUN_ID));
+  expect(lines.slice(1)).toEqual(['  a waiting attempt 1', `  a waiting attempt 1 for run ${RUN_ID} of other`]);
+});

@@ -14,7 +14,7 @@ export class PlainView {
   show(run: RunView): void {
     if (this.#state === '') this.#print(`run ${run.id} of ${run.dag}, version ${run.version}`);
     for (const task of run.tasks) {
-      const now = `${task.state} ${task.attempt}`;
+      const now = `${task.state} ${task.attempt} ${task.child?.run ?? ''}`;
       const before = this.#seen.get(task.name);
       this.#seen.set(task.name, now);
       // What was never anything but waiting for its turn is no news.
@@ -30,5 +30,6 @@ function lineOf(task: TaskView): string {
   const took =
     task.startedAt === null || task.endedAt === null ? '' : ` after ${spanBetween(task.startedAt, task.endedAt)}`;
   const why = task.error === null ? '' : `: ${short(task.error.split('\n', 1)[0] ?? '')}`;
-  return `  ${short(task.name)} ${coloured(task.state)}${attempt}${took}${why}`;
+  const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run} of ${task.child.dag}` : '';
+  return `  ${short(task.name)} ${coloured(task.state)}${attempt}${called}${took}${why}`;
 }

@@ -19,6 +19,7 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     code: null,
     error: state === 'failed' ? 'Error: it broke' : null,
     output: null,
+    child: null,
     attempts: [],
     ...more,
   };
@@ -36,6 +37,7 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     window: null,
     createdAt: AT,
     endedAt: null,
+    parent: null,
     actor: 'admin',
     params: null,
     tasks: [...tasks],

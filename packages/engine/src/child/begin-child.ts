@@ -5,7 +5,7 @@ import type { Dag } from '../dag/dag-table.ts';
 import type { Actor, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { cancelRun } from '../run/cancel.ts';
-import { createRun } from '../run/create.ts';
+import { areChecked, createRun } from '../run/create.ts';
 import { bringBack } from '../run/reopen.ts';
 import { ENDED, SET_ASIDE } from '../run/run-table.ts';
 import type { StoredRun } from '../stored.ts';
@@ -25,6 +25,7 @@ export function beginChild(recorder: Recorder, command: BeginChild): Answer {
   if (known !== null) return speakOf(recorder, known);
   const dag = dagOf(recorder, command);
   if (dag === undefined || dag.isRetired) return refuse('DAG_NOT_FOUND', dag?.name);
+  if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
   if (dag.liveChildren >= MAX_LIVE_CHILDREN) return FULL;
   makeChild(recorder, dag, command, command.params);
   return LIVE;

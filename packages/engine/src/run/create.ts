@@ -3,7 +3,7 @@ import { assert } from '../assert.ts';
 import { bitsOf } from '../chance.ts';
 import type { RunCreated } from '../change.ts';
 import type { Dag } from '../dag/dag-table.ts';
-import { type Actor, type Instant, makeRunUid, nextRunId, type RunId } from '../ids.ts';
+import { type Actor, type Instant, makeRunUid, nextRunId, type RunId, type VersionNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { readParamFacts } from '../task/facts.ts';
@@ -34,6 +34,11 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     at: state.now,
   });
   return runId;
+}
+
+/** Params were checked against the schema of the version that a run would take, or that has none. */
+export function areChecked({ current }: Dag, checkedFor: VersionNo | undefined): boolean {
+  return checkedFor === undefined ? current.spec.paramsSchema === undefined : checkedFor === current.no;
 }
 
 const SCHEDULE = 'schedule' as Actor;

@@ -2,7 +2,7 @@ import { keyName } from '../apply.ts';
 import { type Answer, refuse, type SubmitRuns } from '../command.ts';
 import { type RunId, uidOfItem } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { createRun } from './create.ts';
+import { areChecked, createRun } from './create.ts';
 
 /** Runs on demand, all of them or none (I13). The same key and body always give the same answer (I11). */
 export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
@@ -21,11 +21,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   }
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
   // Another version has come since the edge looked: whoever asked checks again.
-  const isChecked =
-    command.checkedFor === undefined
-      ? dag.current.spec.paramsSchema === undefined
-      : command.checkedFor === dag.current.no;
-  if (!isChecked) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
+  if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority } = command.items[index]!;

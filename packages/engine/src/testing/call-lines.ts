@@ -69,9 +69,9 @@ export class CallLines {
 
   private place(effect: SendCall): Omit<BeginChild, 'kind' | 'params' | 'dagId'> {
     const { claim, version, priority, depth, runUid } = effect;
-    const { wait } = version.task(claim.taskNo).child!;
+    const { name, child } = version.task(claim.taskNo);
     const { shard } = this.box;
-    const parent = { ...claim, uid: runUid, depth, waits: wait };
+    const parent = { ...claim, uid: runUid, task: name, depth, waits: child!.wait };
     const uid = childUid(shard, claim, effect.claimedAt);
     return { shard, tenantId: version.dag.tenantId, uid, parent, priority };
   }

@@ -35,11 +35,13 @@ const DEADLINE_MS = 15_000;
 /** At work at one time; the others wait for their turn. */
 const AT_ONCE = 64;
 const PLACES_KEPT = 10_000;
+/** How often a dag is looked up anew for one call, when it is deployed again and again. */
+const MOST_LOOKS = 3;
 
 export class Children {
   private readonly ports: ChildrenPorts;
   private readonly turnstile: Turnstile<SendCall | TellParent>;
-  /** Where dags are: that does not change. */
+  /** Where dags are: that does not change; what they ask of their params may. */
   private readonly places = new Map<string, DagFound>();
 
   constructor(ports: ChildrenPorts) {
@@ -69,24 +71,34 @@ export class Children {
   private async bring(effect: SendCall): Promise<void> {
     const { claim, version, step } = effect;
     const { tenantId } = version.dag;
-    const { dag: name, wait } = version.task(claim.taskNo).child!;
-    const place = await this.placeOf(tenantId, name);
+    const { name: task, child } = version.task(claim.taskNo);
+    const { dag: name, wait } = child!;
+    let place = await this.placeOf(tenantId, name);
     // Where there is no dag by now, no call has ever reached one.
     if (place === null) return this.end(claim, step === 'stop' ? 'unbegun' : 'refused', `There is no dag ${name}.`);
     const uid = childUid(place.shard, claim, effect.claimedAt);
-    const parent: ParentRef = { ...claim, uid: effect.runUid, depth: effect.depth, waits: wait };
-    const to = { ...place, tenantId, uid, parent, priority: effect.priority };
+    const parent: ParentRef = { ...claim, uid: effect.runUid, task, depth: effect.depth, waits: wait };
+    const { shard, dagId } = place;
+    const to = { shard, dagId, tenantId, uid, parent, priority: effect.priority };
     let answer: Answer | null = null;
     if (step !== 'begin') {
       answer = await this.ask({ kind: 'AskChild', ...to, stop: step === 'stop' });
       if (answer === null || (step === 'stop' && !isThere(answer))) return;
     }
     if (answer === null || !isThere(answer)) {
-      const params = await this.paramsOf(effect);
-      if (!params.ok) return this.end(claim, 'refused', params.error);
-      answer = await this.ask({ kind: 'BeginChild', ...to, params: params.params });
+      for (let left = MOST_LOOKS; left > 0; left--) {
+        const params = await this.paramsOf(effect, place.paramsSchema);
+        if (!params.ok) return this.end(claim, 'refused', params.error);
+        const checked = place.paramsSchema === null ? {} : { checkedFor: place.versionNo };
+        answer = await this.ask({ kind: 'BeginChild', ...to, params: params.params, ...checked });
+        if (answer === null || answer.ok || answer.code !== 'PARAMS_UNCHECKED') break;
+        // It has another version since it was looked up.
+        this.places.delete(`${tenantId}/${name}`);
+        place = (await this.placeOf(tenantId, name)) ?? place;
+      }
     }
     if (answer === null) return;
+    if (!answer.ok && answer.code === 'PARAMS_UNCHECKED') return;
     if (!answer.ok) return this.end(claim, 'refused', `The dag ${name} makes no runs: it is retired.`);
     if (answer.kind === 'child' && answer.state === 'full') {
       return this.end(claim, 'full', `The dag ${name} has too many live runs that other runs have called.`);
@@ -105,7 +117,7 @@ export class Children {
     return this.end(claim, end, null, output);
   }
 
-  private async paramsOf(effect: SendCall): Promise<ReturnType<ChildParams>> {
+  private async paramsOf(effect: SendCall, schema: object | boolean | null): Promise<ReturnType<ChildParams>> {
     const { claim, version } = effect;
     const task = version.task(claim.taskNo);
     const keys = task.work === undefined ? [] : payloadKeys(effect);
@@ -118,7 +130,7 @@ export class Children {
     }
     const params = effect.hasParams ? textOf({ runId: claim.runId, taskNo: null }) : null;
     const absent = [...effect.failedUpstream, ...effect.missingUpstream].map(nameOf);
-    return this.ports.childParams(task.work, { params, upstream, absent });
+    return this.ports.childParams(task.work, { params, upstream, absent }, schema);
   }
 
   private async placeOf(tenantId: SendCall['version']['dag']['tenantId'], name: string): Promise<DagFound | null> {

@@ -45,7 +45,9 @@ export type DagView = z.infer<typeof dagViewSchema>;
 /** A task of a version. `work` is what its worker gets beside the handler's name; secrets in it are names, never values. */
 export const taskSpecViewSchema = z.object({
   name: z.string(),
-  kind: z.enum(['handler', 'function', 'process', 'http']),
+  kind: z.enum(['handler', 'function', 'process', 'http', 'child']),
+  /** Of a task that runs another dag. */
+  child: z.object({ dag: z.string(), wait: z.boolean() }).nullable(),
   handler: z.string().nullable(),
   queue: z.string(),
   needs: z.array(z.string()),

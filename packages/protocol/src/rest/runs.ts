@@ -68,6 +68,13 @@ export const attemptOutcomeSchema = z.enum([
 
 const instant = z.iso.datetime();
 
+/** Another run that a task has made. */
+export const childViewSchema = z.object({
+  dag: z.string(),
+  /** Null until that run is stored. */
+  run: runIdSchema.nullable(),
+});
+
 export const attemptViewSchema = z.object({
   attempt: z.int(),
   worker: z.string().nullable(),
@@ -79,6 +86,8 @@ export const attemptViewSchema = z.object({
   /** What the failure was, in a word: `exit:137`, `http:503`, `error:TypeError`. */
   code: z.string().nullable(),
   error: z.string().nullable(),
+  /** Of a task that runs another dag. */
+  child: childViewSchema.nullable(),
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
 
@@ -99,6 +108,8 @@ export const taskViewSchema = z.object({
   error: z.string().nullable(),
   /** What the attempt that succeeded has returned; null when nothing. */
   output: z.unknown(),
+  /** Of a task that runs another dag: what its last attempt has made. */
+  child: childViewSchema.nullable(),
   attempts: z.array(attemptViewSchema),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;
@@ -116,6 +127,8 @@ export const runSummarySchema = z.object({
   window: instant.nullable(),
   createdAt: instant,
   endedAt: instant.nullable(),
+  /** The task that made it; null for a run that no other has made. */
+  parent: z.object({ run: runIdSchema, task: z.string(), attempt: z.int() }).nullable(),
   actor: z.string(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;

@@ -48,7 +48,8 @@ export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'params' 
 function tasksOf(spec: DagSpec): TaskSpecView[] {
   return spec.tasks.map((task) => ({
     name: task.name,
-    kind: kindOf(task.work),
+    kind: task.child === undefined ? kindOf(task.work) : 'child',
+    child: task.child ?? null,
     handler: task.handler === '' ? null : task.handler,
     queue: task.queue,
     needs: task.needs.map((no) => spec.tasks[no]?.name ?? ''),

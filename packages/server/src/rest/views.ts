@@ -1,12 +1,12 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { deriveFaults, deriveTaskStates, Graph, type Instant, type TaskNo } from '@signalbox/engine';
+import { deriveFaults, deriveTaskStates, Graph, type Instant, NOBODY, type TaskNo } from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
   RunSummary,
   TaskView as TaskAnswer,
 } from '@signalbox/protocol';
-import type { AttemptView, RunDetails, RunPayloads, RunView } from '@signalbox/store';
+import { type AttemptView, childKey, type RunDetails, type RunPayloads, type RunView } from '@signalbox/store';
 
 export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
 const surely = (at: Instant): string => new Date(at).toISOString();
@@ -29,6 +29,7 @@ export function runSummary(run: RunView): RunSummary {
     window: iso(run.firesAt),
     createdAt: surely(run.createdAt),
     endedAt: iso(run.endedAt),
+    parent: run.parent === null ? null : { run: run.parent.uid, task: run.parent.task, attempt: run.parent.attemptNo },
     actor: run.createdBy,
   };
 }
@@ -45,18 +46,22 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     if (list === undefined) earlier.set(attempt.taskNo, [attempt]);
     else list.push(attempt);
   }
-  const tasks = run.spec.tasks.map(({ name }, no): TaskAnswer => {
+  const tasks = run.spec.tasks.map(({ name, child: called }, no): TaskAnswer => {
     const row = rows.get(no);
     const output = outputs.get(no as TaskNo);
     const state = states[no]!;
-    const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map(attemptAnswer);
+    const childOf = (attempt: AttemptView | undefined) => childAnswer(run, called?.dag, attempt);
+    const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map((attempt) =>
+      attemptAnswer(attempt, childOf(attempt)),
+    );
+    const child = childOf(row);
     const error = faults.get(no) ?? null;
-    if (row === undefined) return { ...UNCLAIMED, name, state, error, output: null, attempts };
+    if (row === undefined) return { ...UNCLAIMED, name, state, error, output: null, child, attempts };
     return {
       name,
       state,
       attempt: row.attemptNo,
-      worker: row.workerId,
+      worker: workerOf(row),
       claimedAt: iso(row.claimedAt),
       startedAt: iso(row.startedAt),
       endedAt: iso(row.endedAt),
@@ -65,6 +70,7 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       code: row.code,
       error: error ?? row.error,
       output: output === undefined ? null : JSON.parse(output),
+      child,
       attempts,
     };
   });
@@ -82,15 +88,28 @@ const UNCLAIMED = {
   code: null,
 } as const;
 
-function attemptAnswer(row: AttemptView): AttemptAnswer {
+/** A task that runs another dag has none. */
+const workerOf = ({ workerId }: AttemptView): string | null => (workerId === NOBODY ? null : workerId);
+
+function childAnswer(
+  { children }: RunDetails,
+  dag: string | undefined,
+  attempt: AttemptView | undefined,
+): TaskAnswer['child'] {
+  if (dag === undefined) return null;
+  return { dag, run: attempt === undefined ? null : (children.get(childKey(attempt)) ?? null) };
+}
+
+function attemptAnswer(row: AttemptView, child: TaskAnswer['child']): AttemptAnswer {
   return {
     attempt: row.attemptNo,
-    worker: row.workerId,
+    worker: workerOf(row),
     claimedAt: iso(row.claimedAt),
     startedAt: iso(row.startedAt),
     endedAt: iso(row.endedAt),
     outcome: row.outcome,
     code: row.code,
     error: row.error,
+    child,
   };
 }

@@ -29,6 +29,8 @@ export interface AnyBody {
   readonly outcome: string | null;
   readonly actor: string;
   readonly output: unknown;
+  readonly error: string | null;
+  readonly child: { readonly dag: string; readonly run: string | null } | null;
   readonly paused: boolean;
   readonly nextAt: string;
   readonly run: string;

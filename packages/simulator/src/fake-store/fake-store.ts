@@ -22,7 +22,7 @@ import { FakeChain } from './chain.ts';
 import type { FakeDatabase } from './database.ts';
 import { inOrder } from './locks.ts';
 import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
-import { dagNameKey, type NodeRow, type ShardRow } from './tables.ts';
+import { dagNameKey, type NodeRow, type ShardRow, versionKey } from './tables.ts';
 
 export interface FakeStoreOptions {
   /** Shown to faults and in the journal. */
@@ -156,10 +156,13 @@ export class FakeStore implements Store {
   }
 
   findDag(tenantId: TenantId, name: string): Promise<DagFound | null> {
-    const { dagNames, dags } = this.#database.tables;
+    const { dagNames, dags, versions } = this.#database.tables;
     return this.#read(() => {
       const dagId = dagNames.get(dagNameKey(tenantId, name));
-      return dagId === undefined ? null : { shard: dags.get(dagId)!.shard, dagId };
+      if (dagId === undefined) return null;
+      const { shard, versionNo } = dags.get(dagId)!;
+      const paramsSchema = versions.get(versionKey(dagId, versionNo))?.spec.paramsSchema ?? null;
+      return { shard, dagId, versionNo, paramsSchema };
     });
   }
 

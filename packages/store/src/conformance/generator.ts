@@ -107,7 +107,9 @@ export class Generator {
     const dag = deployed(shard, again === null ? own.length + 1 : Math.floor(again.dagId / 64), 1, this.#tick());
     const versionNo = this.model.versions.filter(({ dagId }) => dagId === dag.dagId).length + 1;
     const plain = deployed(shard, Math.floor(dag.dagId / 64), versionNo, dag.at);
-    const spec = this.#random() < 0.3 ? { ...plain.spec, on: { event: `event ${versionNo}` } } : plain.spec;
+    const onEvent = this.#random() < 0.3 ? { on: { event: `event ${versionNo}` } } : {};
+    const params = this.#random() < 0.3 ? { paramsSchema: { type: 'object', title: `"${versionNo}"` } } : {};
+    const spec = { ...plain.spec, ...onEvent, ...params };
     const next = { ...plain, spec };
     if (again === null) this.#dags.push(next);
     else this.#dags[this.#dags.indexOf(again)] = next;
@@ -186,7 +188,7 @@ export class Generator {
     const no = Math.floor(this.#random() * 1_000);
     const claim = { runId: (of - no) as RunId, taskNo: no as TaskNo, attemptNo: 1 as AttemptNo, fence: 2 as Fence };
     const uid = makeRunUid(5 as ShardNo, this.#tick(), no, no);
-    return { ...claim, uid, depth: 1 + (no % 16), waits: no % 2 === 0 };
+    return { ...claim, uid, task: `"${no}"`, depth: 1 + (no % 16), waits: no % 2 === 0 };
   }
 
   #admitOrStrike({ runId, admitted, strikes }: ModelRun): void {

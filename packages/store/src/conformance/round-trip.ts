@@ -80,6 +80,12 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
   const dagNeeds = dags.flatMap(({ shard, dagId, tenantId, name }, no): Need[] =>
     no % 2 === 0 ? [{ kind: 'dag', shard, dagId }] : [{ kind: 'dag_name', shard, tenantId, name }],
   );
+  for (const { shard, dagId, tenantId, name, versionNo } of dags) {
+    const version = model.versions.find((one) => one.dagId === dagId && one.versionNo === versionNo);
+    const paramsSchema = version?.spec.paramsSchema ?? null;
+    expect(await reader.findDag(tenantId, name)).toEqual({ shard, dagId, versionNo, paramsSchema });
+    expect(await reader.findDag((tenantId + 1) as typeof tenantId, name)).toBeNull();
+  }
   const seen = await reader.fetch(dagNeeds);
   expect([...seen.dags].sort((a, b) => a.dagId - b.dagId)).toEqual(dags.sort((a, b) => a.dagId - b.dagId));
   for (const { dagId, versionNo } of dags)

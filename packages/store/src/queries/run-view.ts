@@ -6,6 +6,7 @@ import {
   type DagSpec,
   type Fence,
   type Instant,
+  type ParentRef,
   type Priority,
   type ReturnReason,
   type RunCreated,
@@ -32,6 +33,7 @@ import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
 import { decodeNullableText, decodeText, plainArray } from '../text.ts';
 import { expectResults } from '../whole-runs.ts';
+import { findChildren } from './child-runs.ts';
 
 export interface RunView {
   readonly runId: RunId;
@@ -56,6 +58,8 @@ export interface RunView {
   readonly closingAt: Instant | null;
   readonly closedBy: string | null;
   readonly endedAt: Instant | null;
+  /** The call that made it. */
+  readonly parent: ParentRef | null;
 }
 
 export interface AttemptView {
@@ -94,12 +98,14 @@ export interface RunDetails extends RunView {
   readonly tasks: readonly TaskView[];
   /** The attempts before the newest one of each task. */
   readonly supersededAttempts: readonly AttemptView[];
+  /** The runs that its tasks have made, by `childKey`. */
+  readonly children: ReadonlyMap<string, RunUid>;
 }
 
 export const RUN_VIEW_COLUMNS = `r.run_id, r.uid, r.dag_id, d.name, r.version_no, r.priority, r.cause, r.phase, r.outcome,
     r.admitted, r.set_aside, r.strikes, r.strike_reason, r.has_params, r.fires_at, r.created_at, r.actor, r.admitted_at,
-    r.closing_at, r.closing_actor, r.ended_at`;
-const RUN_VIEW_COUNT = 21;
+    r.closing_at, r.closing_actor, r.ended_at, r.parent`;
+const RUN_VIEW_COUNT = 22;
 
 /** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
 const selectRun = leafStatement(
@@ -184,19 +190,19 @@ export async function getRun(
   tenantId: TenantId,
   uid: string,
 ): Promise<RunDetails | null> {
-  return database.snapshot(async (ask) => {
+  const run = await database.snapshot(async (ask) => {
     const runId = await findRunId(ask, days, uid);
     if (runId === null) return null;
     const leaf = leafOfRun(days, runId);
     const key = [shardOfRun(runId), runId];
-    const [run, tasks, attempts] = expectResults(
+    const [found, tasks, attempts] = expectResults(
       await ask(
         [call(selectRun(leaf), ...key, tenantId), call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)],
         { last: true },
       ),
       3,
     );
-    const row = run.rows[0];
+    const row = found.rows[0];
     if (row === undefined) return null;
     return {
       ...parseRunView(row),
@@ -208,6 +214,7 @@ export async function getRun(
       supersededAttempts: attempts.rows.map(parseAttempt),
     };
   });
+  return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }
 
 /** The params of a run (`taskNo` null) or the output of one of its tasks. */
@@ -275,7 +282,7 @@ const instant = (value: string | null | undefined): Instant | null =>
 export function parseRunView(row: Row): RunView {
   const [runId, uid, dagId, name, versionNo, priority, cause, phase, outcome, admitted, setAside, strikes, reason] =
     row;
-  const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt] = row.slice(13);
+  const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt, parent] = row.slice(13);
   return {
     runId: Number(runId) as RunId,
     shard: shardOfRun(Number(runId) as RunId),
@@ -299,6 +306,7 @@ export function parseRunView(row: Row): RunView {
     closingAt: instant(closingAt),
     closedBy: decodeNullableText(closingActor ?? null),
     endedAt: instant(endedAt),
+    parent: parent === null || parent === undefined ? null : (JSON.parse(parent) as ParentRef),
   };
 }
 
