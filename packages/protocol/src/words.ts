@@ -6,6 +6,9 @@ export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'] as const;
 export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 
+/** What a task is to its run: `task` for an ordinary one; the others close the run, and do not decide it. */
+export const TASK_ROLES = ['task', 'teardown', 'undo', 'hook'] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [

@@ -131,7 +131,8 @@ export interface Client {
   getRun(id: string, options?: CallOptions): Promise<RunView>;
   /** Newest first; ask for the next page with the cursor of the last. */
   listRuns(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
-  cancelRun(id: string, options?: ChangeOptions): Promise<Cancelled>;
+  /** With `force` its teardowns, undos and hooks are ended too. */
+  cancelRun(id: string, options?: ChangeOptions & { readonly force?: boolean }): Promise<Cancelled>;
   /** Resolves when the run has ended, or was set aside. */
   waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
   listTasks(

@@ -77,6 +77,7 @@ const runView = (state: RunView['state']): RunView => ({
   actor: 'token:ci',
   params: null,
   tasks: [],
+  closingFailed: [],
 });
 
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };

@@ -57,7 +57,8 @@ export function createClient(options: ClientOptions): Client {
     submitMany: (dag, runs, call) => post((s) => s.submittedBatchSchema, `${dagPath(dag)}/runs/batch`, { runs }, call),
     getRun: (id, call) => get((s) => s.runViewSchema, runPath(id), call),
     listRuns: (filter = {}, call) => get((s) => s.runPageSchema, `/v1/runs${query({ ...filter })}`, call),
-    cancelRun: (id, call) => post((s) => s.cancelledSchema, `${runPath(id)}/cancel`, {}, call),
+    cancelRun: (id, { force, ...call } = {}) =>
+      post((s) => s.cancelledSchema, `${runPath(id)}/cancel`, force === true ? { force } : {}, call),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
     listTasks: (run, filter = {}, call) =>
       get((s) => s.taskPageSchema, `${runPath(run)}/tasks${query({ ...filter })}`, call),

@@ -3,9 +3,14 @@ import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, print, printJson } from '../output.ts';
 import { resolveRun } from '../run-id.ts';
 
-export async function cancel(given: string, flags: ClientFlags): Promise<void> {
+export interface CancelFlags extends ClientFlags {
+  readonly force?: boolean;
+}
+
+export async function cancel(given: string, flags: CancelFlags): Promise<void> {
   const client = await connect(flags);
-  const cancelled = await client.cancelRun(await resolveRun(client, given));
-  if (flags.json) printJson(cancelled);
-  else print(`run ${cancelled.id} is ${coloured(cancelled.outcome ?? cancelled.state)}`);
+  const cancelled = await client.cancelRun(await resolveRun(client, given), { force: flags.force === true });
+  if (flags.json) return printJson(cancelled);
+  const closing = cancelled.state === 'closing' ? ', and is closing' : '';
+  print(`run ${cancelled.id} is ${coloured(cancelled.outcome ?? cancelled.state)}${closing}`);
 }

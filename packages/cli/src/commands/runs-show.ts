@@ -5,6 +5,7 @@ import { coloured, colours, plain, print, printJson, short, spanBetween, table }
 import { resolveRun } from '../run-id.ts';
 
 const TASKS_SHOWN = 100;
+const NAMES_SHOWN = 10;
 
 export async function show(given: string, flags: ClientFlags): Promise<void> {
   const client = await connect(flags);
@@ -18,12 +19,28 @@ export function showRun(run: RunView): void {
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
   print(`${coloured(run.outcome ?? run.state)}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
-  const rows = run.tasks
+  showTasks(
+    'task',
+    run.tasks.filter(({ role }) => role === 'task'),
+  );
+  // Apart from the others: they do not decide the run.
+  const closing = run.tasks.filter(({ role, state }) => role !== 'task' && state !== 'skipped');
+  if (closing.length > 0) {
+    print('');
+    showTasks('closing', closing);
+  }
+  if (run.closingFailed.length === 0) return;
+  const names = run.closingFailed.slice(0, NAMES_SHOWN).map(plain).join(', ');
+  print(colours.red(`✖ not closed cleanly: ${names}${run.closingFailed.length > NAMES_SHOWN ? ' …' : ''} failed`));
+}
+
+function showTasks(what: string, tasks: readonly TaskView[]): void {
+  const rows = tasks
     .slice(0, TASKS_SHOWN)
     .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
-  print(table(['task', 'state', 'attempts', 'took', 'came to'], rows));
-  const more = run.tasks.length - TASKS_SHOWN;
-  if (more > 0) print(colours.dim(`… and ${more} more tasks; --json shows all of them`));
+  print(table([what, 'state', 'attempts', 'took', 'came to'], rows));
+  const more = tasks.length - TASKS_SHOWN;
+  if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
 
 const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));

@@ -11,7 +11,10 @@ const LINES_SHOWN = 20;
 const ERROR_LINES = 12;
 
 export async function explainFailure(client: Client, run: RunView): Promise<void> {
-  const failed = run.tasks.filter(({ state }) => state === 'failed');
+  const all = run.tasks.filter(({ state }) => state === 'failed');
+  // What closes the run does not decide it: it is told of only where nothing else failed, such as a hook before a task.
+  const ordinary = all.filter(({ role }) => role === 'task');
+  const failed = ordinary.length > 0 ? ordinary : all;
   for (const task of failed.slice(0, TASKS_SHOWN)) {
     print('');
     print(`${colours.red(`✖ task ${plain(task.name)} failed`)}${kindOf(task)}:`);

@@ -8,6 +8,7 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
   const isBegun = !['blocked', 'ready', 'upstream_failed'].includes(state);
   return {
     name,
+    role: 'task',
     state,
     attempt: isBegun ? 1 : 0,
     worker: null,
@@ -41,6 +42,7 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     actor: 'admin',
     params: null,
     tasks: [...tasks],
+    closingFailed: [],
     ...more,
   };
 }

@@ -1,4 +1,5 @@
 import { PRIORITIES, RUN_OUTCOMES, RUN_STATES } from '@signalbox/protocol/words';
+import type { CancelFlags } from '../commands/runs-cancel.ts';
 import type { ListFlags } from '../commands/runs-list.ts';
 import type { RetryFlags } from '../commands/runs-retry.ts';
 import type { TriggerFlags } from '../commands/runs-trigger.ts';
@@ -78,13 +79,17 @@ export const runCommands = [
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-show.ts')).show(id, flags),
   }),
-  define<ClientFlags>({
+  define<CancelFlags>({
     name: 'runs cancel',
     summary: 'end a run',
-    details: 'Nothing of it starts any more; tasks that run are told to stop.',
+    details:
+      'No task of it starts any more; those that run are told to stop. Then its teardowns, undos and hooks run; with --force they are ended too.',
     arguments: [run],
-    flags: clientFlags,
-    examples: [['signalbox runs cancel last', 'it ends as cancelled']],
+    flags: [{ flags: '--force', what: 'end its teardowns, undos and hooks as well' }, ...clientFlags],
+    examples: [
+      ['signalbox runs cancel last', 'it ends as cancelled'],
+      ['signalbox runs cancel last --force', 'without waiting for what closes it'],
+    ],
     run: async ([id = ''], flags) => (await import('../commands/runs-cancel.ts')).cancel(id, flags),
   }),
   define<RetryFlags>({

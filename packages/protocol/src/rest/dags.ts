@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
+import { taskRoleSchema } from './runs.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
 export const deployedSchema = z.object({
@@ -58,6 +59,10 @@ export const taskSpecViewSchema = z.object({
   branch: z.boolean(),
   shortCircuit: z.enum(['next', 'all']).nullable(),
   setup: z.boolean(),
+  /** `teardown`, `undo` and `hook` run while a run is closing, and do not decide it. */
+  role: taskRoleSchema,
+  /** The task that an undo or a hook belongs to; null for a hook of the run, and for any other task. */
+  of: z.string().nullable(),
   retries: z.object({
     maxAttempts: z.int(),
     minMs: z.int(),
@@ -74,6 +79,8 @@ export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
 /** One dag, with its tasks. */
 export const dagDetailsSchema = dagViewSchema.extend({
   onFailure: z.enum(FAILURE_POLICIES),
+  /** What was done is undone when a run fails or is cancelled. */
+  compensate: z.boolean(),
   /** JSON Schema of the params; null when they may be anything. */
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())]).nullable(),
   tasks: z.array(taskSpecViewSchema),

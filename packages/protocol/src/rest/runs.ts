@@ -1,7 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
-import { RUN_OUTCOMES, RUN_STATES } from '../words.ts';
+import { RUN_OUTCOMES, RUN_STATES, TASK_ROLES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
@@ -91,8 +91,11 @@ export const attemptViewSchema = z.object({
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
 
+export const taskRoleSchema = z.enum(TASK_ROLES);
+
 export const taskViewSchema = z.object({
   name: z.string(),
+  role: taskRoleSchema,
   state: taskStateSchema,
   /** Number of the last attempt; 0 before the first. */
   attempt: z.int(),
@@ -133,7 +136,12 @@ export const runSummarySchema = z.object({
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
-export const runViewSchema = runSummarySchema.extend({ params: z.unknown(), tasks: z.array(taskViewSchema) });
+export const runViewSchema = runSummarySchema.extend({
+  params: z.unknown(),
+  tasks: z.array(taskViewSchema),
+  /** Names of teardowns, undos and hooks that failed: they do not change the outcome, and somebody should look. */
+  closingFailed: z.array(z.string()),
+});
 export type RunView = z.infer<typeof runViewSchema>;
 
 /** Query of `GET /v1/runs`. Comes as text. */
@@ -147,6 +155,10 @@ export type ListRuns = z.infer<typeof listRunsSchema>;
 /** Newest first. `cursor` asks for what comes after; null at the end. */
 export const runPageSchema = z.object({ items: z.array(runSummarySchema), cursor: z.string().nullable() });
 export type RunPage = z.infer<typeof runPageSchema>;
+
+/** How a run is cancelled. `force`: its teardowns, undos and hooks are ended too. */
+export const cancelSchema = z.strictObject({ force: z.boolean().optional() });
+export type Cancel = z.infer<typeof cancelSchema>;
 
 /** The answer to a cancel: the outcome is fixed, what still runs is being ended (I42). */
 export const cancelledSchema = z.object({

@@ -3,6 +3,7 @@ import type { DagSpec } from '@signalbox/engine';
 import type { DagView as DagAnswer, DagDetails, ScheduleView, TaskSpecView, VersionSummary } from '@signalbox/protocol';
 import type { DagView, ListedSchedule, VersionSummary as VersionRow } from '@signalbox/store';
 import { nextWindowOf } from './next-window.ts';
+import { roleOf } from './task-role.ts';
 import { iso } from './views.ts';
 
 export function dagAnswer(dag: DagView): DagAnswer {
@@ -40,9 +41,14 @@ export function versionAnswer(version: VersionRow): VersionSummary {
 }
 
 /** The tasks, and what a failure of one of them means for the others. */
-export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'params' | 'tasks'> {
+export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'compensate' | 'params' | 'tasks'> {
   const params = (spec.paramsSchema as DagDetails['params'] | undefined) ?? null;
-  return { onFailure: spec.onFailure ?? 'continue', params, tasks: tasksOf(spec) };
+  return {
+    onFailure: spec.onFailure ?? 'continue',
+    compensate: spec.compensate ?? false,
+    params,
+    tasks: tasksOf(spec),
+  };
 }
 
 function tasksOf(spec: DagSpec): TaskSpecView[] {
@@ -58,6 +64,8 @@ function tasksOf(spec: DagSpec): TaskSpecView[] {
     branch: task.branch ?? false,
     shortCircuit: task.shortCircuit ?? null,
     setup: task.setup ?? false,
+    role: roleOf(task),
+    of: spec.tasks[task.undoes ?? task.hook?.of ?? -1]?.name ?? null,
     retries: task.retry,
     timeoutMs: task.timeoutMs,
     work: (task.work as TaskSpecView['work'] | undefined) ?? null,

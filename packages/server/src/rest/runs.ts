@@ -2,6 +2,7 @@
 import type { RunId, TaskNo } from '@signalbox/engine';
 import {
   type Cancelled,
+  cancelSchema,
   listRunsSchema,
   parseOr,
   type RunView as RunAnswer,
@@ -42,12 +43,20 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   app.post('/v1/runs/:id/cancel', async (request: RunRequest) => {
     const { tenantId, actor } = callerOf(request);
     const id = idOf(request);
+    const { force = false } = parseOr(cancelSchema, request.body ?? {}, 'BAD_REQUEST');
     return once<Cancelled>(request, parts, {
       target: id,
+      ...(force ? { body: { force } } : {}),
       make: async () => {
         const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
         if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-        const command = { kind: 'CancelRun', tenantId, runId: found.runId, actor } as const;
+        const command = {
+          kind: 'CancelRun',
+          tenantId,
+          runId: found.runId,
+          ...(force ? { force } : {}),
+          actor,
+        } as const;
         const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
         const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
         return { id, state: run === null ? 'closing' : stateOf(run), outcome };

@@ -7,6 +7,7 @@ import type {
   TaskView as TaskAnswer,
 } from '@signalbox/protocol';
 import { type AttemptView, childKey, type RunDetails, type RunPayloads, type RunView } from '@signalbox/store';
+import { roleOf } from './task-role.ts';
 
 export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
 const surely = (at: Instant): string => new Date(at).toISOString();
@@ -46,7 +47,9 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     if (list === undefined) earlier.set(attempt.taskNo, [attempt]);
     else list.push(attempt);
   }
-  const tasks = run.spec.tasks.map(({ name, child: called }, no): TaskAnswer => {
+  const tasks = run.spec.tasks.map((task, no): TaskAnswer => {
+    const { name, child: called } = task;
+    const role = roleOf(task);
     const row = rows.get(no);
     const output = outputs.get(no as TaskNo);
     const state = states[no]!;
@@ -56,9 +59,10 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     );
     const child = childOf(row);
     const error = faults.get(no) ?? null;
-    if (row === undefined) return { ...UNCLAIMED, name, state, error, output: null, child, attempts };
+    if (row === undefined) return { ...UNCLAIMED, name, role, state, error, output: null, child, attempts };
     return {
       name,
+      role,
       state,
       attempt: row.attemptNo,
       worker: workerOf(row),
@@ -74,7 +78,8 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       attempts,
     };
   });
-  return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks };
+  const closingFailed = tasks.flatMap(({ role, state, name }) => (role !== 'task' && state === 'failed' ? [name] : []));
+  return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed };
 }
 
 const UNCLAIMED = {

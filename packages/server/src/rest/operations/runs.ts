@@ -1,6 +1,7 @@
 import {
   attemptPageSchema,
   cancelledSchema,
+  cancelSchema,
   eventPageSchema,
   listEventsSchema,
   listRunsSchema,
@@ -85,10 +86,12 @@ export const runOperations: readonly Operation[] = [
     method: 'POST',
     path: '/v1/runs/:id/cancel',
     group: 'runs',
-    summary: 'Ends a run. Once answered nothing of it starts any more.',
+    summary:
+      'Ends a run. Once answered no ordinary task of it starts any more; teardowns, undos and hooks run, unless with force.',
     action: 'cancel runs',
     roles: OPERATORS,
     params: inRun,
+    body: cancelSchema,
     status: 200,
     answer: cancelledSchema,
     errors: ['RUN_NOT_FOUND', 'RUN_ENDED', 'RUN_SET_ASIDE'],

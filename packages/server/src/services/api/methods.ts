@@ -90,12 +90,12 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   },
   GetRunStatus: {
     ask: (message) => ({ method: 'GET', path: runPath(message) }),
-    answer: ({ tasks, params, ...run }) => {
+    answer: ({ tasks, params, closingFailed, ...run }) => {
       const all = (tasks ?? []) as readonly { name: string; state: string; attempt: number; error: string | null }[];
       const taskCounts: Record<string, number> = {};
       for (const { state } of all) taskCounts[state] = (taskCounts[state] ?? 0) + 1;
       const failedTasks = all.filter(({ state }) => state === 'failed').slice(0, FAILED_SHOWN);
-      return { run, paramsJson: asJson(params), taskCounts, failedTasks };
+      return { run, paramsJson: asJson(params), taskCounts, failedTasks, closingFailed };
     },
   },
   ListRuns: {
@@ -112,7 +112,12 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     answer: (body) => ({ runs: items(body), cursor: body.cursor }),
   },
   CancelRun: {
-    ask: (message) => ({ method: 'POST', path: `${runPath(message)}/cancel`, ...keyed(message) }),
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/cancel`,
+      body: JSON.stringify(message.force === true ? { force: true } : {}),
+      ...keyed(message),
+    }),
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
   },
   ListTasks: {
