@@ -107,6 +107,9 @@ export interface SendCall {
   readonly version: Version;
   readonly priority: Priority;
   readonly depth: number;
+  /** As for an assignment. */
+  readonly specNo: TaskNo;
+  readonly map: MapClaim | null;
   readonly hasParams: boolean;
   readonly succeededUpstream: readonly number[];
   readonly failedUpstream: readonly number[];
@@ -122,7 +125,7 @@ export interface TellParent {
   readonly uid: RunUid;
   readonly end: RunOutcome | 'set_aside';
   /** Its leaves that succeeded: what they left is its output. */
-  readonly outputs: readonly { readonly taskNo: TaskNo; readonly name: string }[];
+  readonly outputs: readonly { readonly name: string; readonly at: TaskOutputs }[];
   /** Names of some tasks that failed. */
   readonly failed: readonly string[];
 }

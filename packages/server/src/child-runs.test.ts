@@ -112,7 +112,7 @@ describe('parent and child on shards of different owners', () => {
   test('one that is not waited for is the output at once, and goes its own way', async () => {
     const { parent } = await calling({ wait: false }, { tasks: [{ name: 'hangs', handler: 'hang' }] });
     const run = await ended(await submit(parent));
-    const other = (run.tasks[0]?.output as { run: string }).run;
+    const { run: other } = run.tasks[0]!.output as { run: string };
     expect(run.outcome).toBe('succeeded');
     expect((await look(other)).state).not.toBe('ended');
     await rig.ask('POST', `/v1/runs/${other}/cancel`, {});

@@ -26,6 +26,7 @@ export function childEnded(recorder: Recorder, { claim, end, output, error }: Ch
   }
   // It was stopped, and that is why it ended so; but one that was quicker than the stop has its result.
   const stopped = end === 'cancelled' || end === 'unbegun' ? state.stopping.get(slot) : undefined;
-  endAttempt(recorder, slot, { outcome: CLASS_OF[end], output, error, ...stopped, isChildOver: true });
+  const code = CLASS_OF[end] === 'succeeded' ? null : `child:${end}`;
+  endAttempt(recorder, slot, { outcome: CLASS_OF[end], output, error, code, ...stopped, isChildOver: true });
   return RECORDED;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { accepted, scenario } from '../scenario.ts';
 import { CallLines } from '../testing/call-lines.ts';
-import { dag, job, type TaskOptions, task } from '../testing/specs.ts';
+import { chain, dag, job, type TaskOptions, task } from '../testing/specs.ts';
 import { MAX_DEPTH } from './park-calls.ts';
 
 const call = (options: TaskOptions = {}) => task('call', [], { child: { dag: 'other', wait: true }, ...options });
@@ -279,5 +279,64 @@ describe('what ends a call ends its run (I42)', () => {
       outcome: 'permanent',
       taskState: 'failed',
     });
+  });
+});
+
+describe('with what else a dag may have', () => {
+  test('a mapped call makes a run for each item, and a run that ends in a map has a list as its output (I34)', () => {
+    const box = scenario();
+    const map = { over: [{ from: 'list', length: 2 } as const], mode: 'product' as const };
+    const groups = [{ name: 'call', parent: null, map }];
+    const other = box.deploy(job(), 'other');
+    const middle = box.deploy(dag([call({ group: 0 })], { groups }), 'middle');
+    const parent = dag([task('call', [], { child: { dag: 'middle', wait: true } })]);
+    box.dagId = box.deploy(parent, 'parent');
+    box.submit();
+    const lines = new CallLines(box, { other, middle }).deliver();
+    expect(lines.children()).toHaveLength(3);
+    box.report(box.claim('job'), 'succeeded');
+    lines.deliver();
+    box.killOwner().advance('2s');
+    lines.deliver();
+    box.report(box.claim('job'), 'succeeded');
+    for (const word of lines.take()) if (word.kind === 'TellParent') lines.tell(word);
+    expect(lines.take().filter(({ kind }) => kind === 'TellParent')).toMatchObject([
+      { dag: 'middle', outputs: [{ name: 'call', at: { of: 'instances', ranges: [{ count: 2 }], except: [] } }] },
+    ]);
+    expect(lines.children()).toHaveLength(3);
+  });
+
+  test('a teardown may be a call: a cancelled run waits for it, and only force stops it (I33)', () => {
+    for (const force of [false, true]) {
+      const box = scenario();
+      const other = box.deploy(job(), 'other');
+      const drop = { ...call({ teardown: [0] }), needs: [0, 1] };
+      box.dagId = box.deploy(dag([task('make', [], { setup: true }), task('use', [0]), drop]), 'parent');
+      box.submit();
+      const parent = box.lastRun();
+      const lines = new CallLines(box, { other });
+      box.report(box.claim('make'), 'succeeded');
+      box.cancel(parent);
+      lines.deliver();
+      expect(lines.children()).toHaveLength(1);
+      box.cancel(parent);
+      lines.deliver();
+      expect(box.run(parent)).toMatchObject({ phase: 'closing', outcome: 'cancelled' });
+      if (force) box.feed({ kind: 'CancelRun', tenantId: 1 as never, runId: parent, force: true, actor: box.actor });
+      else box.report(box.claim('job'), 'succeeded');
+      lines.deliver();
+      expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+      expect(box.run(lines.children()[0])).toMatchObject({ outcome: force ? 'cancelled' : 'succeeded' });
+    }
+  });
+
+  test('what a run is for is what its leaves leave; a task that another needs is not told of', () => {
+    const box = scenario();
+    const other = box.deploy(chain('first', 'last'), 'other');
+    box.dagId = box.deploy(dag([call()]), 'parent');
+    box.submit();
+    const lines = new CallLines(box, { other }).deliver();
+    for (const name of ['first', 'last']) box.report(box.claim(name), 'succeeded');
+    expect(lines.take()).toMatchObject([{ outputs: [{ name: 'last', at: { of: 'task', no: 1 } }] }]);
   });
 });

@@ -55,7 +55,7 @@ function parkCall(recorder: Recorder, slot: number): void {
   });
   if (depthOf(state, run) > MAX_DEPTH) {
     const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;
-    endAttempt(recorder, slot, { outcome: 'permanent', error, isChildOver: true });
+    endAttempt(recorder, slot, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });
   } else sendCall(recorder, slot, 'begin');
 }
 

@@ -1,10 +1,14 @@
 /** A child run has ended: the shard of its parent is told. Lost on the way, it is asked for again from there. */
 import type { ParentRef } from '../command.ts';
-import type { RunId, TaskNo } from '../ids.ts';
+import type { TellParent } from '../effect.ts';
+import type { RunId } from '../ids.ts';
+import { outputsFromOutside } from '../map/claim.ts';
 import type { Recorder } from '../recorder.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
-import { forEachSlot, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { forEachSlot, taskSpecOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
 import type { StoredRun } from '../stored.ts';
+import { fieldOf } from '../task/move.ts';
 import { FAILED, SUCCEEDED } from '../task/task-table.ts';
 
 const NAMES_TOLD = 5;
@@ -15,18 +19,29 @@ export function tellParent(recorder: Recorder, run: number): void {
   const { runs, tasks } = state;
   const parent = runs.parents.get(run);
   if (parent === undefined || !parent.waits) return;
-  const { dag, graph } = runs.versionOf(run);
-  const outputs: { taskNo: TaskNo; name: string }[] = [];
-  const failed: string[] = [];
+  const { dag } = runs.versionOf(run);
+  const failed = new Set<string>();
   forEachSlot(state, run, (slot) => {
-    const taskNo = taskNoOf(state, slot);
-    const { name } = taskSpecOf(state, slot);
-    if (tasks.state[slot] === SUCCEEDED && graph.below(taskNo).length === 0) outputs.push({ taskNo, name });
-    if (tasks.state[slot] === FAILED && failed.length < NAMES_TOLD) failed.push(name);
+    if (tasks.state[slot] === FAILED && failed.size < NAMES_TOLD) failed.add(taskSpecOf(state, slot).name);
   });
   const end = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
   const child = { dag: dag.name, runId: runs.id[run] as RunId, uid: runs.uidOf(run) };
-  recorder.send({ kind: 'TellParent', parent, ...child, end, outputs: end === 'succeeded' ? outputs : [], failed });
+  const outputs = end === 'succeeded' ? leavesOf(state, run) : [];
+  recorder.send({ kind: 'TellParent', parent, ...child, end, outputs, failed: [...failed] });
+}
+
+/** What no other task needs is what the run was for; what only closes it is not. */
+function leavesOf(state: State, run: number): TellParent['outputs'] {
+  const { graph, spec } = state.runs.versionOf(run);
+  const base = state.runs.base[run]!;
+  return spec.tasks.flatMap(({ name }, no) => {
+    if (graph.below(no).length > 0 || graph.closing?.has(no) === true) return [];
+    if (graph.maps !== null) {
+      const at = outputsFromOutside(fieldOf(state, run), no);
+      return at === null ? [] : [{ name, at }];
+    }
+    return state.tasks.state[base + no] === SUCCEEDED ? [{ name, at: { of: 'task', no } as const }] : [];
+  });
 }
 
 export function tellSetAside(recorder: Recorder, parent: ParentRef, child: number | StoredRun): void {

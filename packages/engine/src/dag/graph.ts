@@ -102,8 +102,8 @@ export class Graph {
     this.beforeHooks = new Set([...this.befores.values()].flat());
     this.isChooser = Uint8Array.from(tasks, (task) => (task.branch || task.shortCircuit !== undefined ? 1 : 0));
     this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
-    this.isCall = tasks.some(({ child }) => child !== undefined)
-      ? Uint8Array.from(tasks, ({ child }) => (child === undefined ? 0 : 1))
+    this.isCall = all.some(({ child }) => child !== undefined)
+      ? Uint8Array.from(all, ({ child }) => (child === undefined ? 0 : 1))
       : null;
     this.isFailFast = onFailure === 'fail_fast';
     this.skipsFailed = onFailure === 'skip_failed';

@@ -25,6 +25,11 @@ export function mappedClaim(field: Field, no: number): Claim {
   return { map, succeededUpstream: succeeded, failedUpstream: failed, missingUpstream: missing };
 }
 
+/** Where the outputs of a task are for whoever is in no map; null when it has not succeeded. */
+export function outputsFromOutside(field: Field, spec: number): TaskOutputs | null {
+  return statesOf(field, spec, spec).hasSucceeded ? outputsOf(field, spec) : null;
+}
+
 function statesOf(field: Field, up: number, spec: number): { hasSucceeded: boolean; hasFailed: boolean } {
   const expansion = field.maps!.expansionOf(up);
   if (expansion !== undefined && expansion.total > 0) {

@@ -38,7 +38,7 @@ export class CallLines {
 
   call(effect: SendCall): Answer {
     const { claim, step, version } = effect;
-    const { dag, wait } = version.task(claim.taskNo).child!;
+    const { dag, wait } = version.task(effect.specNo).child!;
     const dagId = this.dags[dag];
     if (dagId === undefined) return this.end(effect, step === 'stop' ? 'unbegun' : 'refused');
     const to = { ...this.place(effect), dagId };
@@ -69,7 +69,7 @@ export class CallLines {
 
   private place(effect: SendCall): Omit<BeginChild, 'kind' | 'params' | 'dagId'> {
     const { claim, version, priority, depth, runUid } = effect;
-    const { name, child } = version.task(claim.taskNo);
+    const { name, child } = version.task(effect.specNo);
     const { shard } = this.box;
     const parent = { ...claim, uid: runUid, task: name, depth, waits: child!.wait };
     const uid = childUid(shard, claim, effect.claimedAt);

@@ -20,7 +20,7 @@ import { claimKey } from '../gateway/session.ts';
 import type { Payloads } from '../payloads.ts';
 import type { ChildParams, Log } from '../ports.ts';
 import type { Router } from '../router.ts';
-import { childError, childOutput } from './child-result.ts';
+import { childError, childOutput, outputKeys } from './child-result.ts';
 import { Turnstile } from './turnstile.ts';
 
 export interface ChildrenPorts {
@@ -71,7 +71,7 @@ export class Children {
   private async bring(effect: SendCall): Promise<void> {
     const { claim, version, step } = effect;
     const { tenantId } = version.dag;
-    const { name: task, child } = version.task(claim.taskNo);
+    const { name: task, child } = version.task(effect.specNo);
     const { dag: name, wait } = child!;
     let place = await this.placeOf(tenantId, name);
     // Where there is no dag by now, no call has ever reached one.
@@ -111,7 +111,8 @@ export class Children {
     const { runId, taskNo, attemptNo, fence } = parent;
     const claim: ClaimRef = { runId, taskNo, attemptNo, fence };
     if (end !== 'succeeded') return this.end(claim, end, childError(effect));
-    const keys = effect.outputs.map(({ taskNo: leaf }) => ({ runId: effect.runId, taskNo: leaf }));
+    const keys = outputKeys(effect);
+    if (keys === null) return this.end(claim, 'refused', TOO_LARGE(effect));
     const output = childOutput(effect, await this.ports.payloads.fetch(keys));
     if (output === null) return this.end(claim, 'refused', TOO_LARGE(effect));
     return this.end(claim, end, null, output);
@@ -119,7 +120,7 @@ export class Children {
 
   private async paramsOf(effect: SendCall, schema: object | boolean | null): Promise<ReturnType<ChildParams>> {
     const { claim, version } = effect;
-    const task = version.task(claim.taskNo);
+    const task = version.task(effect.specNo);
     const keys = task.work === undefined ? [] : payloadKeys(effect);
     const textOf = await this.ports.payloads.fetch(keys);
     const nameOf = (no: number) => version.task(no as TaskNo).name;
