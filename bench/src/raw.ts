@@ -108,6 +108,8 @@ function end(runId: RunId, at: Instant, workerId: WorkerId): Change[] {
       endedAt: at,
       retryAt: null,
       lostCount: 0,
+      fingerprint: null,
+      quick: null,
       output: null,
       facts: null,
       error: null,

@@ -1,5 +1,7 @@
 /** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
+import { applyBreaker } from './apply/apply-breaker.ts';
 import { applyDagChange } from './apply/apply-dag.ts';
+import { applyLetter } from './apply/apply-letter.ts';
 import { applyMapChange } from './apply/apply-map.ts';
 import { applyRunChange } from './apply/apply-run.ts';
 import { applySchedule } from './apply/apply-schedule.ts';
@@ -40,6 +42,11 @@ export function apply(state: State, change: Change): void {
     case 'MapUnfolded':
     case 'MapRemoved':
       return applyMapChange(state, change);
+    case 'LetterWritten':
+    case 'LetterClosed':
+      return applyLetter(state, change);
+    case 'BreakerSet':
+      return applyBreaker(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

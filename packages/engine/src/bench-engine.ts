@@ -48,7 +48,7 @@ class Bench {
       lastDagNo: 0,
       silentWorkers: [],
     };
-    const none = { schedules: [], runs: [], dags: [], versions: [], admitted: [] };
+    const none = { schedules: [], runs: [], dags: [], versions: [], admitted: [], breakers: [] };
     adoptShards(this.state, { shards: [shard], ...none }, { wall: START, mono: 0 });
     const named = { tenantId: TENANT, tenant: 'acme', name: 'bench', hash: 'x' };
     this.step([{ kind: 'DeployDag', shard: SHARD, spec, actor, ...named }]);

@@ -5,6 +5,8 @@
  *
  * `params`, `output`, `error` and checkpoints pass through to the store and are not kept in memory, nor written to the journal.
  */
+
+import type { BreakerSet } from './breaker/breaker-change.ts';
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
@@ -21,8 +23,14 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
+import type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
+import type { QuickFailures } from './letter/poison.ts';
 import type { RunOutcome } from './run/phase.ts';
+import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
+
+export type { BreakerSet } from './breaker/breaker-change.ts';
+export type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
 
 export interface DagDeployed {
   readonly kind: 'DagDeployed';
@@ -195,6 +203,10 @@ export interface AttemptEnded {
   readonly retryAt: Instant | null;
   /** How many of the task's attempts, this one included, were lost with their worker. */
   readonly lostCount: number;
+  /** What failures of one cause have in common; null for a success. The task keeps that of its last failure. */
+  readonly fingerprint: Fingerprint | null;
+  /** How many attempts in a row, this one the last of them, failed at once; null when it did not. */
+  readonly quick: QuickFailures | null;
   readonly output: string | null;
   /** What decisions need of the output, as JSON; kept in memory and in the journal, as that is not. */
   readonly facts: string | null;
@@ -366,6 +378,9 @@ export type Change =
   | MapUnfolded
   | MapRemoved
   | RunReopened
+  | LetterWritten
+  | LetterClosed
+  | BreakerSet
   | RunClosing
   | RunForced
   | RunEnded

@@ -17,7 +17,9 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
+import type { LetterRef } from './letter/letter.ts';
 import type { RunOutcome } from './run/phase.ts';
+import type { Fingerprint } from './task/fingerprint.ts';
 import type { ReportedOutcome } from './task/outcome.ts';
 
 /** Names one claim. The token that proves it has been checked at the edge: here only the number counts (D8). */
@@ -52,6 +54,8 @@ export interface SubmitRuns {
   readonly mayRepeat: boolean;
   /** The version whose schema the params were checked against, and filled in from. Absent: they were not. */
   readonly checkedFor?: VersionNo;
+  /** The dead letter that it replays: used once, by the first to be committed (I43). */
+  readonly replays?: LetterRef;
   /** What asked for them; `api` unless told. */
   readonly cause?: 'api' | 'event';
   readonly actor: Actor;
@@ -75,6 +79,36 @@ export interface RetryTask {
   readonly tenantId: TenantId;
   readonly runId: RunId;
   readonly taskNo: TaskNo;
+  readonly actor: Actor;
+}
+
+/** A dead letter's task is tried again in its run, once (I43). */
+export interface ReplayLetter {
+  readonly kind: 'ReplayLetter';
+  readonly tenantId: TenantId;
+  readonly letter: LetterRef;
+  readonly actor: Actor;
+}
+
+/** Nobody wants these any more, or they are too old. All of one shard. */
+export interface CloseLetters {
+  readonly kind: 'CloseLetters';
+  readonly shard: ShardNo;
+  /** Null for upkeep, which knows no tenant. */
+  readonly tenantId: TenantId | null;
+  readonly letters: readonly LetterRef[];
+  readonly as: 'discarded' | 'expired';
+  readonly actor: Actor;
+}
+
+/** What a breaker holds is let go. */
+export interface ResetBreaker {
+  readonly kind: 'ResetBreaker';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  /** Null for the dag's own. */
+  readonly fingerprint: Fingerprint | null;
   readonly actor: Actor;
 }
 
@@ -267,6 +301,9 @@ export type Command =
   | SubmitRuns
   | CancelRun
   | RetryTask
+  | ReplayLetter
+  | CloseLetters
+  | ResetBreaker
   | SetSchedulePaused
   | RetireDag
   | ReportAttempt
@@ -294,6 +331,9 @@ export type RefusalCode =
   | 'PARAMS_UNCHECKED'
   | 'TASK_NOT_FOUND'
   | 'TASK_NOT_RETRYABLE'
+  | 'LETTER_NOT_FOUND'
+  | 'LETTER_CLOSED'
+  | 'BREAKER_NOT_FOUND'
   | 'RUN_ENDED'
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'
@@ -316,6 +356,7 @@ export type Answer =
     }
   | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
   | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
+  | { readonly ok: true; readonly kind: 'closed'; readonly count: number }
   | { readonly ok: true; readonly kind: 'done' }
   | { readonly ok: true; readonly kind: 'recorded' }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };

@@ -22,6 +22,17 @@ export function describeShard(state: State, shard: ShardNo): unknown {
       .filter((schedule) => schedule.shard === shard)
       .sort((a, b) => a.dagId - b.dagId)
       .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
+    breakers: [...state.breakers.all()]
+      .filter((breaker) => breaker.shard === shard)
+      .sort((a, b) => a.dagId - b.dagId || a.fingerprint - b.fingerprint)
+      .map(({ dagId, fingerprint, state: is, pauseMs, openedAt, since }) => [
+        dagId,
+        fingerprint,
+        is,
+        pauseMs,
+        openedAt,
+        since,
+      ]),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
       return {
@@ -53,6 +64,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.fence[slot],
             tasks.lostCount[slot],
             tasks.budgetBase[slot],
+            tasks.fingerprint[slot],
+            tasks.quickCount[slot],
             state.workers.at(tasks.worker[slot]!)?.id ?? null,
             tasks.notes.get(slot) ?? null,
             runs.checkpoints.get(run)?.get(tasks.no[slot]!) ?? null,

@@ -1,5 +1,6 @@
 /** The way in: one step decides on a batch of commands. No I/O, no clock, no chance of its own (D1). */
 import { forgetSettledRuns } from './apply/apply-run.ts';
+import { resetBreaker } from './breaker/reset.ts';
 import type { Change } from './change.ts';
 import { askChild, beginChild } from './child/begin-child.ts';
 import { childEnded } from './child/child-ended.ts';
@@ -10,6 +11,7 @@ import { retireDag } from './dag/retire.ts';
 import type { Effect } from './effect.ts';
 import type { Instant, MonoMs, WorkerId } from './ids.ts';
 import { hearWorker, workerLeft } from './lease/heard.ts';
+import { closeLetters, replayLetter } from './letter/replay.ts';
 import { lendSlots, loseGateway, recallSlots, returnUnused } from './match/loan.ts';
 import { matchSlots } from './match/match.ts';
 import { shardOfCommand } from './needs.ts';
@@ -89,6 +91,10 @@ function forgetSettled(state: State): void {
     if (batchNo > settledBatchNo) break;
     state.recentUids.delete(uid);
   }
+  for (const [name, batchNo] of state.recentLetters) {
+    if (batchNo > settledBatchNo) break;
+    state.recentLetters.delete(name);
+  }
   state.dags.trim((dag) => dag.touchedIn <= settledBatchNo);
   dropDeadTimers(state);
 }
@@ -128,6 +134,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return cancelRun(recorder, command);
     case 'RetryTask':
       return retryTask(recorder, command);
+    case 'ReplayLetter':
+      return replayLetter(recorder, command);
+    case 'CloseLetters':
+      return closeLetters(recorder, command);
+    case 'ResetBreaker':
+      return resetBreaker(recorder, command);
     case 'DeployDag':
       return deployDag(recorder, command);
     case 'SetSchedulePaused':
@@ -173,6 +185,8 @@ function runOfCommand(command: Command): State['touching'] {
     case 'AssertOwned':
     case 'ChildEnded':
       return command.claim.runId;
+    case 'ReplayLetter':
+      return command.letter.runId;
     case 'CancelRun':
     case 'RetryTask':
     case 'StrikeRun':

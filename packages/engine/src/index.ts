@@ -14,6 +14,14 @@ export { describeShard } from './describe.ts';
 export type * from './effect.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export * from './ids.ts';
+export {
+  LETTER_REASONS,
+  LETTER_STATES,
+  type LetterReason,
+  type LetterRef,
+  type LetterState,
+  letterName,
+} from './letter/letter.ts';
 export { type Demand, demandOf } from './match/demand.ts';
 export type { HookNews } from './match/news.ts';
 export { type QueueKey, queueKey } from './match/ready-queue.ts';
@@ -26,6 +34,7 @@ export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';
 export type * from './stored.ts';
 export type { CheckpointRef } from './task/checkpoint.ts';
 export { deriveFaults, deriveTaskStates } from './task/derive.ts';
+export { type Fingerprint, fingerprintOf, fingerprintText, firstLineOf, parseFingerprint } from './task/fingerprint.ts';
 export * from './task/outcome.ts';
 export { TRIGGER_RULES, type TriggerRule } from './task/trigger.ts';
 export { nextDue } from './timer/tick.ts';

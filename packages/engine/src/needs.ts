@@ -15,6 +15,7 @@ export function needs(state: State, command: Command): readonly Need[] {
         const key = { tenantId, operation: 'submit', target, key: command.key.key };
         if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
       }
+      if (command.replays !== undefined) found.push({ kind: 'letter', ...command.replays });
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }
@@ -22,6 +23,10 @@ export function needs(state: State, command: Command): readonly Need[] {
       const { shard, tenantId, name } = command;
       return state.dags.named(tenantId, name) === undefined ? [{ kind: 'dag_name', shard, tenantId, name }] : [];
     }
+    case 'ReplayLetter':
+      return [{ kind: 'letter', ...command.letter }, ...runNeeds(state, command.letter.runId)];
+    case 'CloseLetters':
+      return command.letters.map((letter) => ({ kind: 'letter', ...letter }) as const);
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
@@ -45,6 +50,7 @@ export function needs(state: State, command: Command): readonly Need[] {
         const shard = state.schedules.get(dagId)?.shard;
         return shard === undefined ? [] : dagNeeds(state, shard, dagId);
       });
+    case 'ResetBreaker':
     case 'StrikeSchedule':
     case 'RefuseClaim':
     case 'ChildEnded':
@@ -64,10 +70,14 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'DeployDag':
     case 'SetSchedulePaused':
     case 'RetireDag':
+    case 'CloseLetters':
+    case 'ResetBreaker':
     case 'StrikeSchedule':
     case 'BeginChild':
     case 'AskChild':
       return command.shard;
+    case 'ReplayLetter':
+      return shardOfRun(command.letter.runId);
     case 'CancelRun':
     case 'RetryTask':
     case 'StrikeRun':

@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts';
 import type { RunId } from './ids.ts';
 import type { Worker } from './lease/worker-table.ts';
 import type { State } from './state.ts';
-import type { StoredKey, StoredRun, StoredVersion } from './stored.ts';
+import type { StoredKey, StoredLetter, StoredRun, StoredVersion } from './stored.ts';
 
 export class Recorder {
   readonly state: State;
@@ -20,6 +20,7 @@ export class Recorder {
   /** Workers whose slots were lent for this decision only. */
   readonly lent = new Set<Worker>();
   readonly keys = new Map<string, StoredKey>();
+  readonly letters = new Map<string, StoredLetter>();
 
   constructor(state: State) {
     this.state = state;

@@ -4,12 +4,14 @@ import { birthShardOf, dagNo } from './apply/apply-dag.ts';
 import { forgetRun, forgetVersionIfUnused } from './apply/apply-run.ts';
 import { keyName } from './apply.ts';
 import { assert } from './assert.ts';
+import { restoreBreaker } from './breaker/restore-breaker.ts';
 import { Dag } from './dag/dag-table.ts';
 import { Version } from './dag/version.ts';
 import type { Instant, RunId, ShardNo } from './ids.ts';
 import { shardOfRun } from './ids.ts';
 import { unlinkAttempt } from './lease/attempts.ts';
 import { watchLease } from './lease/lease.ts';
+import { letterName } from './letter/letter.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
@@ -21,6 +23,7 @@ import type { State } from './state.ts';
 import type {
   AdmittedCount,
   Seen,
+  StoredBreaker,
   StoredDag,
   StoredRun,
   StoredSchedule,
@@ -36,6 +39,7 @@ export interface Heads {
   readonly dags: readonly StoredDag[];
   readonly versions: readonly StoredVersion[];
   readonly admitted: readonly AdmittedCount[];
+  readonly breakers: readonly StoredBreaker[];
 }
 
 /** Takes shards into the working set, as of their takeover. */
@@ -59,6 +63,8 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   for (const stored of heads.schedules) {
     restoreSchedule(state, stored);
   }
+  // Before the dags, which look for their own.
+  for (const stored of heads.breakers) restoreBreaker(state, stored);
   restoreRuns(state, heads);
 }
 
@@ -101,6 +107,7 @@ export function absorbSeen(recorder: Recorder, seen: Seen): void {
     if (state.runs.find(run.runId) < 0) recorder.endedRuns.set(run.runId, run);
   }
   recorder.seenVersions = seen.versions;
+  for (const letter of seen.letters) recorder.letters.set(letterName(letter), letter);
   for (const key of seen.keys) recorder.keys.set(keyName(key), key);
 }
 
@@ -117,6 +124,7 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
     dag.windowsUntil = stored.windowsUntil;
     dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
     state.admittedOf.delete(dagId);
+    state.breakers.attach(dag);
     state.dags.add(dag);
     const shardState = state.shards.get(shard)!;
     shardState.lastDagNo = Math.max(shardState.lastDagNo, dagNo(dagId));
@@ -144,7 +152,10 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
     state.workers.forgetIfIdle(worker);
   }
   for (const runId of state.aside) if (leaving.has(shardOfRun(runId))) state.aside.delete(runId);
-  for (const shard of shards) state.shards.delete(shard);
+  for (const shard of shards) {
+    state.breakers.dropShard(shard);
+    state.shards.delete(shard);
+  }
   state.agenda.loaded = state.agenda.loaded.filter(({ shard }) => !leaving.has(shard));
   state.agenda.faulty = state.agenda.faulty.filter(({ shard }) => !leaving.has(shard));
 }

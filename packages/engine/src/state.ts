@@ -5,6 +5,7 @@
  * that state equals history (I19). What is derived from that: ready queues, counts, timers. And what is known only in
  * memory: workers, lent slots, leases (D5).
  */
+import { BreakerTable } from './breaker/breaker-table.ts';
 import type { KeyStored } from './change.ts';
 import type { StopOfCall } from './child/stop-call.ts';
 import type { Dag } from './dag/dag-table.ts';
@@ -35,6 +36,15 @@ export interface EngineSettings {
   readonly reconcileMs: number;
   /** How often the end of a child run is asked for, in case that word of it was lost. */
   readonly askChildMs: number;
+  /** Retries that a node lets begin in a second; those beyond wait. */
+  readonly retriesPerSecond: number;
+  /** Retries are held once so many tasks of a dag failed with one error within so long, and none of them got past it. */
+  readonly causeBreaker: {
+    readonly tasks: number;
+    readonly withinMs: number;
+    readonly pauseMs: number;
+    readonly maxPauseMs: number;
+  };
   /** A window decided later than this after its time counts as missed. */
   readonly missedAfterMs: number;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
@@ -50,6 +60,8 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   reconcileMs: 3_000,
   askChildMs: 20_000,
   missedAfterMs: 60_000,
+  retriesPerSecond: 1_000,
+  causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 
 export interface ShardState {
@@ -99,6 +111,7 @@ export class State {
   readonly timers = new TimerHeap();
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
+  readonly breakers: BreakerTable;
   readonly agenda: Agenda = {
     runs: new Set(),
     calls: new Set(),
@@ -113,6 +126,8 @@ export class State {
   readonly recentUids = new Map<RunUid, number>();
   /** Calls that are to end before their time, by the slot of their task: how, once the child run has ended. */
   readonly stopping = new Map<number, StopOfCall>();
+  /** Dead letters that were used in batches in flight, with their batch. */
+  readonly recentLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
   lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
@@ -126,6 +141,7 @@ export class State {
 
   constructor(settings: EngineSettings) {
     this.settings = settings;
+    this.breakers = new BreakerTable(settings.retriesPerSecond);
   }
 
   /** Set by the commands that bring a tenant along; names are for assignments and people. */

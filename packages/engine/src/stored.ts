@@ -18,8 +18,11 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
+import type { LetterRef, LetterState } from './letter/letter.ts';
+import type { QuickFailures } from './letter/poison.ts';
 import type { RunOutcome, RunPhase } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint.ts';
+import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
 
 export interface StoredShard {
@@ -79,6 +82,9 @@ export interface StoredTask {
   readonly endedAt: Instant | null;
   readonly outcome: AttemptOutcome | null;
   readonly lostCount: number;
+  /** Of its last failure. */
+  readonly fingerprint: Fingerprint | null;
+  readonly quick: QuickFailures | null;
   /** Attempts up to this number count against no budget. */
   readonly budgetBase: number;
   /** What decisions need of its output; null unless it has succeeded, and others look at it. */
@@ -138,6 +144,26 @@ export interface StoredKey {
   readonly uid: RunUid;
 }
 
+/** A breaker that is not closed. */
+export interface StoredBreaker {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly fingerprint: Fingerprint | null;
+  readonly state: 'open' | 'ramping';
+  readonly pauseMs: number;
+  readonly openedAt: Instant;
+  readonly since: Instant;
+}
+
+export interface StoredLetter {
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly tenantId: TenantId;
+  readonly state: LetterState;
+}
+
 /** How many live runs of a dag are admitted: known at once on load, before all of its runs are. */
 export interface AdmittedCount {
   readonly dagId: DagId;
@@ -151,6 +177,7 @@ export type Need =
   | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
   | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
   | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
+  | ({ readonly kind: 'letter' } & LetterRef)
   | {
       readonly kind: 'key';
       readonly shard: ShardNo;
@@ -167,4 +194,5 @@ export interface Seen {
   readonly versions: readonly StoredVersion[];
   readonly schedules: readonly StoredSchedule[];
   readonly keys: readonly StoredKey[];
+  readonly letters: readonly StoredLetter[];
 }

@@ -224,6 +224,28 @@ export const ERRORS = {
     remedy:
       'Only a task that failed, or waits for its next attempt, can be retried. Look at its state and at its attempts; one whose run is closing, once that has ended.',
   },
+  LETTER_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no dead letter {letter}.',
+    remedy: 'List dead letters and use an id from there. Closed ones are removed after a time.',
+  },
+  LETTER_CLOSED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Dead letter {letter} is no longer open: {reason}.',
+    remedy:
+      'A letter is used once. Look at the run that it was replayed in; retry the task there if it should run again.',
+  },
+  BREAKER_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no open breaker {breaker}.',
+    remedy: 'List breakers: one that has closed by itself is not there any more.',
+  },
   OVERLOADED: {
     http: 503,
     grpc: 'RESOURCE_EXHAUSTED',

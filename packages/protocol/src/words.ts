@@ -30,4 +30,7 @@ export const EVENT_KINDS = [
   'task.retried',
   'map.expanded',
   'map.removed',
+  'letter.written',
+  'letter.closed',
+  'breaker.set',
 ] as const;

@@ -108,6 +108,8 @@ const ended = (runId: RunId): Change[] => [
     endedAt: now(),
     retryAt: null,
     lostCount: 0,
+    fingerprint: null,
+    quick: null,
     output: null,
     facts: null,
     error: null,

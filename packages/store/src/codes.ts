@@ -4,6 +4,9 @@
  */
 import {
   ATTEMPT_OUTCOMES,
+  type BreakerSet,
+  LETTER_REASONS,
+  LETTER_STATES,
   PRIORITIES,
   type ReturnReason,
   RUN_OUTCOMES,
@@ -41,6 +44,9 @@ export const phases = codes('run phase', RUN_PHASES);
 export const runOutcomes = codes('run outcome', RUN_OUTCOMES);
 export const attemptOutcomes = codes('attempt outcome', ATTEMPT_OUTCOMES);
 export const causes = codes<RunCreated['cause']>('cause', ['api', 'schedule', 'event', 'parent']);
+export const letterReasons = codes('letter reason', LETTER_REASONS);
+export const letterStates = codes('letter state', LETTER_STATES);
+export const breakerStates = codes<BreakerSet['state']>('breaker state', ['closed', 'open', 'ramping']);
 export const skipReasons = codes<SkipReason>('skip reason', ['paused', 'missed', 'gap']);
 export const returnReasons = codes<ReturnReason>('return reason', ['refused', 'undelivered', 'drained']);
 export const taskStates = codes<StoredTask['state']>('task state', [

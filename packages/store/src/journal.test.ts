@@ -1,13 +1,24 @@
 import type { Change } from '@signalbox/engine';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons } from './codes.ts';
+import {
+  attemptOutcomes,
+  breakerStates,
+  causes,
+  letterReasons,
+  letterStates,
+  priorities,
+  returnReasons,
+  runOutcomes,
+  skipReasons,
+} from './codes.ts';
 import { decodeChanges, encodeChanges, JOURNAL_FORMAT } from './journal.ts';
 
 const text = fc.string({ unit: 'binary' });
 const uint = fc.integer({ min: 0, max: 2 ** 31 });
 const id = fc.oneof(uint, fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }));
 const instant = fc.integer({ min: 0, max: 4_102_444_800_000 });
+const fingerprint = fc.integer({ min: 1, max: 2 ** 48 - 1 });
 const flag = fc.boolean();
 const uuid = fc.uuid();
 const spec = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
@@ -114,6 +125,45 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     error: noText,
     code: fc.option(text),
     notes: maybe(text),
+    fingerprint,
+    quick: fc.option(fc.record({ count: uint, since: instant })),
+  },
+  LetterWritten: {
+    runId: id,
+    taskNo: uint,
+    attemptNo: uint,
+    uid: uuid,
+    taskName: text,
+    tenantId: uint,
+    dagId: id,
+    versionNo: uint,
+    reason: of(letterReasons),
+    outcome: of(attemptOutcomes),
+    code: fc.option(text),
+    fingerprint,
+    error: noText,
+    at: instant,
+  },
+  LetterClosed: {
+    runId: id,
+    taskNo: uint,
+    attemptNo: uint,
+    as: of(letterStates),
+    newUid: fc.option(uuid),
+    actor: text,
+    at: instant,
+  },
+  BreakerSet: {
+    shard: uint,
+    tenantId: uint,
+    dagId: id,
+    fingerprint: fc.option(fingerprint),
+    state: of(breakerStates),
+    pauseMs: uint,
+    openedAt: instant,
+    error: noText,
+    actor: text,
+    at: instant,
   },
   TaskCleared: {
     runId: id,

@@ -26,6 +26,7 @@ import type {
 } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
+import { letterCodecs } from './journal-letters.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
  * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
@@ -290,6 +291,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       const bits = (presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0) + (presence(c.facts) ? 4 : 0);
       to.uint(bits + (presence(c.code) ? 8 : 0) + (presence(notes) ? 16 : 0));
       for (const text of [c.facts, c.code, notes]) if (text !== null) to.text(text);
+      to.uint(c.fingerprint ?? 0);
+      if (c.fingerprint !== null) to.nullable(c.quick, (quick) => (to.uint(quick.count), to.instant(quick.since)));
     },
     read(from) {
       const end = {
@@ -312,7 +315,11 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         string | null,
       ];
       const notes = (texts & 16) === 0 ? {} : { notes: from.text() };
-      return { ...end, output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0), code, ...notes };
+      const fingerprint = (from.uint() || null) as AttemptEnded['fingerprint'];
+      const readQuick = () => from.nullable(() => ({ count: from.uint(), since: from.instant() }));
+      const failure = { fingerprint, quick: fingerprint === null ? null : readQuick() };
+      const told = { output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0), code, ...notes };
+      return { ...end, ...failure, ...told };
     },
   },
   TaskCleared: {
@@ -414,6 +421,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  ...letterCodecs,
   RunReopened: {
     write(to, c) {
       to.run(c.runId);
@@ -517,6 +525,9 @@ const KINDS: readonly Kind[] = [
   'MapExpanded',
   'MapUnfolded',
   'MapRemoved',
+  'LetterWritten',
+  'LetterClosed',
+  'BreakerSet',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -20,6 +20,7 @@ import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
 import { parseSchedules, selectSchedulesOfShards } from './statements/read-dag.ts';
+import { parseBreakers, selectBreakers } from './statements/read-letter.ts';
 import { parseIntegers, plainArray } from './text.ts';
 import { expectResults, readDagsOf, readWholeRuns } from './whole-runs.ts';
 
@@ -90,15 +91,16 @@ export async function loadHeads(
   const numbers = plainArray(shards);
   return database.snapshot(
     async (ask) => {
-      const [shardRows, silentRows, scheduleRows, counts, claimed] = expectResults(
+      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers] = expectResults(
         await ask([
           call(selectShards, numbers),
           call(selectSilent, numbers),
           call(selectSchedulesOfShards, numbers),
           call(countLive, numbers),
           call(selectClaimed, numbers),
+          call(selectBreakers, numbers),
         ]),
-        5,
+        6,
       );
       const waiting = parseCounts(counts);
       const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
@@ -112,6 +114,7 @@ export async function loadHeads(
         runs: runs.sort((a, b) => a.runId - b.runId),
         ...(await readDagsOf(ask, runs, schedules)),
         admitted: sumAdmitted(waiting),
+        breakers: parseBreakers(breakers),
         complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
       };
     },

@@ -19,6 +19,7 @@ import type {
   RunId,
   Seen,
   ShardNo,
+  StoredBreaker,
   StoredDag,
   StoredRun,
   StoredSchedule,
@@ -133,6 +134,8 @@ export interface LoadedHeads {
   readonly versions: readonly StoredVersion[];
   /** Over all live runs of these shards, loaded or not. */
   readonly admitted: readonly AdmittedCount[];
+  /** Those that are not closed. */
+  readonly breakers: readonly StoredBreaker[];
   /** Whether live runs remain for `loadRest`. */
   readonly complete: boolean;
 }

@@ -65,7 +65,8 @@ const sweepRuns = leafStatement(
      order by shard, run_id limit ${ROWS_PER_STEP}),
   expired as materialized (
     select shard, run_id from looked l
-     where expired and not exists (select from idempotency_key k where k.run_id = l.run_id)),
+     where expired and not exists (select from idempotency_key k where k.run_id = l.run_id)
+       and not exists (select from dead_letter d where d.run_id = l.run_id and d.state = 0)),
   payloads as (delete from payload_${leaf} p using expired e where p.shard = e.shard and p.run_id = e.run_id),
   attempts as (delete from attempt_${leaf} a using expired e where a.shard = e.shard and a.run_id = e.run_id),
   maps as (delete from map_expansion_${leaf} m using expired e where m.shard = e.shard and m.run_id = e.run_id),

@@ -77,7 +77,7 @@ const cleared: Change = {
   actor: dag.actor,
   at: START,
 };
-const BY_HAND = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks'];
+const BY_HAND = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'close_letters'];
 
 test.each<[string, Change[], string[]]>([
   ['opened again', [reopened, cleared], BY_HAND],

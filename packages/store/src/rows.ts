@@ -10,6 +10,7 @@
 import type {
   AttemptClaimed,
   AttemptEnded,
+  BreakerSet,
   Change,
   CheckpointSaved,
   ClaimReturned,
@@ -17,6 +18,8 @@ import type {
   DagId,
   Instant,
   KeyStored,
+  LetterClosed,
+  LetterWritten,
   MapExpanded,
   MapRemoved,
   MapUnfolded,
@@ -123,6 +126,12 @@ export interface FoldedRows {
   readonly reopened: RunReopened[];
   readonly forced: RunForced[];
   readonly cleared: TaskCleared[];
+  /** The last failure of each task, by run and number: written beside the row, so that what succeeds pays nothing for it. */
+  readonly failures: Map<string, AttemptEnded>;
+  readonly letters: LetterWritten[];
+  readonly closedLetters: LetterClosed[];
+  /** The last of each, by dag and fingerprint. */
+  readonly breakers: Map<string, BreakerSet>;
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
   readonly maps: Map<string, MapFold>;
@@ -167,6 +176,10 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     reopened: [],
     forced: [],
     cleared: [],
+    failures: new Map(),
+    letters: [],
+    closedLetters: [],
+    breakers: new Map(),
     checkpoints: new Map(),
     maps: new Map(),
   };
@@ -248,6 +261,15 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'MapUnfolded':
     case 'MapRemoved':
       return foldMap(rows, change);
+    case 'LetterWritten':
+      rows.letters.push(change);
+      return;
+    case 'LetterClosed':
+      rows.closedLetters.push(change);
+      return;
+    case 'BreakerSet':
+      rows.breakers.set(`${change.dagId}/${change.fingerprint ?? 0}`, change);
+      return;
     case 'WorkerSilenced':
       silenceOf(rows, change).silent = true;
       return;
@@ -299,6 +321,7 @@ function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | 
   } else if (change.kind === 'AttemptEnded') {
     task.end = change;
     task.notes = change.notes ?? task.notes;
+    if (change.fingerprint !== null) rows.failures.set(`${change.runId}/${change.taskNo}`, change);
     if (change.retryAt !== null) rows.supersededAttempts.push(change);
     // The output of the attempt that succeeded, and of no other (I36).
     if (change.output !== null && change.outcome === 'succeeded') {

@@ -1,10 +1,12 @@
 import { assert } from '../assert.ts';
+import { passRetry } from '../breaker/pass.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../change.ts';
 import { isCall } from '../child/is-call.ts';
 import { type MonoMs, NOBODY } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
+import type { QuickFailures } from '../letter/poison.ts';
 import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -12,6 +14,7 @@ import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts'
 import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
+import { noteLetterUsed } from './apply-letter.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
 
@@ -72,6 +75,7 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
   tasks.retryAt[slot] = change.retryAt ?? 0;
   keepNotes(state, slot, change.notes);
+  if (change.fingerprint !== null) noteFailure(state, slot, change.fingerprint, change.quick);
   if (change.facts !== null) state.runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
@@ -81,9 +85,16 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   }
   assert(mayRun(state, slot), 'only tasks of an open run are tried again, or such as close it');
   const backoffMs = change.retryAt - change.endedAt;
-  if (backoffMs <= 0) return moveTask(state, slot, READY);
   moveTask(state, slot, RETRYING);
+  if (backoffMs <= 0) return passRetry(state, slot);
   setTaskTimer(state, 'retry', backoffMs, change);
+}
+
+/** Of the last failure: what ends otherwise leaves it as it was. */
+export function noteFailure({ tasks }: State, slot: number, fingerprint: number, quick: QuickFailures | null): void {
+  tasks.fingerprint[slot] = fingerprint;
+  tasks.quickCount[slot] = quick?.count ?? 0;
+  tasks.quickSince[slot] = quick?.since ?? 0;
 }
 
 function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
@@ -96,6 +107,10 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
     tasks.budgetBase[slot] = change.attemptNo;
     tasks.lostCount[slot] = 0;
   }
+  // By hand it goes past breakers, and is no poison before it has tried.
+  tasks.fingerprint[slot] = 0;
+  tasks.quickCount[slot] = 0;
+  if (change.from === 'failed') noteLetterUsed(state, change);
   tasks.cleared[slot] = 1;
   keepNotes(state, slot, change.notes);
   settleAnew(state, run, [change.taskNo]);

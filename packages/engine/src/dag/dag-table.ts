@@ -1,4 +1,5 @@
 /** The dags in the working set, with what their limits count. One comes in when a command or a live run needs it. */
+import type { Breaker } from '../breaker/breaker.ts';
 import type { DagId, QueueName, RunId, ShardNo, TenantId, VersionNo } from '../ids.ts';
 import type { Lane } from '../match/lane.ts';
 import { NumberHeap } from '../timer/number-heap.ts';
@@ -30,6 +31,8 @@ export class Dag {
   readonly waitingRuns = new NumberHeap<RunId>();
   /** The last batch that changed it: not forgotten before that one is settled. */
   touchedIn = 0;
+  /** Its own breaker, while that holds or lets go: its lanes step aside as at a limit (I47). */
+  gate: Breaker | null = null;
   readonly lanes = new Map<QueueName, (Lane | undefined)[]>();
 
   constructor(
@@ -58,6 +61,7 @@ export class Dag {
 
   hasRoomForTask(): boolean {
     const limit = this.current.spec.maxActiveTasks;
+    if (this.gate !== null && this.gate.allowance <= 0) return false;
     return limit === null || this.runningTasks < limit;
   }
 }

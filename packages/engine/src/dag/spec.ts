@@ -38,6 +38,26 @@ export interface MemoryGrowth {
   readonly maxBytes: number;
 }
 
+/** A task that fails at once so many times within so long is poison, and ends before its retries are used up. */
+export interface PoisonPolicy {
+  readonly count: number;
+  readonly withinMs: number;
+  /** An attempt shorter than this failed at once. */
+  readonly underMs: number;
+}
+
+/** Holds the dag's new tasks while too large a share of its attempts fails. */
+export interface BreakerPolicy {
+  /** Of the attempts that ended within the window: from 0 to 1. */
+  readonly share: number;
+  readonly windowMs: number;
+  /** Fewer ended attempts than this say nothing. */
+  readonly minimum: number;
+  /** Until the first probe; each that fails doubles it, up to the most. */
+  readonly pauseMs: number;
+  readonly maxPauseMs: number;
+}
+
 export interface TaskSpec {
   /** Unique within the dag. */
   readonly name: string;
@@ -73,6 +93,8 @@ export interface TaskSpec {
   /** The innermost group that it belongs to: index in `groups` of the dag. */
   readonly group?: number;
   readonly retry: RetryPolicy;
+  /** Never poison unless told. */
+  readonly poison?: PoisonPolicy;
   /** How long one attempt may run; null for no limit. */
   readonly timeoutMs: number | null;
   /** What one attempt may have of memory. */
@@ -162,6 +184,10 @@ export interface DagSpec {
   readonly on?: { readonly event: string };
   /** `continue` unless told. */
   readonly onFailure?: FailurePolicy;
+  /** None of its own unless told; null: its retries are not held behind breakers of errors either. */
+  readonly breaker?: BreakerPolicy | null;
+  /** Open dead letters that are kept, the newest ones; a default of the server unless told. */
+  readonly maxDeadLetters?: number;
   /** What of the params is looked at by conditions, and which lists of theirs are mapped over. */
   /** What was done is undone when a run fails or is cancelled, as far as its tasks say how. */
   readonly compensate?: true;

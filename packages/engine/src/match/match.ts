@@ -2,6 +2,7 @@
  * Slots meet tasks: priority first, then the oldest run. A claim is one change and one assignment; the worker's slot,
  * the dag's limit and the task are taken in the same commit (I44).
  */
+import { holdReady, passGate } from '../breaker/pass.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
@@ -62,7 +63,9 @@ function oldestFit(recorder: Recorder, queues: ReadyQueue[], priority: number): 
 
 function freshTop(recorder: Recorder, queue: ReadyQueue, priority: number): Lane | undefined {
   for (let lane = queue.top(priority); lane !== undefined; lane = queue.top(priority)) {
-    if (isReady(recorder.state, lane.headRunId(), lane.headSlot())) return lane;
+    if (isReady(recorder.state, lane.headRunId(), lane.headSlot()) && !holdReady(recorder.state, lane.headSlot())) {
+      return lane;
+    }
     dropStaleHeads(recorder, lane);
   }
   return undefined;
@@ -98,6 +101,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     firstOfRun: !runs.has(run, CLAIMED),
     at: state.now,
   });
+  passGate(state, slot);
   recorder.send({
     kind: 'SendAssignment',
     gateway: worker.gateway!,

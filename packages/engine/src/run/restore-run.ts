@@ -1,5 +1,5 @@
 /** A live run from its rows: what has no row is derived (D4). */
-import { setTaskTimer } from '../apply/apply-task.ts';
+import { noteFailure, setTaskTimer } from '../apply/apply-task.ts';
 import { assert } from '../assert.ts';
 import { chanceOf } from '../chance.ts';
 import { isCall } from '../child/is-call.ts';
@@ -114,6 +114,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.budgetBase[slot] = row.budgetBase;
   tasks.cleared[slot] = row.state === 'cleared' ? 1 : 0;
   tasks.retryAt[slot] = row.retryAt ?? 0;
+  noteFailure(state, slot, row.fingerprint ?? 0, row.quick);
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;

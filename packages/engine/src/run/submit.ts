@@ -1,6 +1,7 @@
 import { keyName } from '../apply.ts';
 import { type Answer, refuse, type SubmitRuns } from '../command.ts';
 import { type RunId, uidOfItem } from '../ids.ts';
+import { refuseUnlessOpen } from '../letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
 import { areChecked, createRun } from './create.ts';
 
@@ -22,6 +23,8 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
   // Another version has come since the edge looked: whoever asked checks again.
   if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
+  const refused = command.replays === undefined ? null : refuseUnlessOpen(recorder, command.tenantId, command.replays);
+  if (refused !== null) return refused;
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority } = command.items[index]!;
@@ -34,6 +37,10 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
       actor: command.actor,
     });
     if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, runId);
+  }
+  if (command.replays !== undefined) {
+    const used = { as: 'replayed', newUid: command.uid, actor: command.actor, at: state.now } as const;
+    recorder.record({ kind: 'LetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
 }

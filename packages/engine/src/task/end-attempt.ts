@@ -1,11 +1,13 @@
 /** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
 import { chanceOf } from '../chance.ts';
+import type { AttemptEnded } from '../change.ts';
 import { stopCall } from '../child/stop-call.ts';
 import type { Version } from '../dag/version.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
+import { followEnd, weighEnd } from './follow-end.ts';
 import { mayRun } from './move.ts';
 import { NO_NOTES, notesOf, noting } from './notes.ts';
 import type { AttemptOutcome } from './outcome.ts';
@@ -53,9 +55,11 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const notes = notesOf(state, slot);
   const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
   const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
-  const delayMs = isFailure ? retryDelayMs(task.retry, failed) : null;
+  const weighed = weighEnd(recorder, slot, { outcome, code, error });
+  const delayMs = isFailure && !weighed.isPoison ? retryDelayMs(task.retry, failed) : null;
   const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
-  recorder.record({
+  const { fingerprint, quick } = weighed;
+  const end: AttemptEnded = {
     kind: 'AttemptEnded',
     runId,
     taskNo,
@@ -69,12 +73,16 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     endedAt: state.now,
     retryAt: delayMs === null ? null : ((state.now + delayMs) as Instant),
     lostCount,
+    fingerprint,
+    quick,
     output: outcome === 'succeeded' ? (ending.output ?? null) : null,
     facts: read.ok ? read.text : null,
     error,
     code,
     ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next }) : NO_NOTES),
-  });
+  };
+  recorder.record(end);
+  followEnd(recorder, slot, end, weighed, code);
 }
 
 const NO_FACTS: ReadFacts = { ok: true, text: null };

@@ -33,7 +33,8 @@ export const SKIPPED = 10;
 /** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
 export const TASK_MOVES: readonly (readonly number[])[] = [
   [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED], // succeeded: its map is empty
-  [BLOCKED, RUNNING, WAITING, CANCELLED], // back to blocked only by a recorded action of a person (I32), as all below
+  // To retrying where a breaker holds it back; back to blocked only by a recorded action of a person (I32), as all below.
+  [BLOCKED, RUNNING, WAITING, RETRYING, CANCELLED],
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
   [BLOCKED, READY, RUNNING, WAITING, CANCELLED], // straight to running in a replay, which has no timers
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
@@ -98,6 +99,11 @@ export class TaskTable {
   lastOutcome = new Uint8Array(0);
   /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
   endedFence = new Int32Array(0);
+  /** Of its last failure; 0 when it had none, or somebody cleared it since. */
+  fingerprint = new Float64Array(0);
+  /** Attempts in a row that failed at once, and when the first of them did. */
+  quickCount = new Uint8Array(0);
+  quickSince = new Float64Array(0);
   claimedAt = new Float64Array(0);
   /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
   retryAt = new Float64Array(0);
@@ -126,6 +132,8 @@ export class TaskTable {
       this.lastOutcome[slot] = 0;
       this.endedFence[slot] = 0;
       this.retryAt[slot] = 0;
+      this.fingerprint[slot] = 0;
+      this.quickCount[slot] = 0;
     }
     return base;
   }
@@ -163,6 +171,9 @@ export class TaskTable {
       this.confirmed = grown(this.confirmed, this.capacity);
       this.lastOutcome = grown(this.lastOutcome, this.capacity);
       this.endedFence = grown(this.endedFence, this.capacity);
+      this.fingerprint = grown(this.fingerprint, this.capacity);
+      this.quickCount = grown(this.quickCount, this.capacity);
+      this.quickSince = grown(this.quickSince, this.capacity);
       this.claimedAt = grown(this.claimedAt, this.capacity);
       this.retryAt = grown(this.retryAt, this.capacity);
     }

@@ -11,12 +11,15 @@ import type {
 } from '../change.ts';
 import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { shardOfRun } from '../ids.ts';
+import { type LetterRef, letterName } from '../letter/letter.ts';
 import type { Heads } from '../restore.ts';
 import type {
   Need,
   Seen,
+  StoredBreaker,
   StoredDag,
   StoredKey,
+  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredTask,
@@ -45,6 +48,8 @@ export class MemoryStore {
   private readonly schedules = new Map<DagId, StoredSchedule>();
   private readonly runs = new Map<RunId, RunRow>();
   private readonly uids = new Map<RunUid, RunId>();
+  readonly letters = new Map<string, StoredLetter & { readonly reason: string }>();
+  private readonly breakers = new Map<string, StoredBreaker>();
   private readonly keys = new Map<string, StoredKey>();
 
   commit(changes: readonly Change[], at: number): void {
@@ -76,6 +81,7 @@ export class MemoryStore {
       runs: runs.map(readRun),
       dags: [...this.dags.values()].filter(({ dagId }) => dagIds.has(dagId)),
       versions: [...this.versions.values()].filter(({ dagId }) => dagIds.has(dagId)),
+      breakers: [...this.breakers.values()].filter(({ shard }) => taken.has(shard)),
       admitted: [...counts].map(([dagId, admitted]) => ({ dagId, admitted })),
     };
   }
@@ -98,6 +104,10 @@ export class MemoryStore {
       keys: needs.flatMap((need) => {
         const key = need.kind === 'key' ? this.keys.get(`${need.tenantId}/${need.target}/${need.key}`) : undefined;
         return key === undefined ? [] : [key];
+      }),
+      letters: needs.flatMap((need) => {
+        const letter = need.kind === 'letter' ? this.letters.get(letterName(need)) : undefined;
+        return letter === undefined ? [] : [letter];
       }),
     };
   }
@@ -150,6 +160,21 @@ export class MemoryStore {
         const known = this.schedules.get(change.dagId)!;
         const decidedUntil = Math.max(known.decidedUntil, change.untilAt) as Instant;
         this.schedules.set(change.dagId, { ...known, decidedUntil });
+        return;
+      }
+      case 'LetterWritten': {
+        const { runId, taskNo, attemptNo, tenantId, reason } = change;
+        if (this.letters.has(letterName(change))) throw new Error(`The letter ${letterName(change)} is written twice.`);
+        this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, reason, state: 'open' });
+        return;
+      }
+      case 'LetterClosed':
+        return this.closeLetter(change, change.as);
+      case 'BreakerSet': {
+        const { dagId, fingerprint, state, shard, tenantId, pauseMs, openedAt, at: since } = change;
+        const name = `${dagId}/${fingerprint}`;
+        if (state === 'closed') this.breakers.delete(name);
+        else this.breakers.set(name, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
         return;
       }
       case 'KeyStored':
@@ -248,27 +273,40 @@ export class MemoryStore {
     this.runs.set(runId, { ...row, maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
   }
 
+  private closeLetter(letter: LetterRef, as: StoredLetter['state']): void {
+    const known = this.letters.get(letterName(letter));
+    if (known?.state === 'open') this.letters.set(letterName(letter), { ...known, state: as });
+  }
+
   private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared): void {
     const { taskRows } = this.runs.get(change.runId)!;
     const { taskNo, fence } = change;
     const known = taskRows.get(taskNo);
     if (change.kind === 'AttemptClaimed') {
       const { attemptNo, workerId, at: claimedAt } = change;
-      const counts = { lostCount: known?.lostCount ?? 0, budgetBase: known?.budgetBase ?? 0 };
+      const counts = {
+        lostCount: known?.lostCount ?? 0,
+        budgetBase: known?.budgetBase ?? 0,
+        fingerprint: known?.fingerprint ?? null,
+        quick: known?.quick ?? null,
+      };
       const [checkpoint, notes] = [known?.checkpoint ?? null, change.notes ?? known?.notes ?? null];
-      const fresh = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint, notes, ...counts };
+      const fresh = { checkpoint, notes, retryAt: null, endedAt: null, outcome: null, facts: null, ...counts };
       taskRows.set(taskNo, { taskNo, fence, attemptNo, workerId, claimedAt, state: 'running', ...fresh });
     } else if (change.kind === 'TaskCleared') {
       if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);
       const budget = change.freshBudget ? { lostCount: 0, budgetBase: change.attemptNo } : {};
-      taskRows.set(taskNo, { ...known, state: 'cleared', ...budget, ...notesIn(change) });
+      const fresh = { fingerprint: null, quick: null };
+      taskRows.set(taskNo, { ...known, state: 'cleared', ...budget, ...fresh, ...notesIn(change) });
+      this.closeLetter(change, 'replayed');
     } else if (known?.state !== 'running' || known.fence !== fence) {
       throw new Error(`${change.kind} is about attempt ${fence} of task ${taskNo}, which is not the one that runs.`);
     } else if (change.kind === 'ClaimReturned') {
       taskRows.set(taskNo, { ...known, state: 'returned' });
     } else {
-      const { taskState: state, outcome, lostCount, retryAt, endedAt, facts } = change;
-      taskRows.set(taskNo, { ...known, state, outcome, lostCount, retryAt, endedAt, facts, ...notesIn(change) });
+      const { taskState: state, outcome, lostCount, retryAt, endedAt, facts, fingerprint, quick } = change;
+      const failures = { lostCount, ...(fingerprint === null ? {} : { fingerprint, quick }) };
+      taskRows.set(taskNo, { ...known, state, outcome, retryAt, endedAt, facts, ...failures, ...notesIn(change) });
     }
   }
 }

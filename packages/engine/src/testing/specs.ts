@@ -31,7 +31,16 @@ export function task(name: string, needs: readonly number[] = [], options: TaskO
       'hook',
       'child',
     ),
-    ...pick(options, 'memoryBytes', 'onResource', 'queueTimeoutMs', 'stuckMs', 'totalTimeoutMs', 'softTimeoutMs'),
+    ...pick(
+      options,
+      'memoryBytes',
+      'onResource',
+      'queueTimeoutMs',
+      'stuckMs',
+      'totalTimeoutMs',
+      'softTimeoutMs',
+      'poison',
+    ),
   };
 }
 
@@ -51,7 +60,8 @@ export function chain(...names: readonly string[]): DagSpec {
 /** One task. */
 export function job(options: TaskOptions & Partial<Omit<DagSpec, 'tasks'>> = {}): DagSpec {
   const { priority = 'normal', maxActiveRuns = null, maxActiveTasks = null, schedule = null, ...rest } = options;
-  return dag([task('job', [], rest)], { priority, maxActiveRuns, maxActiveTasks, schedule });
+  const breaker = options.breaker === undefined ? {} : { breaker: options.breaker };
+  return dag([task('job', [], rest)], { priority, maxActiveRuns, maxActiveTasks, schedule, ...breaker });
 }
 
 /** One task, `width` that need it, and one that needs them all. */

@@ -22,6 +22,8 @@ export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
 
 function isLive(state: State, timer: Timer): boolean {
   if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
+  if (timer.kind === 'budget') return state.breakers.budget.wakeAt === timer.at;
+  if (timer.kind === 'breaker') return state.breakers.get(timer.subject as DagId, timer.stamp)?.wakeAt === timer.at;
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
   const slot = findTask(state, claim);
   if (slot === null) return false;

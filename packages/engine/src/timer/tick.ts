@@ -1,6 +1,7 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
 import { setTaskTimer } from '../apply/apply-task.ts';
+import { passRetry, wakeBreaker, wakeBudget } from '../breaker/pass.ts';
 import { askAgain } from '../child/stop-call.ts';
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
 import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
@@ -10,9 +11,9 @@ import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { endAttempt } from '../task/end-attempt.ts';
-import { mayRun, moveTask } from '../task/move.ts';
+import { mayRun } from '../task/move.ts';
 import { findTask, isHeld } from '../task/report.ts';
-import { READY, RETRYING, WAITING } from '../task/task-table.ts';
+import { RETRYING, WAITING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
@@ -67,13 +68,14 @@ function openWindows(recorder: Recorder): void {
 function ring(recorder: Recorder, timer: Timer): void {
   if (timer.kind === 'lease') return ringLease(recorder, timer);
   const { state } = recorder;
+  if (timer.kind === 'breaker' || timer.kind === 'budget') return ringBreaker(recorder, timer);
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
   const slot = findTask(state, claim);
   if (slot === null) return;
   state.touching = claim.runId;
   if (timer.kind === 'retry') {
     const isWaiting = state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
-    if (isWaiting && mayRun(state, slot)) moveTask(state, slot, READY);
+    if (isWaiting && mayRun(state, slot)) passRetry(state, slot);
     return;
   }
   if (!isHeld(state, slot, claim)) return;
@@ -92,6 +94,18 @@ function ring(recorder: Recorder, timer: Timer): void {
       error: 'The worker did not end the cancelled attempt in its grace.',
     });
   }
+}
+
+function ringBreaker(recorder: Recorder, timer: Timer): void {
+  const { breakers } = recorder.state;
+  // No run is to blame for what a breaker does.
+  recorder.state.touching = null;
+  if (timer.kind === 'budget') {
+    if (breakers.budget.wakeAt === timer.at) wakeBudget(recorder.state);
+    return;
+  }
+  const breaker = breakers.get(timer.subject as DagId, timer.stamp);
+  if (breaker?.wakeAt === timer.at) wakeBreaker(recorder, breaker);
 }
 
 /** A worker not heard for the whole lease loses its attempts (I25). */

@@ -4,11 +4,11 @@
  */
 export interface Timer {
   readonly at: number;
-  readonly kind: 'retry' | 'timeout' | 'kill' | 'call' | 'lease' | 'window';
+  readonly kind: 'retry' | 'timeout' | 'kill' | 'call' | 'lease' | 'window' | 'breaker' | 'budget';
   /** Run id, dag id, or the worker's number, by kind. */
   readonly subject: number;
   readonly taskNo: number;
-  /** Fence, or revision of the schedule. */
+  /** Fence, revision of the schedule, or fingerprint of a breaker's error. */
   readonly stamp: number;
 }
 

@@ -2,6 +2,7 @@
 import {
   type Change,
   type DagId,
+  fingerprintText,
   type Instant,
   type RunId,
   type ShardNo,
@@ -85,6 +86,25 @@ export function describe(change: Change): Told | null {
     }
     case 'MapRemoved':
       return ofRun('map.removed', change, { firstNo: change.firstNo, actor: change.actor });
+    case 'LetterWritten': {
+      const { attemptNo: attempt, reason, outcome, code } = change;
+      return ofTask('letter.written', change, {
+        attempt,
+        reason,
+        outcome,
+        code,
+        fingerprint: fingerprintText(change.fingerprint),
+      });
+    }
+    case 'LetterClosed': {
+      const { attemptNo: attempt, as: state, newUid: newRun, actor } = change;
+      return ofTask('letter.closed', change, { attempt, state, newRun, actor });
+    }
+    case 'BreakerSet': {
+      const { state, pauseMs, actor } = change;
+      const fingerprint = change.fingerprint === null ? null : fingerprintText(change.fingerprint);
+      return ofDag('breaker.set', change, { state, fingerprint, pauseMs, openedAt: iso(change.openedAt), actor });
+    }
     case 'MapUnfolded':
     case 'CheckpointSaved':
     case 'ClaimAsserted':

@@ -60,7 +60,7 @@ export function hands(scene: Scene): Checker {
     if (!isForTask) scene.fail('I33', `run ${change.runId} was opened again for none of its tasks`);
   }
 
-  function checkTold(command: RetryTask, result: Routed): void {
+  function checkTold(command: Pick<RetryTask, 'runId' | 'taskNo'>, result: Routed): void {
     const seen = retriesOf(command);
     const what = `a retry of ${command.runId}/${command.taskNo}`;
     if (result.status === 'unknown') return;
@@ -101,6 +101,12 @@ export function hands(scene: Scene): Checker {
       }
     },
     onHappening(happening) {
+      if (happening.kind === 'asked' && happening.ask.command.kind === 'ReplayLetter') {
+        retriesOf(happening.ask.command.letter).asked += 1;
+      }
+      if (happening.kind === 'told' && happening.ask.command.kind === 'ReplayLetter') {
+        checkTold(happening.ask.command.letter, happening.result);
+      }
       if (happening.kind === 'asked' && happening.ask.command.kind === 'RetryTask') {
         retriesOf(happening.ask.command).asked += 1;
       }

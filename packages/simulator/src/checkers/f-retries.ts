@@ -24,7 +24,9 @@ export function retries(scene: Scene): Checker {
       (isLost
         ? lost < retry.maxLost
         : change.outcome !== 'succeeded' && change.outcome !== 'permanent' && failures < retry.maxAttempts);
-    if (mayRetry !== (change.retryAt !== null)) {
+    const { poison } = run.spec.tasks[change.taskNo]!;
+    const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
+    if ((mayRetry && !isPoison) !== (change.retryAt !== null)) {
       scene.fail(
         'I39',
         `${what}: ${failures} of ${retry.maxAttempts} failed, ${lost} of ${retry.maxLost} lost, retry ${change.retryAt}`,

@@ -53,6 +53,7 @@ export function limits(scene: Scene): Checker {
     if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
+    if (ledger.breakerOf(run, undefined) !== undefined) return null;
     const no = run.spec.tasks.findIndex(
       (task, i) => task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready',
     );

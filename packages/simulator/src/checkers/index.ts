@@ -11,6 +11,7 @@ import { leases } from './d-leases.ts';
 import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
+import { letters } from './f-letters.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
 import { Health, LOOK_MS } from './health.ts';
@@ -30,6 +31,7 @@ const ALL: readonly CheckerMaker[] = [
   children,
   hands,
   retries,
+  letters,
   limits,
   reads,
   recovery,

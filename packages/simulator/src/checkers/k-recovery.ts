@@ -35,7 +35,7 @@ export function recovery(scene: Scene): Checker {
       if (!hasRoomForTask(run)) continue;
       run.spec.tasks.forEach(({ queue }, no) => {
         const key = `task ${run.created.runId}/${no}`;
-        if (free.has(queue) && isReady(run, no)) waiting.add(key);
+        if (free.has(queue) && isReady(run, no) && !isHeldBack(run, no)) waiting.add(key);
       });
     }
     for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
@@ -53,6 +53,14 @@ export function recovery(scene: Scene): Checker {
     const { retry } = run.spec.tasks[no]!;
     const { endedAt } = run.tasks.get(no as TaskNo)!;
     return world.now - endedAt > Math.max(retry.minMs, retry.maxMs) + 1_000;
+  }
+
+  /** A breaker lets it go in its time: what is left then is found at the end. */
+  function isHeldBack(run: RunBook, no: number): boolean {
+    const task = run.tasks.get(no as TaskNo);
+    return (
+      ledger.breakerOf(run, task?.state === 'retrying' ? [...task.ended.values()].at(-1) : undefined) !== undefined
+    );
   }
 
   function hasRoomForRun({ created }: RunBook): boolean {

@@ -4,6 +4,7 @@
  */
 import type {
   AttemptEnded,
+  BreakerSet,
   Change,
   DagId,
   DagSpec,
@@ -84,6 +85,8 @@ export class Ledger {
   readonly dags = new Map<DagId, DagBook>();
   readonly schedules = new Map<DagId, ScheduleSet & { decidedUntil: number }>();
   readonly shards = new Map<ShardNo, ShardBook>();
+  /** Those that are not closed, by dag and fingerprint. */
+  readonly breakers = new Map<string, BreakerSet>();
   /** Simulated time of the commit at hand. */
   at = 0;
 
@@ -206,6 +209,12 @@ export class Ledger {
       case 'RunStruck':
         this.run(change.runId).isSetAside = change.setAside;
         return;
+      case 'BreakerSet': {
+        const key = `${change.dagId}/${change.fingerprint ?? 0}`;
+        if (change.state === 'closed') this.breakers.delete(key);
+        else this.breakers.set(key, change);
+        return;
+      }
       case 'KeyStored':
       case 'WorkerSilenced':
       case 'WorkerHeardAgain':
@@ -229,6 +238,12 @@ export class Ledger {
     const task = this.run(runId).tasks.get(taskNo);
     if (task === undefined) throw new Error(`the journal speaks of task ${runId}/${taskNo}, which was never claimed`);
     return task;
+  }
+
+  /** What holds back a task that would be tried again after this end, or its dag. */
+  breakerOf({ created }: RunBook, last: AttemptEnded | undefined): BreakerSet | undefined {
+    const ofError = this.breakers.get(`${created.dagId}/${last?.fingerprint ?? 'none'}`);
+    return ofError ?? this.breakers.get(`${created.dagId}/0`);
   }
 
   /** What a task is, rows or not. */

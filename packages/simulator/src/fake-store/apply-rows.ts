@@ -2,8 +2,8 @@
  * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
  * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
  */
-import type { Change, Instant, RunId, ShardNo, StoredTask, TaskNo } from '@signalbox/engine';
-import { shardOfRun } from '@signalbox/engine';
+import type { Change, Instant, LetterRef, RunId, ShardNo, StoredLetter, StoredTask, TaskNo } from '@signalbox/engine';
+import { letterName, shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
   type DagRow,
@@ -110,8 +110,9 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const run = liveRun(tables, change);
       require(run.claimed || change.firstOfRun, 'the first claim of a run marks it', change);
       setRun(tables, change, { claimed: true });
-      const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
       const kept = { checkpoint: before?.checkpoint ?? null, notes: change.notes ?? before?.notes ?? null };
+      const failures = { fingerprint: before?.fingerprint ?? null, quick: before?.quick ?? null };
+      const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0, ...failures };
       const open = { retryAt: null, endedAt: null, outcome: null, facts: null, ...kept, ...counts };
       return setTask(tables, runId, { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at, ...open });
     }
@@ -136,7 +137,9 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       tables.attempts.set(attempt, change);
       const task = runningTask(tables, change);
       const notes = change.notes ?? task.notes;
-      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts, notes });
+      const { fingerprint, quick } = change;
+      const failure = fingerprint === null ? {} : { fingerprint, quick };
+      setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts, notes, ...failure });
       if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
       if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
       return;
@@ -148,7 +151,9 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         throw new Violation('a cleared task is as it was', change);
       liveRun(tables, change);
       const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
-      return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes: change.notes ?? task.notes });
+      const notes = change.notes ?? task.notes;
+      if (change.from === 'failed') closeLetter(tables, change, 'replayed');
+      return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, fingerprint: null, quick: null });
     }
     case 'CheckpointSaved': {
       const { runId, taskNo, fence, no, value } = change;
@@ -192,6 +197,19 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return tables.liveOf(shardOfRun(change.runId)).delete(change.runId);
     case 'RunStruck':
       return setRun(tables, change, { strikes: change.strikes, setAside: change.setAside });
+    case 'LetterWritten': {
+      const { runId, taskNo, attemptNo, tenantId } = change;
+      require(!tables.letters.has(letterName(change)), 'unique (run, task, attempt number) of letters', change);
+      return tables.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
+    }
+    case 'LetterClosed':
+      return closeLetter(tables, change, change.as);
+    case 'BreakerSet': {
+      const { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, at: since } = change;
+      const key = `${dagId}/${fingerprint ?? 0}`;
+      if (state === 'closed') return tables.breakers.delete(key);
+      return tables.breakers.set(key, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
+    }
     case 'WorkerSilenced': {
       const { shard, workerId } = change;
       // Stored once: a second takeover gives the worker no more time (I25).
@@ -203,6 +221,12 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
     default:
       return kind satisfies never;
   }
+}
+
+/** One that is closed stays as it is; a task that is cleared may have none. */
+function closeLetter(tables: Tables, letter: LetterRef, as: StoredLetter['state']): void {
+  const known = tables.letters.get(letterName(letter));
+  if (known?.state === 'open') tables.letters.set(letterName(letter), { ...known, state: as });
 }
 
 function checkReferences(tables: Tables, change: Change): void {

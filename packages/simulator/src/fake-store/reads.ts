@@ -8,6 +8,7 @@ import type {
   ShardNo,
   StoredDag,
   StoredKey,
+  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredShard,
@@ -15,7 +16,7 @@ import type {
   VersionNo,
   WorkerId,
 } from '@signalbox/engine';
-import { PRIORITIES, shardOfRun } from '@signalbox/engine';
+import { letterName, PRIORITIES, shardOfRun } from '@signalbox/engine';
 import type { ClusterSeen, LoadedHeads, LoadedRest, RestCursor } from '@signalbox/store';
 import { dagNameKey, type RunRow, storedKeyKey, type Tables, versionKey } from './tables.ts';
 
@@ -50,6 +51,7 @@ export function readHeads(
   return {
     ...gathering.all(),
     shards: shards.map((shard) => readShard(tables, shard, dbNow)),
+    breakers: [...tables.breakers.values()].filter(({ shard }) => shards.includes(shard)),
     admitted: [...admitted].map(([dagId, count]) => ({ dagId, admitted: count })),
     complete: heads.length === waiting.length,
   };
@@ -79,6 +81,7 @@ export function readRest(
 export function readNeeds(tables: Tables, needs: readonly Need[]): Seen {
   const gathering = new Gathering(tables);
   const keys = new Map<string, StoredKey>();
+  const letters = new Map<string, StoredLetter>();
   for (const need of needs) {
     switch (need.kind) {
       case 'run':
@@ -105,11 +108,16 @@ export function readNeeds(tables: Tables, needs: readonly Need[]): Seen {
         if (key !== undefined) keys.set(storedKeyKey(key), key);
         break;
       }
+      case 'letter': {
+        const letter = tables.letters.get(letterName(need));
+        if (letter !== undefined) letters.set(letterName(letter), letter);
+        break;
+      }
       default:
         need satisfies never;
     }
   }
-  return { ...gathering.all(), keys: [...keys.values()] };
+  return { ...gathering.all(), keys: [...keys.values()], letters: [...letters.values()] };
 }
 
 /** Each thing once, with what it can't be used without: a run with its dag and version, a dag with its current version. */

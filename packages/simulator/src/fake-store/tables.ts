@@ -10,8 +10,10 @@ import type {
   RunId,
   RunUid,
   ShardNo,
+  StoredBreaker,
   StoredDag,
   StoredKey,
+  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredTask,
@@ -132,6 +134,10 @@ export class Tables {
   readonly schedules = new Table<DagId, StoredSchedule>(this.log);
   readonly windows = new Table<string, WindowDecided>(this.log);
   readonly runs = new Table<RunId, RunRow>(this.log);
+  /** By the name that the engine gives them. */
+  readonly letters = new Table<string, StoredLetter>(this.log);
+  /** Those that are not closed, by dag and fingerprint. */
+  readonly breakers = new Table<string, StoredBreaker>(this.log);
   readonly runUids = new Table<RunUid, RunId>(this.log);
   /** Per shard, the runs that have not ended. */
   readonly live: readonly Table<RunId, RunId>[] = Array.from({ length: SHARD_COUNT }, () => new Table(this.log));

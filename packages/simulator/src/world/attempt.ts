@@ -1,7 +1,7 @@
 /** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
 import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
 import type { Assignment, WorkerReport } from '@signalbox/host';
-import { asksOf, type Behaviour, behave, outcomeOf, outputOf } from './user-code.ts';
+import { asksOf, type Behaviour, behave, errorOf, outcomeOf, outputOf } from './user-code.ts';
 import type { WorkerLife } from './worker-life.ts';
 
 export function keyOf({ runId, taskNo, fence }: ClaimRef): string {
@@ -29,7 +29,7 @@ export class Attempt {
     this.key = keyOf(assignment.claim);
     this.arrivedAt = life.process.mono();
     this.#startedAt = life.process.wall();
-    this.#behaviour = behave(life.chance, assignment);
+    this.#behaviour = behave(life.chance, assignment, this.arrivedAt);
   }
 
   get claim(): ClaimRef {
@@ -86,7 +86,7 @@ export class Attempt {
       token: new Uint8Array(Buffer.from(token, 'base64')),
       outcome,
       output: outcome === 'succeeded' ? outputOf(this.assignment) : null,
-      error: outcome === 'succeeded' ? null : 'it went wrong',
+      error: outcome === 'succeeded' ? null : errorOf(this.assignment),
       startedAt: this.#startedAt,
     };
     this.#life.finished(this);

@@ -11,6 +11,7 @@ import {
   type RunId,
   type RunUid,
   type SubmitRuns,
+  shardOfRun,
   type TaskNo,
   type TenantId,
 } from '@signalbox/engine';
@@ -81,7 +82,8 @@ export class SimClients {
     const dag = chance.pick(this.#dags);
     if (draw < 0.56) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
     if (draw < 0.68) return this.#cancel();
-    if (draw < 0.77) return this.#retry();
+    if (draw < 0.74) return this.#retry();
+    if (draw < 0.77) return this.#useLetter();
     if (draw < 0.87) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
     if (draw < 0.9) return this.#retire(dag);
     return this.#pause(dag, chance.happens(0.5), 0);
@@ -173,6 +175,31 @@ export class SimClients {
       ? { runId: this.#chance.pick(recent).runId, taskNo: this.#chance.int(0, 3) as TaskNo }
       : this.#chance.pick(waiting.length > 0 ? waiting : candidates);
     this.#ask(node, { kind: 'RetryTask', tenantId: TENANT, ...target, actor: ACTOR }, () => undefined);
+  }
+
+  /** Replays a letter in its run or as a new one, or throws it away; now and then one that was used before. */
+  #useLetter(): void {
+    const letters = [...this.#world.database.tables.letters.values()].slice(-RETRIED_OF);
+    const node = this.#anyNode();
+    if (letters.length === 0 || node === null) return;
+    const open = letters.filter(({ state }) => state === 'open');
+    const { runId, taskNo, attemptNo } = this.#chance.pick(
+      open.length > 0 && this.#chance.happens(0.8) ? open : letters,
+    );
+    const letter = { runId, taskNo, attemptNo };
+    if (this.#chance.happens(0.2)) {
+      const shard = shardOfRun(runId);
+      const close = {
+        kind: 'CloseLetters',
+        shard,
+        tenantId: TENANT,
+        letters: [letter],
+        as: 'discarded',
+        actor: ACTOR,
+      } as const;
+      return this.#ask(node, close, () => undefined);
+    }
+    this.#ask(node, { kind: 'ReplayLetter', tenantId: TENANT, letter, actor: ACTOR }, () => undefined);
   }
 
   #retire(dag: PlannedDag): void {

@@ -24,16 +24,29 @@ const PROFILES: Readonly<Record<string, Profile>> = {
   steady: { meanMs: 800, fails: 0.05, permanent: 0, hangs: 0, kills: 0 },
   long: { meanMs: 7_000, fails: 0.05, permanent: 0, hangs: 0, kills: 0 },
   flaky: { meanMs: 300, fails: 0.5, permanent: 0.05, hangs: 0.05, kills: 0 },
+  /** Leans on something that is down at times, for all who do. */
+  dependent: { meanMs: 100, fails: 0, permanent: 0, hangs: 0, kills: 0 },
   deadly: { meanMs: 200, fails: 0.1, permanent: 0, hangs: 0, kills: 0.6 },
 };
 
 export const HANDLERS = Object.keys(PROFILES);
 
-export function behave(chance: Chance, { handler }: Assignment): Behaviour {
+/** What `dependent` leans on: up and down in turns, and up for good before a history ends. */
+function isDown(mono: number): boolean {
+  return mono < 40_000 && Math.floor(mono / 7_000) % 2 === 1;
+}
+
+/** The same cause has the same words, but for what varies. */
+export function errorOf({ handler, claim }: Assignment): string {
+  return `${handler}: row ${claim.runId} went wrong`;
+}
+
+export function behave(chance: Chance, { handler }: Assignment, mono: number): Behaviour {
   const { meanMs, fails, permanent, hangs, kills } = PROFILES[handler] ?? PROFILES['quick']!;
   const draw = chance.next();
   const stopsInMs = chance.happens(0.8) ? chance.between(1, 300) : null;
   const durationMs = chance.wait(meanMs);
+  if (handler === 'dependent' && isDown(mono)) return { durationMs, end: 'throws', stopsInMs };
   let sum = fails;
   if (draw < sum) return { durationMs, end: 'throws', stopsInMs };
   if (draw < (sum += permanent)) return { durationMs, end: 'throws for good', stopsInMs };

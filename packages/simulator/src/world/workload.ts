@@ -38,7 +38,15 @@ function planSpec(chance: Chance): DagSpec {
     maxActiveTasks: chance.happens(0.4) ? chance.int(1, 3) : null,
     schedule: chance.happens(0.4) ? planSchedule(chance) : null,
     ...(chance.happens(0.2) && { on: { event: 'arrived' } }),
+    ...planBreaker(chance),
   };
+}
+
+/** Few dags have one of their own, fewer want none at all. */
+function planBreaker(chance: Chance): Pick<DagSpec, 'breaker'> {
+  if (chance.happens(0.1)) return { breaker: null };
+  if (!chance.happens(0.25)) return {};
+  return { breaker: { share: 0.5, windowMs: 20_000, minimum: 4, pauseMs: 1_000, maxPauseMs: 4_000 } };
 }
 
 export function planPriority(chance: Chance): Priority {
@@ -49,7 +57,17 @@ function planTask(chance: Chance, no: number): TaskSpec {
   const needs = Array.from({ length: no }, (_, i) => i).filter(() => chance.happens(0.4));
   const draw = chance.next();
   const handler =
-    draw < 0.45 ? 'quick' : draw < 0.7 ? 'steady' : draw < 0.85 ? 'flaky' : draw < 0.97 ? 'long' : 'deadly';
+    draw < 0.35
+      ? 'quick'
+      : draw < 0.5
+        ? 'dependent'
+        : draw < 0.7
+          ? 'steady'
+          : draw < 0.85
+            ? 'flaky'
+            : draw < 0.97
+              ? 'long'
+              : 'deadly';
   // Whoever may hang has a timeout; otherwise nothing would ever end it.
   const mayHang = handler === 'flaky';
   return {
@@ -58,6 +76,7 @@ function planTask(chance: Chance, no: number): TaskSpec {
     queue: chance.happens(0.85) ? QUEUES[0]! : QUEUES[1]!,
     needs,
     retry: planRetry(chance),
+    ...(chance.happens(0.2) && { poison: { count: 2, withinMs: 60_000, underMs: 300 } }),
     timeoutMs: mayHang || chance.happens(0.15) ? chance.int(500, 12_000) : null,
   };
 }

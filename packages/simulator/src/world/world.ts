@@ -11,6 +11,12 @@ import { SimTokens } from './tokens.ts';
 import type { SimWorker } from './worker.ts';
 import { utcOnly } from './zone.ts';
 
+/** Breakers that open after few failures and try again soon: histories are short. */
+const SOON = {
+  retriesPerSecond: 50,
+  causeBreaker: { tasks: 3, withinMs: 60_000, pauseMs: 1_000, maxPauseMs: 4_000 },
+} as const;
+
 export interface WorldOptions {
   readonly seed: number;
   readonly settings?: Partial<EngineSettings>;
@@ -42,7 +48,7 @@ export class World {
     this.events = new Events(this.chance.fork('events'));
     this.network = new Network(this.events, this.chance.fork('network'));
     this.history = new History(this.events);
-    this.settings = { ...DEFAULT_SETTINGS, zoneData: utcOnly, ...settings };
+    this.settings = { ...DEFAULT_SETTINGS, ...SOON, zoneData: utcOnly, ...settings };
     this.database = new FakeDatabase({
       scheduler: this.events,
       ...(sabotage !== undefined && { sabotage }),

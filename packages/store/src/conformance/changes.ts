@@ -116,7 +116,18 @@ export function succeeded(claim: AttemptClaimed, output: string | null = null): 
     taskState: 'succeeded',
     claimedAt: at,
   } as const;
-  const end = { startedAt: at, endedAt: at, retryAt: null, lostCount: 0, output, facts: null, error: null, code: null };
+  const end = {
+    startedAt: at,
+    endedAt: at,
+    retryAt: null,
+    lostCount: 0,
+    fingerprint: null,
+    quick: null,
+    output,
+    facts: null,
+    error: null,
+    code: null,
+  };
   return { kind: 'AttemptEnded', ...attempt, ...end };
 }
 

@@ -8,6 +8,7 @@ import type {
   Change,
   DagDeployed,
   Fence,
+  Fingerprint,
   Instant,
   ParentRef,
   RunId,
@@ -16,7 +17,7 @@ import type {
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
-import { makeRunUid, PRIORITIES } from '@signalbox/engine';
+import { LETTER_REASONS, makeRunUid, PRIORITIES } from '@signalbox/engine';
 import { ACTOR, created, deployed, keyOf, newWorkerId } from './changes.ts';
 import { Model, type ModelRun } from './model.ts';
 import { seeded } from './seeded.ts';
@@ -89,7 +90,8 @@ export class Generator {
     if (chance < 0.03) return this.#deploy(shard);
     if (chance < 0.08) return this.#schedule(this.#one(this.#dags));
     if (chance < 0.09) return this.#retire(this.#one(this.#dags));
-    if (chance < 0.13) return this.#silence(shard);
+    if (chance < 0.11) return this.#silence(shard);
+    if (chance < 0.13) return this.#random() < 0.5 ? this.#break(this.#one(this.#dags)) : this.#closeLetter();
     if (chance < 0.33 || run === null) {
       this.#create(this.#one(this.#dags), null);
       return;
@@ -294,10 +296,52 @@ export class Generator {
       lostCount: lostCount + (outcome === 'lost' ? 1 : 0),
       output: done && this.#random() < 0.5 ? `{"of":${runId},"at":${endedAt}}` : null,
       facts: done && this.#random() < 0.3 ? `{"values":[{"v":"'\\"{${endedAt},}"}]}` : null,
+      fingerprint: done || outcome === 'cancelled' ? null : this.#fingerprint(),
+      quick: outcome === 'transient' && this.#random() < 0.5 ? { count: attemptNo, since: endedAt } : null,
       error: done ? null : `failed at ${endedAt}: 'x'`,
       code: done || this.#random() < 0.5 ? null : `exit:'${endedAt}\\`,
       ...this.#notes(),
     });
+    if (retryAt === null && final === 'failed') this.#writeLetter(runId, taskNo, outcome);
+  }
+
+  /** Few enough to meet again, large enough to need all of their bits. */
+  #fingerprint(): Fingerprint {
+    return (2 ** 48 - 1 - Math.floor(this.#random() * 3)) as Fingerprint;
+  }
+
+  #writeLetter(runId: RunId, taskNo: TaskNo, outcome: AttemptOutcome): void {
+    const { uid, tenantId, dagId, versionNo } = this.model.run(runId);
+    const { attemptNo } = this.model.task(runId, taskNo);
+    this.#emit({
+      kind: 'LetterWritten',
+      ...{ runId, taskNo, attemptNo, uid, tenantId, dagId, versionNo, outcome },
+      taskName: `task "${taskNo}"`,
+      reason: this.#one(LETTER_REASONS),
+      code: this.#random() < 0.5 ? `exit:'${taskNo}'` : null,
+      fingerprint: this.#fingerprint(),
+      error: this.#random() < 0.8 ? `it's "broken" {x}` : null,
+      at: this.#tick(),
+    });
+  }
+
+  /** One that is open, or was: the second time changes nothing. */
+  #closeLetter(): void {
+    const letters = [...this.model.letters.values()];
+    if (letters.length === 0) return;
+    const { runId, taskNo, attemptNo } = this.#one(letters);
+    const as = this.#one(['replayed', 'discarded', 'expired'] as const);
+    const newUid = as === 'replayed' ? this.model.run(runId).uid : null;
+    this.#emit({ kind: 'LetterClosed', runId, taskNo, attemptNo, as, newUid, actor: ACTOR, at: this.#tick() });
+  }
+
+  #break({ shard, tenantId, dagId }: DagDeployed): void {
+    const at = this.#tick();
+    const fingerprint = this.#random() < 0.3 ? null : this.#fingerprint();
+    const state = this.#one(['open', 'ramping', 'closed'] as const);
+    const error = this.#random() < 0.5 ? 'no answer' : null;
+    const set = { shard, tenantId, dagId, fingerprint, state, pauseMs: 5_000, openedAt: at, error };
+    this.#emit({ kind: 'BreakerSet', ...set, actor: ACTOR, at });
   }
 
   #notes(): { notes?: string } {

@@ -3,17 +3,21 @@ import type {
   Change,
   DagId,
   Instant,
+  LetterRef,
   RunCreated,
   RunId,
   ShardNo,
+  StoredBreaker,
   StoredDag,
   StoredKey,
+  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredTask,
   StoredVersion,
   WorkerId,
 } from '@signalbox/engine';
+import { letterName } from '@signalbox/engine';
 import { payloadName } from '../port.ts';
 import { TENANT } from './changes.ts';
 
@@ -30,6 +34,8 @@ export class Model {
   readonly schedules = new Map<DagId, StoredSchedule>();
   readonly runs = new Map<RunId, ModelRun>();
   readonly keys: StoredKey[] = [];
+  readonly letters = new Map<string, StoredLetter>();
+  readonly breakers = new Map<string, StoredBreaker>();
   readonly payloads = new Map<string, string>();
   readonly silent = new Map<ShardNo, Set<WorkerId>>();
 
@@ -96,6 +102,21 @@ export class Model {
         this.keys.push(key);
         return;
       }
+      case 'LetterWritten': {
+        const { runId, taskNo, attemptNo, tenantId } = change;
+        this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
+        return;
+      }
+      case 'LetterClosed':
+        this.closeLetter(change, change.as);
+        return;
+      case 'BreakerSet': {
+        const { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, at: since } = change;
+        const key = `${dagId}/${fingerprint}`;
+        if (state === 'closed') this.breakers.delete(key);
+        else this.breakers.set(key, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
+        return;
+      }
       case 'WorkerSilenced':
         this.silentOf(change.shard).add(change.workerId);
         return;
@@ -105,6 +126,11 @@ export class Model {
       default:
         this.#applyToRun(change);
     }
+  }
+
+  closeLetter(letter: LetterRef, as: StoredLetter['state']): void {
+    const known = this.letters.get(letterName(letter));
+    if (known?.state === 'open') this.letters.set(letterName(letter), { ...known, state: as });
   }
 
   silentOf(shard: ShardNo): Set<WorkerId> {
@@ -157,7 +183,17 @@ export class Model {
         const claim = { taskNo, state: 'running', attemptNo, fence, workerId, claimedAt: at } as const;
         const counts = { lostCount: before?.lostCount ?? 0, budgetBase: before?.budgetBase ?? 0 };
         const kept = { checkpoint: before?.checkpoint ?? null, notes: change.notes ?? before?.notes ?? null };
-        run.tasks.push({ ...claim, retryAt: null, endedAt: null, outcome: null, facts: null, ...kept, ...counts });
+        const failures = { fingerprint: before?.fingerprint ?? null, quick: before?.quick ?? null };
+        run.tasks.push({
+          ...claim,
+          ...failures,
+          retryAt: null,
+          endedAt: null,
+          outcome: null,
+          facts: null,
+          ...kept,
+          ...counts,
+        });
         run.claimed = true;
         return;
       }
@@ -170,6 +206,8 @@ export class Model {
         const task = this.task(runId, taskNo);
         const notes = change.notes ?? task.notes;
         Object.assign(task, { state, outcome, retryAt, endedAt, lostCount, facts, notes });
+        const { fingerprint, quick } = change;
+        if (fingerprint !== null) Object.assign(task, { fingerprint, quick });
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
         if (error !== null) this.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
         return;
@@ -179,6 +217,8 @@ export class Model {
         const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
         const task = this.task(runId, taskNo);
         Object.assign(task, { state: 'cleared', ...budget, notes: change.notes ?? task.notes });
+        Object.assign(task, { fingerprint: null, quick: null });
+        if (change.from === 'failed') this.closeLetter(change, 'replayed');
         return;
       }
       case 'CheckpointSaved': {

@@ -1,5 +1,5 @@
 /** What was committed is what is loaded: for any row of valid changes, under any cut into batches (I10, I19, I58). */
-import type { AttemptNo, DagId, Instant, Need, ShardNo, StoredRun } from '@signalbox/engine';
+import type { AttemptNo, DagId, Instant, Need, ShardNo, StoredBreaker, StoredRun } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
@@ -48,6 +48,9 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   expect([...heads.schedules].sort((a, b) => a.dagId - b.dagId)).toEqual(
     [...model.schedules.values()].sort((a, b) => a.dagId - b.dagId),
   );
+  const byKey = (a: StoredBreaker, b: StoredBreaker) =>
+    a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
+  expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));
   const counts = new Map<DagId, number>();
   for (const { dagId, admitted } of model.live()) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
   const loaded = heads.admitted.filter(({ admitted }) => admitted > 0);
@@ -99,6 +102,11 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
   const { versions } = await reader.fetch(versionNeeds);
   expect(versions).toHaveLength(model.versions.length);
   for (const version of model.versions) expect(versions).toContainEqual(version);
+  const letters = [...model.letters.values()];
+  const seenLetters = await reader.fetch(
+    letters.map(({ runId, taskNo, attemptNo }) => ({ kind: 'letter', runId, taskNo, attemptNo })),
+  );
+  expect(new Set(seenLetters.letters)).toEqual(new Set(letters));
   const keyNeeds = model.keys.map(
     ({ bodyHash: _body, runId: _run, uid: _uid, ...key }): Need => ({ kind: 'key', ...key }),
   );

@@ -11,7 +11,7 @@ const insertAttemptRows = leafStatement(
   'insert_attempts',
   (leaf) => `
   insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-    retry_at, error, code)
+    retry_at, error, code, fingerprint)
   ${rowsOf(
     'shard smallint',
     'run_id bigint',
@@ -26,6 +26,7 @@ const insertAttemptRows = leafStatement(
     'retry_at bigint',
     'error text',
     'code text',
+    'fingerprint bigint',
   )}`,
 );
 
@@ -44,6 +45,7 @@ export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): C
     nullableArray(attempts.map((attempt) => attempt.retryAt)),
     textArray(attempts.map((attempt) => attempt.error)),
     textArray(attempts.map((attempt) => attempt.code)),
+    nullableArray(attempts.map((attempt) => attempt.fingerprint)),
   );
 }
 

@@ -72,9 +72,9 @@ const keepAttempts = leafStatement(
   (leaf) => `
   with hit as (
     insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-      retry_at, error, code)
+      retry_at, error, code, fingerprint)
     select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
-        u.at, t.error, t.code
+        u.at, t.error, t.code, t.fingerprint
       from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
       join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
     returning 1)
@@ -88,7 +88,8 @@ const markCleared = leafStatement(
   with hit as (
     update task_${leaf} t set state = ${CLEARED}, budget_base = coalesce(u.budget_base, t.budget_base),
         lost_count = case when u.budget_base is null then t.lost_count else 0 end,
-        cleared_at = u.at, cleared_by = u.actor, notes = coalesce(u.notes, t.notes)
+        cleared_at = u.at, cleared_by = u.actor, notes = coalesce(u.notes, t.notes),
+        fingerprint = null, quick_count = null, quick_since = null
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',

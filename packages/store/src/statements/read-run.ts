@@ -54,7 +54,9 @@ const selectTasks = leafStatement(
       array_agg(coalesce(t.outcome, -1))::text, array_agg(t.lost_count)::text, array_agg(coalesce(t.budget_base, 0))::text,
       json_object_agg(t.run_id || '/' || t.task_no, t.facts) filter (where t.facts is not null)::text,
       json_object_agg(t.run_id || '/' || t.task_no, t.checkpoint) filter (where t.checkpoint is not null)::text,
-      json_object_agg(t.run_id || '/' || t.task_no, t.notes) filter (where t.notes is not null)::text
+      json_object_agg(t.run_id || '/' || t.task_no, t.notes) filter (where t.notes is not null)::text,
+      json_object_agg(t.run_id || '/' || t.task_no, json_build_array(t.fingerprint, t.quick_count, t.quick_since))
+        filter (where t.fingerprint is not null)::text
     from unnest($1::smallint[], $2::bigint[]) as u (shard, run_id)
     join ${readable('task', leaf)} t on t.shard = u.shard and t.run_id = u.run_id`,
 );
@@ -68,6 +70,9 @@ export function readTasks(leaf: Leaf, ids: readonly RunId[]): Call {
 }
 
 export type TasksByRun = Map<RunId, StoredTask[]>;
+/** Fingerprint of the last failure; how many in a row were at once, and since when. */
+type FailureColumns = readonly [number | null, number | null, number | null];
+const NO_FAILURE: FailureColumns = [null, null, null];
 const NO_TASKS: readonly StoredTask[] = [];
 
 export function parseTasks(result: CallResult, into: TasksByRun): void {
@@ -80,9 +85,12 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
   const facts = parseFacts(row[12]);
   const checkpoints = parseFacts(row[13]);
   const notes = parseFacts(row[14]);
+  const failures = parseFacts<FailureColumns>(row[15]);
   for (let i = 0; i < workers.length; i++) {
     const runId = at(runIds, i) as RunId;
     const outcome = at(outcomes, i);
+    const name = `${runId}/${at(taskNos, i)}`;
+    const [fingerprint, quickCount, quickSince] = failures?.[name] ?? NO_FAILURE;
     const task: StoredTask = {
       taskNo: at(taskNos, i) as TaskNo,
       state: taskStates.word(at(states, i)),
@@ -95,6 +103,8 @@ export function parseTasks(result: CallResult, into: TasksByRun): void {
       outcome: outcome < 0 ? null : attemptOutcomes.word(outcome),
       lostCount: at(lostCounts, i),
       budgetBase: at(budgetBases, i),
+      fingerprint: fingerprint as StoredTask['fingerprint'],
+      quick: quickCount === null ? null : { count: quickCount, since: (quickSince ?? 0) as Instant },
       facts: facts?.[`${runId}/${at(taskNos, i)}`] ?? null,
       checkpoint: readCheckpointRef(checkpoints?.[`${runId}/${at(taskNos, i)}`]),
       notes: notes?.[`${runId}/${at(taskNos, i)}`] ?? null,
@@ -150,8 +160,8 @@ function parentOf(text: string | undefined): Pick<StoredRun, 'parent'> {
 }
 
 /** Few runs and tasks have any: those that do come as one object, the others cost nothing. */
-function parseFacts(text: string | null | undefined): Readonly<Record<string, string>> | null {
-  return text === null || text === undefined ? null : (JSON.parse(text) as Record<string, string>);
+function parseFacts<T = string>(text: string | null | undefined): Readonly<Record<string, T>> | null {
+  return text === null || text === undefined ? null : (JSON.parse(text) as Record<string, T>);
 }
 
 function at(column: readonly number[] | undefined, i: number): number {

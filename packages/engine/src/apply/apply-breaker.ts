@@ -1,0 +1,34 @@
+import { Breaker } from '../breaker/breaker.ts';
+import { releaseAll, watchBreaker } from '../breaker/pass.ts';
+import type { BreakerSet } from '../change.ts';
+import { updateLanes } from '../match/enqueue.ts';
+import type { State } from '../state.ts';
+
+export function applyBreaker(state: State, change: BreakerSet): void {
+  const known = state.breakers.get(change.dagId, change.fingerprint ?? 0);
+  const dag = state.dags.get(change.dagId);
+  if (change.state === 'closed') {
+    if (known === undefined) return;
+    state.breakers.remove(known);
+    releaseAll(state, known);
+  } else {
+    const breaker = known ?? new Breaker(change);
+    breaker.state = change.state;
+    breaker.pauseMs = change.pauseMs;
+    breaker.openedAt = change.openedAt;
+    breaker.since = change.at;
+    breaker.probe = null;
+    breaker.allowance = 0;
+    breaker.rampSteps = 0;
+    breaker.idlePauses = 0;
+    state.breakers.set(breaker);
+    state.breakers.windows.forgetCause(change.dagId, breaker.fingerprint);
+    // What was let go begins at once, the first probe after the pause.
+    watchBreaker(state, breaker, change.state === 'ramping' ? 0 : change.pauseMs);
+  }
+  if (change.fingerprint !== null || dag === undefined) return;
+  state.breakers.windows.forgetDag(dag.id);
+  state.breakers.attach(dag);
+  dag.touchedIn = state.batchNo;
+  updateLanes(dag);
+}

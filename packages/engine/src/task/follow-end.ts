@@ -1,0 +1,57 @@
+/** What the end of an attempt means beyond its task: its fingerprint, poison, the dead letter, breakers. */
+import { isCauseShared, judgeEnd } from '../breaker/judge.ts';
+import type { AttemptEnded } from '../change.ts';
+import { type LetterReason, writeLetter } from '../letter/letter.ts';
+import { countQuick, isPoison, type QuickFailures } from '../letter/poison.ts';
+import type { Recorder } from '../recorder.ts';
+import { taskSpecOf } from '../run/task-slots.ts';
+import { type Failure, type Fingerprint, fingerprintOf } from './fingerprint.ts';
+
+export interface Weighed {
+  readonly fingerprint: Fingerprint | null;
+  readonly quick: QuickFailures | null;
+  readonly isPoison: boolean;
+  /** Of its failure before this one; 0 for none. */
+  readonly earlier: number;
+}
+
+/** Before the end is recorded: what kind of failure it is. */
+export function weighEnd(recorder: Recorder, slot: number, failure: Failure): Weighed {
+  const { state } = recorder;
+  const earlier = state.tasks.fingerprint[slot]!;
+  if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled') return { ...NOTHING, earlier };
+  const fingerprint = fingerprintOf(failure);
+  const quick = countQuick(state, slot, failure.outcome, () => isCauseShared(recorder, slot, fingerprint));
+  const { poison } = taskSpecOf(state, slot);
+  return { fingerprint, quick, isPoison: isPoison(poison, quick), earlier };
+}
+
+const NOTHING = { fingerprint: null, quick: null, isPoison: false } as const;
+
+/** After it is recorded. */
+export function followEnd(
+  recorder: Recorder,
+  slot: number,
+  end: AttemptEnded,
+  weighed: Weighed,
+  code: string | null,
+): void {
+  const { outcome, error, fingerprint } = end;
+  if (end.taskState === 'failed' && fingerprint !== null) {
+    writeLetter(recorder, slot, { reason: reasonOf(end, weighed), outcome, code, error, fingerprint });
+  }
+  const willRetry = end.taskState === 'retrying';
+  judgeEnd(recorder, slot, {
+    outcome,
+    fingerprint,
+    error,
+    willRetry,
+    earlier: weighed.earlier,
+    claimedAt: end.claimedAt,
+  });
+}
+
+function reasonOf({ outcome }: AttemptEnded, weighed: Weighed): LetterReason {
+  if (weighed.isPoison) return 'poison';
+  return outcome === 'permanent' || outcome === 'lost' ? outcome : 'retries';
+}

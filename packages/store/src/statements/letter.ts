@@ -1,0 +1,172 @@
+/** Rows of `dead_letter` and `breaker`, and what a failure leaves with its task. None of them where nothing fails. */
+import type { AttemptEnded, BreakerSet, LetterClosed, LetterWritten, TaskCleared } from '@signalbox/engine';
+import { attemptOutcomes, breakerStates, letterReasons, letterStates } from '../codes.ts';
+import type { Leaf } from '../leaf.ts';
+import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
+import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { keyColumns } from './run.ts';
+
+const OPEN = letterStates.code('open');
+
+/** Leans on the primary key (shard, run_id, task_no) of the partition. After the rows are there. */
+const noteFailures = leafStatement(
+  'note_failures',
+  (leaf) => `
+  with hit as (
+    update task_${leaf} t set fingerprint = u.fingerprint, quick_count = u.quick_count, quick_since = u.quick_since
+      from (${rowsOf(
+        'shard smallint',
+        'run_id bigint',
+        'task_no integer',
+        'fingerprint bigint',
+        'quick_count smallint',
+        'quick_since bigint',
+      )}) u
+     where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
+    returning 1)
+  select expect_rows('note_failures', count(*), $7::integer) from hit`,
+);
+
+export function noteTaskFailures(leaf: Leaf, ends: readonly AttemptEnded[]): Call {
+  return call(
+    noteFailures(leaf),
+    ...keyColumns(ends),
+    plainArray(ends.map((end) => end.taskNo)),
+    nullableArray(ends.map((end) => end.fingerprint)),
+    nullableArray(ends.map((end) => end.quick?.count ?? null)),
+    nullableArray(ends.map((end) => end.quick?.since ?? null)),
+    ends.length,
+  );
+}
+
+const insertLetters = statement(
+  'insert_letters',
+  `
+  insert into dead_letter (shard, run_id, task_no, attempt_no, uid, task_name, tenant_id, dag_id, version_no, reason, outcome,
+    code, fingerprint, error, at)
+  ${rowsOf(
+    'shard smallint',
+    'run_id bigint',
+    'task_no integer',
+    'attempt_no integer',
+    'uid uuid',
+    'task_name text',
+    'tenant_id integer',
+    'dag_id bigint',
+    'version_no integer',
+    'reason smallint',
+    'outcome smallint',
+    'code text',
+    'fingerprint bigint',
+    'error text',
+    'at bigint',
+  )}`,
+);
+
+export function writeLetters(letters: readonly LetterWritten[]): Call {
+  return call(
+    insertLetters,
+    ...keyColumns(letters),
+    plainArray(letters.map((letter) => letter.taskNo)),
+    plainArray(letters.map((letter) => letter.attemptNo)),
+    uuidArray(letters.map((letter) => letter.uid)),
+    textArray(letters.map((letter) => letter.taskName)),
+    plainArray(letters.map((letter) => letter.tenantId)),
+    plainArray(letters.map((letter) => letter.dagId)),
+    plainArray(letters.map((letter) => letter.versionNo)),
+    plainArray(letters.map((letter) => letterReasons.code(letter.reason))),
+    plainArray(letters.map((letter) => attemptOutcomes.code(letter.outcome))),
+    textArray(letters.map((letter) => letter.code)),
+    plainArray(letters.map((letter) => letter.fingerprint)),
+    textArray(letters.map((letter) => letter.error)),
+    plainArray(letters.map((letter) => letter.at)),
+  );
+}
+
+/**
+ * By primary key. One that is closed already stays as it is: of two that close it in batches one after the other the first has
+ * it, and a task that is cleared may have no letter at all.
+ */
+const closeRows = statement(
+  'close_letters',
+  `
+  update dead_letter d set state = u.state, closed_at = u.at, closed_by = u.actor, new_uid = u.new_uid
+    from (${rowsOf(
+      'shard smallint',
+      'run_id bigint',
+      'task_no integer',
+      'attempt_no integer',
+      'state smallint',
+      'at bigint',
+      'actor text',
+      'new_uid uuid',
+    )}) u
+   where d.shard = u.shard and d.run_id = u.run_id and d.task_no = u.task_no and d.attempt_no = u.attempt_no and d.state = ${OPEN}`,
+);
+
+export function closeLetterRows(closed: readonly LetterClosed[], cleared: readonly TaskCleared[]): Call {
+  const replayed = cleared.map((task) => ({ ...task, as: 'replayed', newUid: null }) as const);
+  const letters = [...closed, ...replayed];
+  return call(
+    closeRows,
+    ...keyColumns(letters),
+    plainArray(letters.map((letter) => letter.taskNo)),
+    plainArray(letters.map((letter) => letter.attemptNo)),
+    plainArray(letters.map((letter) => letterStates.code(letter.as))),
+    plainArray(letters.map((letter) => letter.at)),
+    textArray(letters.map((letter) => letter.actor)),
+    textArray(letters.map((letter) => letter.newUid)),
+  );
+}
+
+const deleteBreakers = statement(
+  'delete_breakers',
+  `
+  delete from breaker b using (${rowsOf('shard smallint', 'dag_id bigint', 'fingerprint bigint')}) u
+   where b.shard = u.shard and b.dag_id = u.dag_id and b.fingerprint = u.fingerprint`,
+);
+
+const upsertBreakers = statement(
+  'upsert_breakers',
+  `
+  insert into breaker as b (shard, dag_id, fingerprint, tenant_id, state, pause_ms, opened_at, since, error)
+  ${rowsOf(
+    'shard smallint',
+    'dag_id bigint',
+    'fingerprint bigint',
+    'tenant_id integer',
+    'state smallint',
+    'pause_ms bigint',
+    'opened_at bigint',
+    'since bigint',
+    'error text',
+  )}
+  on conflict (shard, dag_id, fingerprint) do update set state = excluded.state, pause_ms = excluded.pause_ms,
+    opened_at = excluded.opened_at, since = excluded.since, error = coalesce(excluded.error, b.error)`,
+);
+
+export function changeBreakers(all: readonly BreakerSet[]): Call[] {
+  const keys = (list: readonly BreakerSet[]) => [
+    plainArray(list.map((breaker) => breaker.shard)),
+    plainArray(list.map((breaker) => breaker.dagId)),
+    plainArray(list.map((breaker) => breaker.fingerprint ?? 0)),
+  ];
+  const closed = all.filter(({ state }) => state === 'closed');
+  const kept = all.filter(({ state }) => state !== 'closed');
+  const calls: Call[] = [];
+  if (closed.length > 0) calls.push(call(deleteBreakers, ...keys(closed)));
+  if (kept.length === 0) return calls;
+  calls.push(
+    call(
+      upsertBreakers,
+      ...keys(kept),
+      plainArray(kept.map((breaker) => breaker.tenantId)),
+      plainArray(kept.map((breaker) => breakerStates.code(breaker.state))),
+      plainArray(kept.map((breaker) => breaker.pauseMs)),
+      plainArray(kept.map((breaker) => breaker.openedAt)),
+      plainArray(kept.map((breaker) => breaker.at)),
+      textArray(kept.map((breaker) => breaker.error)),
+    ),
+  );
+  return calls;
+}
