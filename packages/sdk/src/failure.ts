@@ -116,3 +116,11 @@ export function errorCode(error: unknown): string {
           .slice(0, 60)
   }`;
 }
+
+/** A Retry-After header in milliseconds from now: it holds seconds, or a date. Null for what is neither. */
+export function retryAfterOf(header: string | null | undefined): number | null {
+  if (header === null || header === undefined || header.trim() === '') return null;
+  const seconds = /^\s*(\d+(?:\.\d+)?)\s*$/.exec(header)?.[1];
+  const ms = seconds === undefined ? Date.parse(header) - Date.now() : Number(seconds) * 1_000;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, Math.ceil(ms)), MOST_MS);
+}

@@ -11,6 +11,7 @@ export {
   PermanentError,
   ResourceError,
   RetryAfter,
+  retryAfterOf,
   TransientError,
 } from './failure.ts';
 

@@ -1,35 +1,10 @@
-import type { Ask, WorkerMessage } from '@signalbox/protocol/grpc';
 import { AttemptStopped } from '@signalbox/sdk';
 import { describe, expect, test } from 'vitest';
-import { assignmentOf, type ScriptedGateway, type Session } from './scripted-gateway.ts';
+import { beatWithProgress, hear } from './scripted-asks.ts';
+import { assignmentOf } from './scripted-gateway.ts';
 import { aborted, settleDown, startBody, startRig, workOf } from './test-rig.ts';
 
 const held = (runId: number, different = {}) => assignmentOf(runId, { handler: 'held', ...different });
-
-/** All asks that come, in order, and how they are answered. */
-function hear(gateway: ScriptedGateway) {
-  const asks: { readonly session: Session; readonly ask: Ask }[] = [];
-  const woken: (() => void)[] = [];
-  gateway.onMessage = (session: Session, message: WorkerMessage) => {
-    session.take(message);
-    for (const ask of message.asks) asks.push({ session, ask });
-    for (const wake of woken.splice(0)) wake();
-  };
-  return {
-    asks,
-    async nth(no: number): Promise<Ask> {
-      while (asks[no] === undefined) await new Promise<void>((resolve) => woken.push(resolve));
-      return asks[no].ask;
-    },
-    answer(ask: Ask, said: { ok: boolean; code?: string; detail?: string; leftMs?: number } = { ok: true }): void {
-      const { session } = asks.findLast((one) => one.ask.no === ask.no)!;
-      session.say({ askAnswers: [{ no: ask.no, code: '', detail: '', leftMs: 0, ...said }] });
-    },
-  };
-}
-
-const beatWithProgress = (session: Session) =>
-  session.until(({ heartbeat }) => (heartbeat !== null && heartbeat.progress.length > 0 ? heartbeat : null));
 
 test('a checkpoint is saved when the server says so, and the next attempt begins with it', async () => {
   const { gateway, held: handler } = await startRig();

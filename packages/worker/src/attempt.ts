@@ -39,6 +39,9 @@ export class Attempt {
   startedAt = 0;
   /** When its own time is over; on the worker's own clock. */
   deadlineAt = Number.POSITIVE_INFINITY;
+  /** When it counts as slow; on the worker's own clock. */
+  slowAt = Number.POSITIVE_INFINITY;
+  #begunAt = 0;
   stop: Stop | null = null;
   report: Report | null = null;
   /** When its report was last written to a stream; null while it waits for one. */
@@ -71,6 +74,20 @@ export class Attempt {
 
   get claim(): Claim {
     return this.assignment.claim;
+  }
+
+  /** Its clocks run from here; on the worker's own clock. */
+  began(now: number): void {
+    const { timeoutMs, softTimeoutMs } = this.assignment;
+    this.#begunAt = now;
+    if (timeoutMs > 0) this.deadlineAt = now + timeoutMs;
+    if (softTimeoutMs > 0) this.slowAt = now + softTimeoutMs;
+  }
+
+  /** When it will have made no progress for longer than it may. */
+  get stuckAt(): number {
+    const { stuckMs } = this.assignment;
+    return stuckMs === 0 ? Number.POSITIVE_INFINITY : (this.progress?.at ?? this.#begunAt) + stuckMs;
   }
 
   /** What only running it needed is not kept while the report waits for its answer. */

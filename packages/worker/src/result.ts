@@ -2,7 +2,7 @@
 
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
-import { isPermanent } from '@signalbox/sdk/handler';
+import { errorCode, type Failure, failureOf } from '@signalbox/sdk/handler';
 
 export interface Result {
   readonly outcome: ReportedOutcome;
@@ -19,7 +19,12 @@ export interface Result {
 
 const NOTHING: Result = { outcome: 'succeeded', output: '', error: '' };
 
-export const failure = (outcome: ReportedOutcome, error: string): Result => ({ outcome, output: '', error });
+export const failure = (outcome: ReportedOutcome, error: string, code = ''): Result => ({
+  outcome,
+  output: '',
+  error,
+  ...(code === '' ? {} : { code }),
+});
 
 /** An output that can't be stored fails the task for good: trying again would do its work again for the same end (I56). */
 export function resultOfReturn(value: unknown): Result {
@@ -45,22 +50,32 @@ export function resultOfReturn(value: unknown): Result {
 }
 
 export function resultOfThrow(error: unknown): Result {
-  return failure(saysPermanent(error) ? 'permanent' : 'transient', shownError(error));
+  return { ...classified(error), error: shownError(error) };
 }
 
 /** A fault that the worker itself has found: its own stack would tell users nothing. */
 export function resultOfFault(error: unknown): Result {
-  return failure(
-    saysPermanent(error) ? 'permanent' : 'transient',
-    error instanceof Error ? error.message : String(error),
-  );
+  return { ...classified(error), error: error instanceof Error ? error.message : String(error) };
 }
 
-function saysPermanent(error: unknown): boolean {
+/** By what the error says of itself; whatever says nothing may pass. */
+function classified(error: unknown): Result {
+  const { said, code } = saidOf(error);
+  return {
+    outcome: said?.class ?? 'transient',
+    output: '',
+    error: '',
+    code,
+    ...(said?.retryAfterMs === undefined ? {} : { retryAfterMs: said.retryAfterMs }),
+    ...(said?.memoryBytes === undefined ? {} : { memoryBytes: said.memoryBytes }),
+  };
+}
+
+function saidOf(error: unknown): { readonly said: Failure | null; readonly code: string } {
   try {
-    return isPermanent(error);
+    return { said: failureOf(error), code: errorCode(error) };
   } catch {
-    return false; // A proxy may throw at any question.
+    return { said: null, code: 'error:unknown' }; // A proxy may throw at any question.
   }
 }
 

@@ -59,10 +59,10 @@ export class Runner {
 
   #startAttempt(attempt: Attempt): void {
     const { timing, secrets } = this.#config;
-    const { timeoutMs, work: text } = attempt.assignment;
+    const { work: text } = attempt.assignment;
     attempt.state = 'running';
     attempt.startedAt = timing.wallNow();
-    if (timeoutMs > 0) attempt.deadlineAt = timing.now() + timeoutMs;
+    attempt.began(timing.now());
     if (text === '') return this.#startHandler(attempt, null);
     let work: Work;
     try {
@@ -215,13 +215,26 @@ export class Runner {
   watch(attempt: Attempt, now: number): void {
     if (attempt.isEnding) return;
     if (attempt.stop === null) {
-      if (now >= attempt.deadlineAt) this.stop(attempt, 'timeout', this.#config.timing.timeoutGraceMs);
+      if (now >= attempt.slowAt) this.#tellSlow(attempt);
+      const { timeoutGraceMs } = this.#config.timing;
+      if (now >= attempt.deadlineAt) this.stop(attempt, 'timeout', timeoutGraceMs);
+      else if (now >= attempt.stuckAt) this.stop(attempt, 'stuck', timeoutGraceMs);
     } else if (attempt.forcedAt !== null) {
       if (now - attempt.forcedAt < this.#config.timing.forceMs) return;
       this.#settleWithout(attempt, failure(attempt.stop.outcome, 'It was ended by force, and is still there.'));
     } else if (now >= attempt.stop.endsBy) {
       this.#force(attempt, failure(attempt.stop.outcome, 'The handler had not settled when its grace was over.'));
     }
+  }
+
+  /** Its soft timeout is over: a word, and nothing else. */
+  #tellSlow(attempt: Attempt): void {
+    attempt.slowAt = Number.POSITIVE_INFINITY;
+    attempt.isSlow = true;
+    const { softTimeoutMs } = attempt.assignment;
+    const text = `The attempt has run for ${softTimeoutMs / 1000} s, which is longer than it usually should.`;
+    this.#parts.book.of(attempt)?.line('system', text);
+    attempt.onSlow?.();
   }
 
   /** Ends it, or, where that can't be done, goes on as if it had ended. */

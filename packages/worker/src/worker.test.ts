@@ -1,4 +1,4 @@
-import { type Handler, PermanentError } from '@signalbox/sdk';
+import { type Handler, PermanentError, ResourceError, RetryAfter, TransientError } from '@signalbox/sdk';
 import { expect, test } from 'vitest';
 import { assignmentOf } from './scripted-gateway.ts';
 import { aborted, settleDown, startRig } from './test-rig.ts';
@@ -345,6 +345,69 @@ test('a claim that the server calls stale is dropped: its signal fires, it is he
   const { holds } = await session.until(({ heartbeat }) => heartbeat);
   expect(holds).toEqual([held(2).claim]);
   expect(session.messages.flatMap(({ reports }) => reports)).toEqual([]);
+});
+
+test.each<[string, () => unknown, object]>([
+  ['any error', () => new TypeError('no'), { outcome: 'transient', code: 'error:TypeError', retryAfterMs: 0 }],
+  ['a system error', () => Object.assign(new Error('no'), { code: 'ECONNREFUSED' }), { code: 'error:ECONNREFUSED' }],
+  ['PermanentError', () => new PermanentError('no'), { outcome: 'permanent', code: 'error:PermanentError' }],
+  ['TransientError', () => new TransientError('no'), { outcome: 'transient', code: 'error:TransientError' }],
+  ['RetryAfter', () => new RetryAfter(1_500, 'later'), { outcome: 'transient', retryAfterMs: 1_500 }],
+  ['ResourceError', () => new ResourceError('full', { memory: '2GiB' }), { outcome: 'resource', memoryBytes: 2 ** 31 }],
+  ['ResourceError without a size', () => new ResourceError('full'), { outcome: 'resource', memoryBytes: 0 }],
+  // As another copy of the package would throw it.
+  [
+    'one of another copy',
+    () => Object.assign(new Error('no'), { [Symbol.for('signalbox.failure')]: { class: 'resource' } }),
+    { outcome: 'resource' },
+  ],
+  ['a text', () => 'no', { outcome: 'transient', code: 'error:string' }],
+])('%s is reported with its class and code', async (_, make, expected) => {
+  const { gateway } = await startRig({
+    handlers: {
+      throws: () => {
+        throw make();
+      },
+    },
+  });
+  const session = await gateway.session(0);
+  session.say({ assignments: [assignmentOf(1, { handler: 'throws' })] });
+  expect(await session.reportOf(assignmentOf(1).claim)).toMatchObject(expected);
+});
+
+test('an attempt without progress for longer than it may is stopped; each word gives it more time', async () => {
+  const { gateway, held: handler, clock } = await startRig({ timing: { timeoutGraceMs: 100 } });
+  const session = await gateway.session(0);
+  session.say({ assignments: [assignmentOf(1, { handler: 'held', stuckMs: 1_000 })] });
+  const { context } = await handler.call(0);
+  clock.advance(900);
+  context.progress();
+  clock.advance(900);
+  await settleDown(session);
+  expect(context.signal.aborted).toBe(false);
+  clock.advance(100);
+  expect(await aborted(context)).toMatchObject({ reason: 'stuck' });
+  clock.advance(100);
+  expect(await session.reportOf(assignmentOf(1).claim)).toMatchObject({ outcome: 'stuck' });
+});
+
+test('an attempt over its soft timeout is told so, and goes on', async () => {
+  const { gateway, held: handler, clock } = await startRig();
+  const session = await gateway.session(0);
+  session.say({ assignments: [assignmentOf(1, { handler: 'held', softTimeoutMs: 1_000 })] });
+  const { context, resolve } = await handler.call(0);
+  let calls = 0;
+  context.onSlow(() => calls++);
+  clock.advance(999);
+  await settleDown(session);
+  expect(calls).toBe(0);
+  clock.advance(1);
+  await settleDown(session);
+  expect(calls).toBe(1);
+  expect(context.signal.aborted).toBe(false);
+  await new Promise<void>((called) => context.onSlow(called));
+  resolve('late');
+  expect(await session.reportOf(assignmentOf(1).claim)).toMatchObject({ outcome: 'succeeded', output: '"late"' });
 });
 
 test('an attempt over its time is stopped by the worker itself', async () => {

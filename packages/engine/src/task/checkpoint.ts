@@ -9,9 +9,10 @@ import type { CheckpointSaved, ClaimAsserted } from '../change.ts';
 import { type Answer, type AssertOwned, type ClaimRef, RECORDED, refuse, type SaveCheckpoint } from '../command.ts';
 import type { Fence } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { CLOSING, SET_ASIDE } from '../run/run-table.ts';
+import { SET_ASIDE } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { mayRun } from './move.ts';
 import { findTask, isHeld } from './report.ts';
 import { RUNNING } from './task-table.ts';
 
@@ -38,7 +39,7 @@ export function assertOwned(recorder: Recorder, { claim }: AssertOwned): Answer 
   const { state } = recorder;
   const slot = heldSlot(state, claim);
   if (slot === null) return notHeld(state, claim);
-  if (isToldToStop(state, slot)) return refuse('STALE_TOKEN', 'cancelled');
+  if (!mayRun(state, slot)) return refuse('STALE_TOKEN', 'cancelled');
   const { runId, taskNo, fence } = claim;
   recorder.record({ kind: 'ClaimAsserted', runId, taskNo, fence, at: state.now });
   return RECORDED;
@@ -67,10 +68,6 @@ function heldSlot(state: State, claim: ClaimRef): number | null {
   const slot = findTask(state, claim);
   if (slot === null || !isHeld(state, slot, claim)) return null;
   return state.tasks.attemptNo[slot] === claim.attemptNo ? slot : null;
-}
-
-function isToldToStop({ runs, tasks }: State, slot: number): boolean {
-  return runs.phase[tasks.run[slot]!] === CLOSING;
 }
 
 function notHeld(state: State, claim: ClaimRef): Answer {

@@ -64,6 +64,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     description: 'With run: its environment. Values may hold ${{ secrets.NAME }}.',
     examples: [{ API_KEY: '${{ secrets.API_KEY }}' }],
   },
+  'tasks[].exitCodes': {
+    description:
+      'With run: what its exit codes mean, by number or range: succeeded, transient, permanent or resource. Unless told 75 may pass, 64, 65, 66, 77, 78, 126 and 127 do not, and all others but 0 may.',
+    examples: [{ 3: 'permanent', '10-19': 'transient' }],
+  },
   'tasks[].cwd': { description: 'With run: its working folder; a fresh empty one unless told.' },
   'tasks[].http': { description: 'An HTTP call.', examples: [{ url: 'https://example.com/hook', method: 'POST' }] },
   'tasks[].http.method': { description: 'GET unless told.' },
@@ -74,6 +79,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'tasks[].http.body': {
     description: 'JSON, or a text that is sent as it is. Left out: the inputs are sent, where the method has a body.',
+  },
+  'tasks[].http.statuses': {
+    description:
+      'What statuses that are not expected mean, by number or range: transient, permanent or resource. Unless told 408, 425, 429 and 5xx may pass, and all others do not.',
+    examples: [{ 404: 'transient', '500-599': 'permanent' }],
   },
   'tasks[].http.expect': { description: 'Statuses that mean success; 200 to 299 unless told.', examples: [[200, 204]] },
   'tasks[].http.timeout': { description: 'For the whole call; 30 s unless told.', examples: ['10s'] },

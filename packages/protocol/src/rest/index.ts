@@ -1,5 +1,6 @@
 export * from './access.ts';
 export * from './bundles.ts';
+export * from './class-map.ts';
 export { HOOK_EVENTS, type HookEvent, type HookField } from './closing.ts';
 export * from './common.ts';
 export * from './dag-definition.ts';

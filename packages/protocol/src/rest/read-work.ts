@@ -10,11 +10,14 @@ type Kind = 'handler' | 'function' | 'run' | 'http' | 'dag';
 
 const KINDS: readonly Kind[] = ['handler', 'function', 'run', 'http', 'dag'];
 /** Fields that mean something with some kinds only. */
-const GOES_WITH: Readonly<Record<'inProcess' | 'shell' | 'env' | 'cwd' | 'secrets' | 'wait', readonly Kind[]>> = {
+const GOES_WITH: Readonly<
+  Record<'inProcess' | 'shell' | 'env' | 'cwd' | 'exitCodes' | 'secrets' | 'wait', readonly Kind[]>
+> = {
   inProcess: ['function'],
   shell: ['run'],
   env: ['run'],
   cwd: ['run'],
+  exitCodes: ['run'],
   secrets: ['handler', 'function', 'run'],
   wait: ['dag'],
 };
@@ -131,8 +134,12 @@ function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSou
     return { handler: task.function ?? '', work: { kind: 'function', ...place, ...common } };
   }
   if (kind === 'http' && task.http !== undefined) {
-    const { timeout, expect, body, ...call } = task.http;
-    const optional = { ...(expect === undefined ? {} : { expect }), ...(body === undefined ? {} : { body }) };
+    const { timeout, expect, statuses, body, ...call } = task.http;
+    const optional = {
+      ...(expect === undefined ? {} : { expect }),
+      ...(statuses === undefined ? {} : { statuses }),
+      ...(body === undefined ? {} : { body }),
+    };
     return { handler: '', work: { kind: 'http', ...call, ...optional, timeoutMs: timeout, ...common } };
   }
   return {
@@ -143,6 +150,7 @@ function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSou
       ...(task.shell === 'bash' ? { shell: 'bash' as const } : {}),
       ...(task.env === undefined ? {} : { env: task.env }),
       ...(task.cwd === undefined ? {} : { cwd: task.cwd }),
+      ...(task.exitCodes === undefined ? {} : { exitCodes: task.exitCodes }),
       ...common,
     },
   };

@@ -3,6 +3,7 @@
  * started with), `function` (one of the dag's bundle), `run` (a process), `http` (a call), `dag` (a run of another dag). The engine never looks inside.
  */
 import { z } from 'zod';
+import { type ClassMap, classMapSchema, EXIT_CLASSES } from './class-map.ts';
 import { durationSchema, handlerSchema, jsonFault, nameSchema } from './common.ts';
 import { type Path, readReference, secretsIn } from './references.ts';
 
@@ -63,6 +64,8 @@ export const httpCallSchema = z.strictObject({
   body: z.unknown().optional(),
   /** Statuses that mean success; 200 to 299 unless told. */
   expect: z.array(z.int().min(100).max(599)).min(1).max(50).optional(),
+  /** What other statuses mean: `{ 404: transient, 500-599: permanent }`. Those that are not named: 408, 425, 429 and 5xx may pass. */
+  statuses: classMapSchema('statuses', 599, ['transient', 'permanent', 'resource']).optional(),
   /** For the whole call; 30 s unless told. The task's own timeout counts as well. */
   timeout: durationSchema.default(30_000),
 });
@@ -87,6 +90,8 @@ export const workFields = {
     .optional(),
   /** With `run`: its working folder; a fresh empty one unless told. */
   cwd: line.min(1).max(4_096).optional(),
+  /** With `run`: what its exit codes mean, by number or range; see the guide for what they mean unless told. */
+  exitCodes: classMapSchema('exit codes', 255, EXIT_CLASSES).optional(),
   http: httpCallSchema.optional(),
   /** The name of a dag: the task is a run of it, with the task's inputs as its params. */
   dag: nameSchema.optional(),
@@ -125,6 +130,7 @@ export interface ProcessWork extends AnyWork {
   /** Values may hold `${{ secrets.NAME }}`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  readonly exitCodes?: ClassMap;
 }
 export interface HttpWork extends AnyWork {
   readonly kind: 'http';
@@ -134,6 +140,7 @@ export interface HttpWork extends AnyWork {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly expect?: readonly number[];
+  readonly statuses?: ClassMap;
   readonly timeoutMs: number;
 }
 /** Of a task that runs another dag: its inputs are the params of that run. No worker ever sees it. */

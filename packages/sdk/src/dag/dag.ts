@@ -138,8 +138,9 @@ class Tasks {
     const http = (name: string, options: HttpOptions): Task => {
       const place = placeOfCall(http);
       // What is not of the call is of the task, as it is for any other.
-      const { url, method, headers, body, expect, timeout, ...common } = options;
-      const call = plain({ url, method, headers, body, expect, timeout }, 'http', place) as TaskDefinition['http'];
+      const { url, method, headers, body, expect, statuses, timeout, ...common } = options;
+      const said = { url, method, headers, body, expect, statuses, timeout };
+      const call = plain(said, 'http', place) as TaskDefinition['http'];
       return this.#add(name, { http: call }, common, { ...around, place });
     };
     const undo: DagBuilder<Params>['undo'] = (of, side) => {

@@ -6,6 +6,8 @@ import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
 import type { Hooks, Side, UndoContext } from './side-options.ts';
 
+/** How an attempt may end, as an exit code or a status says. */
+type ExitClass = 'succeeded' | 'transient' | 'permanent' | 'resource';
 type TaskDefinition = DagDefinition['tasks'][number];
 
 /** Milliseconds, or a span as it is spoken: `'30s'`, `'5m'`, `'1.5h'`. */
@@ -78,6 +80,8 @@ export interface ProcessOptions extends Common {
   readonly env?: Readonly<Record<string, string>>;
   /** Its working folder; a fresh empty one unless told. */
   readonly cwd?: string;
+  /** What its exit codes mean, by number or range: `{ 3: 'permanent', '10-19': 'transient' }`. */
+  readonly exitCodes?: Readonly<Record<string | number, ExitClass>>;
   /** Each is the variable INPUT_<name>, and all of them are JSON in SIGNALBOX_INPUTS. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly secrets?: readonly string[];
@@ -93,6 +97,8 @@ export interface HttpOptions extends Common {
   readonly body?: unknown;
   /** Statuses that mean success; 200 to 299 unless told. */
   readonly expect?: readonly number[];
+  /** What other statuses mean, by number or range: `{ 404: 'transient' }`. */
+  readonly statuses?: Readonly<Record<string | number, Exclude<ExitClass, 'succeeded'>>>;
   readonly inputs?: Readonly<Record<string, unknown>>;
   /** For the whole call; 30 s unless told. */
   readonly timeout?: Duration;

@@ -83,6 +83,9 @@ export interface AttemptEnd {
   readonly outcome: ReportedOutcome;
   readonly output: string;
   readonly error: string;
+  readonly code: string;
+  readonly retryAfterMs: number;
+  readonly memoryBytes: number;
   /** Whether the end mark is on its way on both streams. */
   readonly hasPrinted: boolean;
   /** The child can't be used any more. */

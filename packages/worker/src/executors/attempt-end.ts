@@ -3,7 +3,7 @@
  * is believed that the child itself would not say: a report that the server can't read would hold up all others (I57).
  */
 import { REPORTED_OUTCOMES, type ReportedOutcome } from '@signalbox/protocol/grpc';
-import { MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
+import { MAX_CODE_CHARS, MAX_OUTPUT_BYTES, MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';
 import type { AttemptEnd } from '../child/frames.ts';
 
 const OUTCOMES: ReadonlySet<unknown> = new Set(REPORTED_OUTCOMES);
@@ -16,14 +16,23 @@ export function readAttemptEnd(text: string): AttemptEnd | null {
   } catch {
     return null;
   }
-  const { outcome, output, error, hasPrinted, isLeaving } = said ?? {};
+  const { outcome, output, error, code = '', retryAfterMs = 0, memoryBytes = 0, hasPrinted, isLeaving } = said ?? {};
   if (!OUTCOMES.has(outcome) || typeof output !== 'string' || typeof error !== 'string') return null;
   if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return null;
+  if (typeof code !== 'string' || code.length > MAX_CODE_CHARS) return null;
+  if (!isCount(retryAfterMs) || retryAfterMs > MAX_TIMEOUT_MS || !isCount(memoryBytes)) return null;
   return {
     outcome: outcome as ReportedOutcome,
     output,
     error,
+    code,
+    retryAfterMs,
+    memoryBytes,
     hasPrinted: hasPrinted === true,
     isLeaving: isLeaving === true,
   };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

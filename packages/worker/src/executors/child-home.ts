@@ -1,5 +1,6 @@
 /** What all children of a worker share. */
 import type { Relief } from './capture.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 import type { Reaper } from './reaper.ts';
 
 export interface ChildHome {
@@ -7,4 +8,5 @@ export interface ChildHome {
   readonly environment: Readonly<Record<string, string>>;
   readonly reaper: Reaper;
   readonly relief: Relief;
+  readonly memory: MemoryWatch;
 }

@@ -9,6 +9,7 @@ import { cleanEnvironment } from './environment.ts';
 import { FunctionExecutor } from './function-executor.ts';
 import { AddressPolicy } from './http/address-policy.ts';
 import { HttpExecutor } from './http/http-executor.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import type { Execution, Executor, Job } from './port.ts';
 import { ProcessExecutor } from './process-executor.ts';
 import { Reaper } from './reaper.ts';
@@ -20,7 +21,7 @@ export class Executors {
   constructor(config: WorkerConfig, bundles: Bundles, shipper: LogShipper) {
     this.#reaper = new Reaper(config.id);
     const environment = cleanEnvironment(config.environment);
-    const home: ChildHome = { environment, reaper: this.#reaper, relief: shipper };
+    const home: ChildHome = { environment, reaper: this.#reaper, relief: shipper, memory: new MemoryWatch() };
     this.#byKind = {
       function: new FunctionExecutor(bundles, home, config.slots),
       process: new ProcessExecutor(home),

@@ -36,6 +36,7 @@ import { readAttemptEnd } from './attempt-end.ts';
 import { causeOfEnd } from './cause-of-end.ts';
 import { ChildAsks } from './child-asks.ts';
 import type { ChildHome } from './child-home.ts';
+import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
 import type { Job } from './port.ts';
 import { Printed } from './printed.ts';
 import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
@@ -46,8 +47,17 @@ const PROGRAM = fileURLToPath(new URL('../../dist/child/child-main.js', import.m
 const START_MS = 30_000;
 /** For the last of what was printed, when the child is still there or has just gone. */
 const DRAIN_MS = 1_000;
+const MIB = 1024 * 1024;
 const MISTRUSTED =
   'The function wrote to the channel between its process and the worker (descriptor 4): its process was killed.';
+
+export interface ChildPlace {
+  readonly key: string;
+  readonly bundle: BundleFile;
+  readonly folder: string;
+  /** What it may have of memory; 0 for as much as there is. */
+  readonly memoryBytes: number;
+}
 
 export interface ChildListener {
   /** It can take an attempt. */
@@ -72,16 +82,22 @@ export class FunctionChild {
   /** What its attempt came to, while the last of what it printed is awaited. */
   #result: Result | null = null;
   #startError: string | null = null;
+  readonly #memoryBytes: number;
+  #endWatch: (() => void) | null = null;
+  /** Taken when an attempt begins. */
+  #oomKills: number | null = null;
   #isKilled = false;
   #isMistrusted = false;
 
-  constructor(key: string, bundle: BundleFile, folder: string, home: ChildHome, listener: ChildListener) {
+  constructor({ key, bundle, folder, memoryBytes }: ChildPlace, home: ChildHome, listener: ChildListener) {
     this.key = key;
+    this.#memoryBytes = memoryBytes;
     this.#home = home;
     this.#listener = listener;
     // Its end is no beginning of it: else it would be waited for whether another one follows.
     const endMark = `\0signalbox-end-${randomBytes(16).toString('hex')}\n`;
     const options = bundle.hasSourceMap ? ['--enable-source-maps'] : [];
+    if (memoryBytes > 0) options.push(`--max-old-space-size=${Math.max(16, Math.floor(memoryBytes / MIB))}`);
     this.#process = spawn(process.execPath, [...options, PROGRAM], {
       cwd: folder,
       // In a group of its own, so that all of it can be ended at once.
@@ -102,7 +118,12 @@ export class FunctionChild {
       if (this.#process.pid === undefined) void this.#ended(null, null);
     });
     this.#process.once('exit', (code, signal) => void this.#ended(code, signal));
-    if (this.#process.pid !== undefined) home.reaper.began(this.#process.pid);
+    const { pid } = this.#process;
+    if (pid !== undefined) home.reaper.began(pid);
+    if (pid !== undefined && memoryBytes > 0) {
+      const onOver = (bytes: number): void => this.#tooLarge(bytes);
+      this.#endWatch = home.memory.watch({ group: pid, limitBytes: memoryBytes, onOver });
+    }
     this.#startTimer = setTimeout(() => {
       this.#startError = `The bundle was not loaded within ${START_MS / 1000} s.`;
       this.kill();
@@ -114,6 +135,7 @@ export class FunctionChild {
     this.state = 'busy';
     this.#busyWith = { job, end, asks: null };
     this.#attemptCount += 1;
+    this.#oomKills = oomKills();
     job.attempt.onSlow = () => this.#order(SLOW, '');
     this.#printed.begin(job.log);
     this.#order(RUN, JSON.stringify(orderOf(job)));
@@ -158,6 +180,14 @@ export class FunctionChild {
     } else this.#mistrust();
   }
 
+  #tooLarge(bytes: number): void {
+    const error = overMemory('The process of the function', bytes, this.#memoryBytes);
+    this.#busyWith?.job.log.line('system', error);
+    this.#result = failure('resource', error, 'memory');
+    this.#startError ??= error;
+    this.kill();
+  }
+
   #hearAsk(kind: number, text: string): void {
     // An attempt that has ended may have left a timer behind that tells of its progress.
     const busy = this.#busyWith;
@@ -177,11 +207,11 @@ export class FunctionChild {
     this.kill();
   }
 
-  #attemptEnded({ outcome, output, error, hasPrinted, isLeaving }: AttemptEnd): void {
+  #attemptEnded({ hasPrinted, isLeaving, ...result }: AttemptEnd): void {
     const busy = this.#busyWith;
     if (busy === null) return;
     // What it prints may be kept up by others that hold its streams: then it can't be used again.
-    this.#result = { outcome, output, error };
+    this.#result = result;
     const timer = hasPrinted ? setTimeout(() => this.kill(), DRAIN_MS) : null;
     this.#printed.end(hasPrinted, () => {
       if (timer !== null) clearTimeout(timer);
@@ -189,7 +219,7 @@ export class FunctionChild {
       this.#busyWith = null;
       this.#result = null;
       if (isLeaving) this.kill();
-      busy.end({ outcome, output, error });
+      busy.end(result);
       if (!isLeaving) this.#becomeIdle();
     });
   }
@@ -211,16 +241,18 @@ export class FunctionChild {
     await sweep(ATTEMPT_MARK, this.#mark);
     await this.#printed.drain(DRAIN_MS);
     if (pid !== undefined) this.#home.reaper.ended(pid);
+    this.#endWatch?.();
     const cause = causeOfEnd({
       code,
       signal,
       isKilled: this.#isKilled,
+      ranOut: ranOutSince(this.#oomKills),
       stderr: this.#printed.errorTail,
     });
     const busy = this.#busyWith;
     this.#busyWith = null;
-    busy?.end(this.#result ?? failure('transient', cause));
-    this.#listener.onEnded(this, wasStarting ? (this.#startError ?? cause) : null);
+    busy?.end(this.#result ?? cause);
+    this.#listener.onEnded(this, wasStarting ? (this.#startError ?? cause.error) : null);
   }
 }
 

@@ -100,7 +100,7 @@ test.each([
   ['exits', 'transient', 'ended with exit code 3 before the function had returned: process.exit()'],
   ['throwsLater', 'transient', 'Nothing caught this: Error: nobody catches'],
   ['rejects', 'transient', 'Nothing caught this: Error: nobody handles'],
-  ['kills', 'transient', 'was killed by SIGKILL, as a system does that has no memory left'],
+  ['kills', 'resource', 'was killed by SIGKILL, as a system does that has no memory left'],
   ['large', 'permanent', 'The output has 52428802 bytes of JSON; the limit is 262144.'],
 ])('a function that %s fails its attempt, and the next one runs', async (name, outcome, error) => {
   const rig = await startBody({ environment });

@@ -58,7 +58,9 @@ export class FunctionPool {
   }
 
   run(job: Job, bundle: BundleFile, end: (result: Result) => void): Execution {
-    const key = `${job.assignment.tenant}/${bundle.hash}`;
+    const { tenant, memoryBytes } = job.assignment;
+    // A child has its limit from its start on.
+    const key = `${tenant}/${bundle.hash}${memoryBytes === 0 ? '' : `/${memoryBytes}`}`;
     const waiting: Waiting = { key, bundle, job, end, since: performance.now(), child: null };
     const idle = this.#idle.get(key)?.pop();
     if (idle !== undefined) this.#give(idle, waiting);
@@ -119,7 +121,7 @@ export class FunctionPool {
       if (this.#startingCount >= mostStarting) return;
       const own = this.#childrenOf.get(key) ?? NO_CHILDREN;
       let free = own.starting;
-      for (const { bundle, since } of queue) {
+      for (const { bundle, since, job } of queue) {
         if (free-- > 0) continue;
         if (this.#startingCount >= mostStarting) return;
         if (own.all > 0 && now - since < PATIENCE_MS) {
@@ -127,7 +129,7 @@ export class FunctionPool {
           break;
         }
         if (this.#children.size >= this.#most && !this.#endOldestIdle()) return;
-        this.#start(key, bundle);
+        this.#start(key, bundle, job.assignment.memoryBytes);
       }
     }
     if (isEarly) this.#lookSoon();
@@ -141,7 +143,7 @@ export class FunctionPool {
     }, PATIENCE_MS);
   }
 
-  #start(key: string, bundle: BundleFile): void {
+  #start(key: string, bundle: BundleFile, memoryBytes: number): void {
     try {
       this.#folder ??= mkdtempSync(join(tmpdir(), 'signalbox-functions-'));
     } catch (error) {
@@ -163,7 +165,7 @@ export class FunctionPool {
       this.#startingCount--;
       own.starting--;
     };
-    const child = new FunctionChild(key, bundle, this.#folder, this.#home, {
+    const child = new FunctionChild({ key, bundle, folder: this.#folder, memoryBytes }, this.#home, {
       onIdle: () => {
         started();
         this.#takeNext(child);

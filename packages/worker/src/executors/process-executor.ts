@@ -13,7 +13,11 @@ import { failure, type Result, resultOfFault } from '../result.ts';
 import { Capture } from './capture.ts';
 import type { ChildHome } from './child-home.ts';
 import { LastLines } from './last-lines.ts';
+import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
 import type { Execution, Executor, Job } from './port.ts';
+import { AttemptVoice } from './process/attempt-voice.ts';
+import { exitClass, exitCodeOf, type ProcessEnd } from './process/exit-class.ts';
+import type { SaidFailure } from './process/said-failure.ts';
 import { ProcessFolder } from './process-folder.ts';
 import { processVariables } from './process-variables.ts';
 import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
@@ -56,6 +60,8 @@ class RunningProcess implements Execution {
   readonly #mark = randomBytes(16).toString('hex');
   #child: ChildProcess | null = null;
   #isStopped = false;
+  /** Why it was ended, when it had more memory than it may. */
+  #overMemory: string | null = null;
 
   constructor(job: Job, home: ChildHome) {
     this.#job = job;
@@ -96,16 +102,43 @@ class RunningProcess implements Execution {
   }
 
   async #runIn(folder: ProcessFolder): Promise<Result> {
-    const variables = await processVariables(this.#job, folder);
     const cwd = this.#work.cwd ?? folder.work;
     if (this.#work.cwd !== undefined && !(await isFolder(cwd))) {
       throw new PermanentError(`The working folder ${cwd} does not exist on this worker.`);
     }
-    if (this.#isStopped) return failure('cancelled', '');
-    const stderr = new LastLines(this.#job.work.mask);
-    const exit = await this.#spawn(cwd, variables, stderr);
-    if (exit.code === 0) return folder.readOutput();
-    return failure('transient', [describe(exit), ...stderr.lines()].join('\n'));
+    const variables = await processVariables(this.#job, folder);
+    const voice = await AttemptVoice.begin(this.#job, folder);
+    try {
+      if (this.#isStopped) return failure('cancelled', '');
+      const stderr = new LastLines(this.#job.work.mask);
+      const before = oomKills();
+      // Last: what a definition sets under `env` is meant.
+      const exit = await this.#spawn(cwd, { ...voice.variables, ...variables }, stderr);
+      const said = await voice.end();
+      const end: ProcessEnd = { ...exit, ranOut: ranOutSince(before), stderr: stderr.lines().join('\n') };
+      return await this.#resultOf(end, said, () => folder.readOutput(voice.output));
+    } finally {
+      voice.close();
+    }
+  }
+
+  async #resultOf(end: ProcessEnd, said: SaidFailure | null, readOutput: () => Promise<Result>): Promise<Result> {
+    if (this.#overMemory !== null) return failure('resource', this.#overMemory, 'memory');
+    const outcome = exitClass(end, this.#work.exitCodes);
+    if (outcome === 'succeeded') return readOutput();
+    const lines = [describe(end, this.#isStopped), said?.message ?? '', end.stderr].filter(Boolean);
+    return {
+      ...failure(said?.class ?? outcome, lines.join('\n'), said?.code || exitCodeOf(end)),
+      ...(said === null || said.retryAfterMs === 0 ? {} : { retryAfterMs: said.retryAfterMs }),
+      ...(said === null || said.memoryBytes === 0 ? {} : { memoryBytes: said.memoryBytes }),
+    };
+  }
+
+  /** Ends the whole group, and tells why. */
+  #tooLarge(bytes: number): void {
+    this.#overMemory = overMemory('The process', bytes, this.#job.assignment.memoryBytes);
+    this.#job.log.line('system', this.#overMemory);
+    this.#signal('SIGKILL');
   }
 
   async #spawn(cwd: string, variables: Readonly<Record<string, string>>, stderr: LastLines): Promise<Exit> {
@@ -128,16 +161,24 @@ class RunningProcess implements Execution {
     const { pid } = child;
     if (pid === undefined) return exited;
     this.#home.reaper.began(pid);
+    const endWatch = this.#watchMemory(pid);
     const captures = this.#capture(child, stderr);
     try {
       return await exited;
     } finally {
+      endWatch();
       signalGroup(pid, 'SIGKILL');
       const swept = await sweep(ATTEMPT_MARK, this.#mark, pid);
       if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
       await drain(captures);
       this.#home.reaper.ended(pid);
     }
+  }
+
+  #watchMemory(group: number): () => void {
+    const { memoryBytes: limitBytes } = this.#job.assignment;
+    if (limitBytes === 0) return () => undefined;
+    return this.#home.memory.watch({ group, limitBytes, onOver: (bytes) => this.#tooLarge(bytes) });
   }
 
   #capture(child: ChildProcess, stderr: LastLines): readonly Capture[] {
@@ -166,14 +207,16 @@ async function drain(captures: readonly Capture[]): Promise<void> {
   for (const capture of captures) capture.destroy();
 }
 
-function describe({ code, signal }: Exit): string {
+function describe({ code, signal, ranOut }: ProcessEnd, isStopped: boolean): string {
   if (signal === null) {
     // A shell says so when what it ran was ended by a signal.
     const named = Object.entries(constants.signals).find(([, no]) => code !== null && code === 128 + no)?.[0];
     return `The process ended with exit code ${code}${named === undefined ? '' : ` (${named})`}.`;
   }
-  const hint = signal === 'SIGKILL' ? ', which is also what a system without memory left sends' : '';
-  return `The process was ended by ${signal}${hint}.`;
+  if (signal !== 'SIGKILL' || isStopped || ranOut === false) return `The process was ended by ${signal}.`;
+  return ranOut === true
+    ? 'The process was ended by SIGKILL: the system had no memory left.'
+    : 'The process was ended by SIGKILL, which is what a system without memory left sends.';
 }
 
 async function isFolder(path: string): Promise<boolean> {

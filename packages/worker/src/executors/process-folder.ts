@@ -1,4 +1,4 @@
-/** What a process attempt has on disk: an empty working folder, and the file for its output beside it. */
+/** What a process attempt has on disk, for the worker's own account alone: an empty working folder, and beside it its files. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,23 @@ export class ProcessFolder {
     return join(this.#root, 'output.json');
   }
 
+  get checkpoint(): string {
+    return join(this.#root, 'checkpoint.json');
+  }
+
+  get progress(): string {
+    return join(this.#root, 'progress');
+  }
+
+  get failure(): string {
+    return join(this.#root, 'failure.json');
+  }
+
+  /** Short: a path of a socket may have some 100 letters. */
+  get socket(): string {
+    return join(this.#root, 's');
+  }
+
   async write(name: string, text: string): Promise<string> {
     const path = join(this.#root, name);
     await writeFile(path, text);
@@ -39,9 +56,9 @@ export class ProcessFolder {
   }
 
   /** What can't be stored fails the task for good: trying again would do its work again for the same end (I56). */
-  async readOutput(): Promise<Result> {
+  async readOutput(given: string | null): Promise<Result> {
     const found = await lstat(this.output).catch(() => null);
-    if (found === null) return { outcome: 'succeeded', output: '', error: '' };
+    if (found === null) return { outcome: 'succeeded', output: given ?? '', error: '' };
     // A pipe would be read for ever.
     if (!found.isFile()) return failure('permanent', 'What lies at $SIGNALBOX_OUTPUT is no file.');
     if (found.size > MAX_OUTPUT_BYTES) return tooLarge(found.size);

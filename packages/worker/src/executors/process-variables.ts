@@ -14,6 +14,8 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     SIGNALBOX_DAG: assignment.dag,
     SIGNALBOX_TASK: assignment.taskName,
     SIGNALBOX_ATTEMPT: String(assignment.claim.attempt),
+    SIGNALBOX_FENCE: String(assignment.claim.fence),
+    SIGNALBOX_ATTEMPT_TOKEN: context.token,
     SIGNALBOX_EFFECT_KEY: assignment.effectKey,
     SIGNALBOX_OUTPUT: folder.output,
   };

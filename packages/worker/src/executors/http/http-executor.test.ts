@@ -91,6 +91,36 @@ test.each([
   if (outcome !== 'succeeded') expect(report.error).toContain(`GET ${url}/ was answered with status ${status}.`);
 });
 
+test.each([
+  ['seconds', 429, { 'retry-after': '30' }, {}, { outcome: 'transient', code: 'http:429', retryAfterMs: 30_000 }],
+  ['none', 503, {}, {}, { outcome: 'transient', code: 'http:503', retryAfterMs: 0 }],
+  ['no time', 503, { 'retry-after': 'soon' }, {}, { outcome: 'transient', retryAfterMs: 0 }],
+  ['seconds, for good', 404, { 'retry-after': '30' }, {}, { outcome: 'permanent', code: 'http:404', retryAfterMs: 0 }],
+  ['a map', 404, { 'retry-after': '2' }, { '404': 'transient' }, { outcome: 'transient', retryAfterMs: 2_000 }],
+  ['a map', 500, {}, { '500-599': 'permanent' }, { outcome: 'permanent', code: 'http:500' }],
+] as const)(
+  'with %s, status %d is tried again when it asks for that',
+  async (_, status, headers, statuses, expected) => {
+    const rig = await startBody(local);
+    const url = await serve((__, response) => {
+      response.writeHead(status, headers);
+      response.end();
+    });
+    expect(await rig.run(call({ url, statuses }))).toMatchObject(expected);
+  },
+);
+
+test('a Retry-After that is a date counts from now', async () => {
+  const rig = await startBody(local);
+  const url = await serve((_, response) => {
+    response.writeHead(503, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
+    response.end();
+  });
+  const { retryAfterMs } = await rig.run(call({ url }));
+  expect(retryAfterMs).toBeGreaterThan(50_000);
+  expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+});
+
 test('an answer that is too large fails the task for good, without being read to its end', async () => {
   const rig = await startBody(local);
   let written = 0;

@@ -1,6 +1,6 @@
 /** `http:` — a call, and what it answered as the output. */
-import { fillSecrets, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
-import { PermanentError } from '@signalbox/sdk';
+import { classIn, fillSecrets, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import { errorCode, PermanentError, retryAfterOf } from '@signalbox/sdk';
 import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
 import type { Execution, Executor, Job } from '../port.ts';
@@ -48,10 +48,14 @@ export class HttpExecutor implements Executor {
     } catch (error) {
       if (stopped.aborted) return failure('cancelled', '');
       if (late.aborted)
-        return failure('transient', `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`);
+        return failure(
+          'transient',
+          `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`,
+          'http:timeout',
+        );
       const text = job.work.mask.text(shortError(error));
       const isFinal = error instanceof AddressRefused || error instanceof PermanentError;
-      return failure(isFinal ? 'permanent' : 'transient', `${named(work)} failed: ${text}`);
+      return failure(isFinal ? 'permanent' : 'transient', `${named(work)} failed: ${text}`, errorCode(error));
     }
   }
 
@@ -119,11 +123,13 @@ function resultOf({ status, headers, body, isCut }: HttpAnswer, work: HttpWork, 
   if (!isExpected) {
     const safe = mask.text(text);
     const shown = safe.trim() === '' ? '' : `\n${safe.slice(0, SHOWN_CHARS)}${safe.length > SHOWN_CHARS ? '…' : ''}`;
-    const isRetryable = RETRYABLE.has(status) || status >= 500;
-    return failure(
-      isRetryable ? 'transient' : 'permanent',
-      `${named(work)} was answered with status ${status}.${shown}`,
-    );
+    const usual = RETRYABLE.has(status) || status >= 500 ? 'transient' : 'permanent';
+    const outcome = classIn(work.statuses, status) ?? usual;
+    const retryAfterMs = retryAfterOf(headers['retry-after']);
+    return {
+      ...failure(outcome, `${named(work)} was answered with status ${status}.${shown}`, `http:${status}`),
+      ...(retryAfterMs === null || outcome !== 'transient' ? {} : { retryAfterMs }),
+    };
   }
   if (isCut) {
     return failure(

@@ -1,0 +1,80 @@
+"""What a task written in Python can ask of Signalbox while it runs. The standard library alone.
+
+    import os, sys
+    sys.path.insert(0, os.environ["SIGNALBOX_HELPERS"])
+    import signalbox
+
+    done = signalbox.checkpoint() or 0
+    signalbox.progress(done / 10, f"{done} files")
+    signalbox.save(done + 1)
+"""
+import http.client
+import json
+import os
+import socket
+
+
+class Stopped(Exception):
+    """This attempt does not hold the task any more, or was cancelled: see `reason`."""
+
+    def __init__(self, reason, message):
+        super().__init__(message)
+        self.reason = reason
+
+
+class _Connection(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.connect(os.environ["SIGNALBOX_SOCKET"])
+
+
+def _ask(method, path, *body):
+    connection = _Connection("signalbox")
+    try:
+        connection.request(method, path, *[json.dumps(one) for one in body])
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    finally:
+        connection.close()
+    value = json.loads(text) if text else None
+    if answer.status == 409:
+        raise Stopped(value["code"], value["message"])
+    if answer.status >= 400:
+        raise RuntimeError(value["message"])
+    return value
+
+
+def progress(fraction=None, note=""):
+    """Tells how far it is: 0 to 1, or None for what is not known."""
+    _ask("POST", "/progress", {"fraction": fraction, "note": note})
+
+
+def checkpoint():
+    """What was saved last, by this attempt or an earlier one; None when there is nothing."""
+    return _ask("GET", "/checkpoint")
+
+
+def save(value):
+    """Kept for the next attempt once this returns. JSON of at most 256 KiB."""
+    _ask("PUT", "/checkpoint", value)
+
+
+def assert_owned():
+    """Raises Stopped when this attempt does not hold the task any more: ask before a write to an outside system."""
+    _ask("POST", "/assert-owned")
+
+
+def extend(ms):
+    """Asks for more time; returns the milliseconds that are left."""
+    return _ask("POST", "/extend", {"ms": ms})["leftMs"]
+
+
+def output(value):
+    """What the next tasks get."""
+    _ask("PUT", "/output", value)
+
+
+def fail(kind, message="", retry_after_ms=0, memory_bytes=0):
+    """What the exit that follows means: transient, permanent or resource."""
+    said = {"class": kind, "message": message, "retryAfterMs": retry_after_ms, "memoryBytes": memory_bytes}
+    _ask("POST", "/failure", said)

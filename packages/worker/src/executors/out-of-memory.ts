@@ -1,0 +1,38 @@
+/** Whether the kernel ends processes for want of memory, as cgroup v2 counts it. Elsewhere nobody can say. */
+import { readFileSync } from 'node:fs';
+
+let place: string | null | undefined;
+
+/** How often it has, in the group of this process and below; null where it is not counted. */
+export function oomKills(): number | null {
+  place ??= findPlace();
+  if (place === null) return null;
+  try {
+    const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(place, 'utf8')) ?? [];
+    return count === undefined ? null : Number(count);
+  } catch {
+    return null;
+  }
+}
+
+function findPlace(): string | null {
+  try {
+    const [, group] = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
+    return group === undefined ? null : `/sys/fs/cgroup${group === '/' ? '' : group}/memory.events`;
+  } catch {
+    return null;
+  }
+}
+
+/** Since a count was taken; null where it is not counted. */
+export function ranOutSince(before: number | null): boolean | null {
+  const now = oomKills();
+  return before === null || now === null ? null : now > before;
+}
+
+/** For people: what was over its limit, and by how much. */
+export function overMemory(what: string, bytes: number, limitBytes: number): string {
+  return `${what} had ${inMiB(bytes)} of memory; the task may have ${inMiB(limitBytes)}: it was ended.`;
+}
+
+const inMiB = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MiB`;
