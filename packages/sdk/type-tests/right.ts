@@ -107,3 +107,18 @@ export const mapped = dag<{ days: string[] }>('mapped', { maxMapSize: 50_000 }, 
   );
   task('after', { needs: [done.counted, load], inputs: { n: gathered.output } }, ({ inputs }) => inputs.n.toFixed());
 });
+
+export const region = dag<{ region: string; day?: string }, { load: { rows: number } }>('region', ({ task }) => {
+  task('load', ({ params }) => ({ rows: params.region.length }));
+});
+
+export const regions = dag<{ day: string }>('regions', ({ child, task, params }) => {
+  const north = child('north', { dag: region, inputs: { region: 'north', day: params.day }, timeout: '1h' });
+  const rows: Ref<number> = north.output.load.rows;
+  const later = child('later', { dag: region, inputs: { region: 'south' }, wait: false, needs: [north] });
+  const id: Ref<string> = later.output.run;
+  const named = child<{ last: string }>('named', { dag: 'other', inputs: { any: rows } });
+  child('loose', { dag: coffee, inputs: { cups: 1 } });
+  child('none', { dag: unwrapped });
+  task('sum', { inputs: { rows, id, last: named.output.last } }, ({ inputs }) => inputs.rows + inputs.last.length);
+});

@@ -50,3 +50,13 @@ dag<{ day: string }>('mapped', ({ task, map, params }) => {
 dag('typo', { shedule: { cron: '0 7 * * *' } }, ({ task }) => void task('t', () => 1)); // TS2561
 dag('untyped-params', ({ task }) => void task('t', ({ params }) => params.cups)); // TS18046
 void testRun(coffee, { params: { cups: 'two' } }); // TS2322
+
+const called = dag<{ region: string }, { load: { rows: number } }>('called', ({ task }) => {
+  task('load', () => ({ rows: 1 }));
+});
+export const calls = dag('calls', ({ child, task }) => {
+  child('missing', { dag: called }); // TS2769
+  child('other type', { dag: called, inputs: { region: 1 } }); // TS2769
+  const made = child('made', { dag: called, inputs: { region: 'x' } });
+  task('use', { inputs: { rows: made.output.load.lines } }, () => 1); // TS2339
+});

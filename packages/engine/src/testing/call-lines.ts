@@ -37,7 +37,7 @@ export class CallLines {
   }
 
   call(effect: SendCall): Answer {
-    const { claim, step, version } = effect;
+    const { step, version } = effect;
     const { dag, wait } = version.task(effect.specNo).child!;
     const dagId = this.dags[dag];
     if (dagId === undefined) return this.end(effect, step === 'stop' ? 'unbegun' : 'refused');

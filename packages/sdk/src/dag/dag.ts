@@ -5,6 +5,7 @@
 import type { DagDefinition } from '@signalbox/protocol';
 import { showPath, taskReference } from '@signalbox/protocol/references';
 import type { Handler } from '../handler.ts';
+import type { ChildOptions } from './child-options.ts';
 import type { MapBuilder, MapOver } from './map-options.ts';
 import { DagMistake, type Place, placeOfCall } from './mistake.ts';
 import { plain, plainInputs, plainMap } from './plain.ts';
@@ -18,16 +19,21 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const DAG: unique symbol = Symbol.for('signalbox.dag');
 declare const PARAMS: unique symbol;
+declare const OUTPUT: unique symbol;
 
-export interface Dag<Params = unknown> {
+/** `Output` is what its runs leave for whoever calls it: what each leaf returns, by the name of the task. */
+export interface Dag<Params = unknown, Output = unknown> {
   readonly [DAG]: true;
-  /** For the types of tests only. */
+  /** For the types of tests, and of calls, only. */
   readonly [PARAMS]?: Params;
+  readonly [OUTPUT]?: Output;
   readonly name: string;
   /** The same as in YAML. Its functions are in no bundle yet: the compiler makes one. */
   readonly definition: DagDefinition;
   /** By the names that the definition has for them: `<dag>/<task>`. */
   readonly functions: Readonly<Record<string, Handler>>;
+  /** The dags that its tasks run, by name, where they were given as such. */
+  readonly calls: Readonly<Record<string, Dag>>;
   /** Where its tasks were written, in the order of the definition. */
   readonly places: readonly (Place | null)[];
   /** And where its groups were. */
@@ -46,22 +52,25 @@ export function isDag(value: unknown): value is Dag {
  *   task('brew', { inputs: { grams: grind.output.grams }, timeout: '30s' }, ({ inputs }) => `coffee of ${inputs.grams} g`);
  * });
  */
-export function dag<Params = unknown>(name: string, build: (builder: DagBuilder<Params>) => void): Dag<Params>;
-export function dag<Params = unknown>(
+export function dag<Params = unknown, Output = unknown>(
+  name: string,
+  build: (builder: DagBuilder<Params>) => void,
+): Dag<Params, Output>;
+export function dag<Params = unknown, Output = unknown>(
   name: string,
   options: DagOptions,
   build: (builder: DagBuilder<Params>) => void,
-): Dag<Params>;
-export function dag<Params = unknown>(
+): Dag<Params, Output>;
+export function dag<Params = unknown, Output = unknown>(
   name: string,
   ...rest: [build: Build<Params>] | [options: DagOptions, build: Build<Params>]
-): Dag<Params> {
+): Dag<Params, Output> {
   const place = placeOfCall(dag);
   const [options, build] = rest.length === 1 ? [{}, rest[0]] : rest;
   const tasks = new Tasks(name);
   refuseAsync(build(tasks.builder<Params>(OUTSIDE)), `dag ${name}`, place);
   if (tasks.definitions.length === 0) {
-    throw new DagMistake(`dag ${name} has no tasks`, 'Call task(), process() or http() at least once.', place);
+    throw new DagMistake(`dag ${name} has no tasks`, 'Call task(), process(), http() or child() at least once.', place);
   }
   tasks.isOver = true;
   const groups = tasks.groups.length === 0 ? {} : { groups: tasks.groups };
@@ -74,6 +83,7 @@ export function dag<Params = unknown>(
     name,
     definition,
     functions: tasks.functions,
+    calls: tasks.calls,
     places: tasks.places,
     groupPlaces: tasks.groupPlaces,
     place,
@@ -108,6 +118,7 @@ class Tasks {
   readonly groups: GroupDefinition[] = [];
   readonly groupPlaces: (Place | null)[] = [];
   readonly functions: Record<string, Handler> = {};
+  readonly calls: Record<string, Dag> = {};
   isOver = false;
   readonly keep = (key: string, run: Handler): void => {
     this.functions[key] = run;
@@ -143,6 +154,19 @@ class Tasks {
       const call = plain(said, 'http', place) as TaskDefinition['http'];
       return this.#add(name, { http: call }, common, { ...around, place });
     };
+    const child = (name: string, options: ChildOptions & AnyOptions & { readonly dag: Dag | string }): Task => {
+      const place = placeOfCall(child);
+      const { dag: called, ...common } = options;
+      if (typeof called !== 'string' && !isDag(called)) {
+        throw new DagMistake(
+          `task ${name} runs something that is no dag`,
+          'Give what dag() returned, or a name.',
+          place,
+        );
+      }
+      if (typeof called !== 'string') this.calls[called.name] = called;
+      return this.#add(name, { dag: typeof called === 'string' ? called : called.name }, common, { ...around, place });
+    };
     const undo: DagBuilder<Params>['undo'] = (of, side) => {
       const place = placeOfCall(undo);
       const name = this.#needed(of, 'undo', place);
@@ -173,7 +197,16 @@ class Tasks {
       refuseAsync(made, `map ${name}`, place);
       return this.#seenFromOutside(made, around);
     };
-    return { task, process, http, undo, group, map, params: makeRef('params') as Ref<Params> } as DagBuilder<Params>;
+    return {
+      task,
+      process,
+      http,
+      child,
+      undo,
+      group,
+      map,
+      params: makeRef('params') as Ref<Params>,
+    } as DagBuilder<Params>;
   }
 
   #addGroup(name: string, definition: Pick<GroupDefinition, 'map'>, around: Around & { place: Place | null }): void {
@@ -245,7 +278,7 @@ class Tasks {
     if (typeof need === 'object' && need !== null && this.#handedOut.has(need)) return need.name;
     throw new DagMistake(
       `task ${name} needs something that is no task of dag ${this.#dag}`,
-      'Give what task(), process() or http() of this dag returned.',
+      'Give what task(), process(), http() or child() of this dag returned.',
       place,
     );
   }

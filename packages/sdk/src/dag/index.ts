@@ -1,3 +1,4 @@
+export type { ChildOptions } from './child-options.ts';
 export { type Collected, collectDags } from './collect.ts';
 export { type Dag, dag, isDag } from './dag.ts';
 export type { Jsonified } from './jsonified.ts';

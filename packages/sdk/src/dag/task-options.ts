@@ -1,6 +1,7 @@
 /** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
 import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
+import type { MakeChild } from './child-options.ts';
 import type { Jsonified } from './jsonified.ts';
 import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
@@ -26,7 +27,8 @@ export interface Task<Output = unknown> {
   readonly output: Ref<Output>;
 }
 
-interface Common {
+/** What may be said of a task of any kind. */
+export interface CommonOptions {
   /** Tasks that come first, and by default must succeed. Those that its inputs come from need not be named. */
   readonly needs?: readonly Pick<Task | MappedTask, 'name'>[];
   /** What must have become of them; `all_success` unless told. */
@@ -63,7 +65,7 @@ interface Common {
   readonly onResource?: { readonly factor?: number; readonly max: Size };
 }
 
-export interface FunctionOptions extends Common {
+export interface FunctionOptions extends CommonOptions {
   /** In the worker's own process: faster, and a hot loop in it stops the whole worker. */
   readonly inProcess?: boolean;
   /** Names of the secrets that it asks for with `secret(name)`. */
@@ -73,7 +75,7 @@ export interface FunctionOptions extends Common {
 /** The inputs by name, each the value or the place that it comes from. */
 export type Wires<Inputs> = { readonly [K in keyof Inputs]: Wire<Inputs[K]> };
 
-export interface ProcessOptions extends Common {
+export interface ProcessOptions extends CommonOptions {
   /** A command line for the shell, or a program and its arguments. */
   readonly run: string | readonly string[];
   readonly shell?: 'sh' | 'bash';
@@ -89,7 +91,7 @@ export interface ProcessOptions extends Common {
 
 type HttpCall = NonNullable<TaskDefinition['http']>;
 
-export interface HttpOptions extends Common {
+export interface HttpOptions extends CommonOptions {
   readonly url: string;
   readonly method?: NonNullable<HttpCall['method']>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -121,7 +123,7 @@ export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bund
 type Run<Inputs, Params, Item, Output> = (context: HandlerContext<Inputs, Params, Item>) => Output;
 type NoInputs = object;
 /** Inputs may be left out where the function wants none. */
-type WithInputs<Inputs> = NoInputs extends Inputs
+export type WithInputs<Inputs> = NoInputs extends Inputs
   ? { readonly inputs?: Wires<Inputs> }
   : { readonly inputs: Wires<Inputs> };
 
@@ -157,6 +159,8 @@ export interface DagBuilder<Params, Item = unknown> {
   readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
   /** A task that is an HTTP call. `Body` is what its answer is expected to be, when that is JSON. */
   readonly http: <Body = unknown>(name: string, options: HttpOptions) => Task<HttpOutput<Body>>;
+  /** A task that is a run of another dag, with its inputs as the params of that run. */
+  readonly child: MakeChild;
   /**
    * What undoes a task, when the run fails or is cancelled and the dag has `compensate: true`. It has the inputs of the task,
    * and its output as the input `output`.

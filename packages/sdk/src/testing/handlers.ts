@@ -13,7 +13,7 @@ export function handlersOf(
     if (!names.includes(name)) throw new Error(`There is no task ${name} to stub; the tasks are ${names.join(', ')}.`);
   }
   return new Map(
-    spec.tasks.map(({ name, handler, work }) => {
+    spec.tasks.map(({ name, handler, work, child }) => {
       const run = (Object.hasOwn(stubs, name) ? stubs[name] : undefined) ?? functions[handler];
       if (run !== undefined) return [name, run as Stub];
       const what = {
@@ -24,7 +24,7 @@ export function handlersOf(
         child: 'a run of another dag',
       };
       throw new Error(
-        `Task ${name} is ${what[work?.kind ?? 'handler']}, which a test does not run: give a stub for it, as stubs: { ${JSON.stringify(name)}: () => … }.`,
+        `Task ${name} is ${what[child === undefined ? (work?.kind ?? 'handler') : 'child']}, which a test does not run: give a stub for it, as stubs: { ${JSON.stringify(name)}: () => … }.`,
       );
     }),
   );

@@ -25,6 +25,7 @@ import type { Asker } from '../asking.ts';
 import type { Dag } from '../dag/dag.ts';
 import { AttemptStopped, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
+import { childStubs } from './child-runs.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 import { handlersOf } from './handlers.ts';
 import type { Stub } from './stubs.ts';
@@ -34,6 +35,11 @@ export interface TestRunOptions<Params = unknown> {
   readonly params?: Params;
   /** In place of tasks, by name. Processes and HTTP calls need one. */
   readonly stubs?: Readonly<Record<string, Stub>>;
+  /**
+   * Dags that tasks run by name; those that were imported are known. Stubs for their tasks are named after both, as in
+   * `'load-north/fetch'`.
+   */
+  readonly dags?: readonly Testable[];
   readonly secrets?: Readonly<Record<string, string>>;
   /** What the clock shows at the start; 2026-01-01T00:00:00Z unless told. */
   readonly now?: Date | string;
@@ -60,7 +66,18 @@ export async function testRun<Params = unknown>(
 ): Promise<TestRun> {
   const { name, spec } = toDagSpec(definitionOf(dag));
   const params = paramsFor(name, spec, options.params ?? null);
-  return new World(name, spec, handlersOf(spec, functionsOf(dag), options.stubs ?? {}), { ...options, params }).run();
+  const children = childStubs(dag, spec, options, testRun);
+  const calls = spec.tasks.filter(({ child }) => child !== undefined).map((task) => task.name);
+  const own = Object.entries(options.stubs ?? {}).filter(
+    ([stub]) => !calls.some((call) => stub.startsWith(`${call}/`)),
+  );
+  const handlers = handlersOf(spec, functionsOf(dag), { ...children, ...Object.fromEntries(own) });
+  return new World(name, withoutCalls(spec), handlers, { ...options, params }).run();
+}
+
+/** Other dags are run by the functions that stand for them. */
+function withoutCalls(spec: DagSpecShape): DagSpecShape {
+  return { ...spec, tasks: spec.tasks.map(({ child: _, ...task }) => task) };
 }
 
 /** Checked, and filled in, as by a server. */
