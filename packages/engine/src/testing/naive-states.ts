@@ -4,6 +4,7 @@
  */
 import type { Expression } from '../dag/expression.ts';
 import type { DagSpec } from '../dag/spec.ts';
+import type { TriggerRule } from '../task/trigger.ts';
 
 /** What a task has come to that has run; `open` for one that runs, or waits to run again. */
 export interface NaiveEnd {
@@ -11,19 +12,76 @@ export interface NaiveEnd {
   readonly output: unknown;
 }
 
-/** The states of all tasks, given what those that ran have come to, before its policy closes the run. */
+/** The states of all tasks of a dag without maps, given what those that ran have come to, before its policy closes the run. */
 export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>, params: unknown = null): string[] {
-  const { tasks } = spec;
-  const states = tasks.map((_, no) => ended.get(no)?.state ?? 'blocked') as string[];
-  const isOver = (state: string) => state !== 'blocked' && state !== 'ready' && state !== 'open';
-  const isEmpty = (value: unknown): boolean =>
-    typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
-  const stops = (no: number) =>
-    tasks[no]!.shortCircuit !== undefined && states[no] === 'succeeded' && isEmpty(ended.get(no)?.output);
-  const above = (no: number): Set<number> => new Set(tasks[no]!.needs.flatMap((up) => [up, ...above(up)]));
+  const named = new Map([...ended].map(([no, end]) => [naiveName(no), end]));
+  const states = naiveNodes(spec, named, params);
+  return spec.tasks.map((_, no) => states.get(naiveName(no))!);
+}
 
-  function edge(up: number, no: number): string {
-    const state = states[up]!;
+/** A task by its number in the spec, and which instance it is of each map around it: `4`, `4[0]`, `4[0][2]`. */
+export function naiveName(no: number, path: readonly number[] = []): string {
+  return no + path.map((index) => `[${index}]`).join('');
+}
+
+interface Node {
+  readonly no: number;
+  readonly path: readonly number[];
+}
+
+const isOver = (state: string) => state !== 'blocked' && state !== 'ready' && state !== 'open';
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
+
+/** The same with maps: all are expanded at once, and each task and instance is looked at until nothing changes. */
+export function naiveNodes(
+  spec: DagSpec,
+  ended: ReadonlyMap<string, NaiveEnd>,
+  params: unknown = null,
+): ReadonlyMap<string, string> {
+  const { tasks, groups = [], maxMapSize = 10_000 } = spec;
+  const states = new Map<string, string>([...ended].map(([name, { state }]) => [name, state]));
+  /** How many instances a map has in an instance of what is around it. */
+  const sizes = new Map<string, number>();
+
+  const chainOfGroup = (no: number | null | undefined): number[] => {
+    if (no === null || no === undefined) return [];
+    const { parent, map } = groups[no]!;
+    return [...chainOfGroup(parent), ...(map === undefined ? [] : [no])];
+  };
+  const chains = tasks.map(({ group }) => chainOfGroup(group));
+  const sourcesOf = (group: number) =>
+    groups[group]!.map!.over.flatMap((one) => (one.from === 'task' ? [one.task] : []));
+  const stateOf = ({ no, path }: Node) => states.get(naiveName(no, path)) ?? 'blocked';
+  const outputOf = ({ no, path }: Node) => ended.get(naiveName(no, path))?.output;
+  const sizeIn = (group: number | undefined, path: readonly number[]) =>
+    group === undefined ? undefined : sizes.get(naiveName(group, path));
+
+  /** What a task comes to in a scope: itself, or its instances. */
+  function leaves(node: Node): Node[] {
+    const size = sizeIn(chains[node.no]![node.path.length], node.path);
+    if (size === undefined) return [node];
+    return Array.from({ length: size }, (_, i) => leaves({ no: node.no, path: [...node.path, i] })).flat();
+  }
+
+  /** Another task as this one sees it: in the innermost scope around both. */
+  function near(node: Node, no: number): Node {
+    const [ours, theirs] = [chains[node.no]!.slice(0, node.path.length), chains[no]!];
+    let depth = 0;
+    while (depth < ours.length && ours[depth] === theirs[depth]) depth += 1;
+    return { no, path: node.path.slice(0, depth) };
+  }
+
+  const stops = (node: Node) =>
+    tasks[node.no]!.shortCircuit !== undefined &&
+    ended.get(naiveName(node.no, node.path))?.state === 'succeeded' &&
+    isEmpty(outputOf(node));
+
+  const above = (no: number): Set<number> =>
+    new Set([...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)].flatMap((up) => [up, ...above(up)]));
+
+  function edge(up: Node, no: number): string {
+    const state = stateOf(up);
     if (state !== 'succeeded') {
       const isBad = state === 'failed' || state === 'upstream_failed';
       if (!isBad || spec.onFailure !== 'skip_failed') return state;
@@ -32,70 +90,77 @@ export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>,
       return rule.startsWith('none_failed') ? 'skipped' : state;
     }
     if (stops(up)) return 'skipped';
-    if (!tasks[up]!.branch) return 'succeeded';
-    const chosen = ([] as unknown[]).concat(ended.get(up)?.output ?? []);
+    if (!tasks[up.no]!.branch || !ended.has(naiveName(up.no, up.path))) return 'succeeded';
+    const chosen = ([] as unknown[]).concat(outputOf(up) ?? []);
     return chosen.includes(tasks[no]!.name) ? 'succeeded' : 'skipped';
   }
 
-  function decide(no: number): string {
-    const { needs, rule = 'all_success', when } = tasks[no]!;
-    const closers = [...above(no)].filter((up) => tasks[up]!.shortCircuit === 'all');
-    if (closers.some(stops)) return 'skipped';
-    if (closers.some((up) => !isOver(states[up]!))) return 'blocked';
-    const edges = needs.map((up) => edge(up, no));
-    const has = (...wanted: string[]) => edges.some((state) => wanted.includes(state));
-    const isDone = edges.every(isOver);
-    const bad = has('failed', 'upstream_failed');
-    const otherwise = bad ? 'upstream_failed' : 'skipped';
-    const verdict = ((): string => {
-      if (needs.length === 0) return 'ready';
-      const done = (holds: boolean, or: string) => (isDone ? (holds ? 'ready' : or) : 'blocked');
-      switch (rule) {
-        case 'all_success':
-          return bad ? 'upstream_failed' : done(!has('skipped'), 'skipped');
-        case 'all_failed':
-          return has('succeeded', 'skipped') ? 'skipped' : done(true, '');
-        case 'all_done':
-          return done(true, '');
-        case 'all_done_min_one_success':
-          return done(has('succeeded'), otherwise);
-        case 'all_done_setup_success': {
-          const setups = edges.filter((_, i) => tasks[needs[i]!]!.setup);
-          if (setups.length === 0 || !setups.every(isOver) || setups.includes('succeeded')) return done(true, '');
-          return setups.every((state) => state === 'skipped') ? 'skipped' : 'upstream_failed';
-        }
-        case 'one_success':
-          return has('succeeded') ? 'ready' : done(false, otherwise);
-        case 'one_failed':
-          return bad ? 'ready' : done(false, 'skipped');
-        case 'one_done':
-          return has('succeeded', 'failed') ? 'ready' : done(false, 'skipped');
-        case 'none_failed':
-          return bad ? 'upstream_failed' : done(true, '');
-        case 'none_failed_min_one_success':
-          return bad ? 'upstream_failed' : done(has('succeeded'), 'skipped');
-        case 'none_skipped':
-          return has('skipped') ? 'skipped' : done(true, '');
-        case 'all_skipped':
-          return has('succeeded', 'failed', 'upstream_failed') ? 'skipped' : done(true, '');
-        case 'always':
-          return 'ready';
+  /** Of the map that a placeholder waits for: its size, or what becomes of its tasks, or that there is no telling yet. */
+  function resolve(node: Node, group: number): number | string {
+    const { over, mode } = groups[group]!.map!;
+    const found = over.map((source): number | string => {
+      if (source.from === 'list') return source.length;
+      const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 'fault');
+      if (source.from === 'params') return lengthOf(at(params, spec.paramFacts![source.fact]!));
+      const up = near(node, source.task);
+      const all = leaves(up);
+      const ends = all.map(stateOf);
+      if (ends.some((state) => state === 'failed' || state === 'upstream_failed')) return 'upstream_failed';
+      if (!ends.every(isOver)) return 'blocked';
+      if (ends.includes('skipped')) return 'skipped';
+      const path = tasks[source.task]!.facts![source.fact]!;
+      const isMapped = chains[source.task]!.length > up.path.length;
+      if (isMapped) {
+        const isEmptyMap = sizeIn(chains[source.task]![up.path.length], up.path) === undefined;
+        return isEmptyMap ? 0 : path.length === 0 ? all.length : 'fault';
       }
-    })();
-    if (verdict !== 'ready' || when === undefined) return verdict;
-    return condition(when.expression);
+      return stops(up) ? 'skipped' : lengthOf(at(outputOf(up), path));
+    });
+    for (const verdict of ['upstream_failed', 'blocked', 'skipped', 'fault'])
+      if (found.includes(verdict)) return verdict;
+    const lengths = found as number[];
+    if (mode === 'zip' && new Set(lengths).size > 1) return 'fault';
+    const size = mode === 'zip' ? lengths[0]! : lengths.reduce((product, length) => product * length, 1);
+    return size > maxMapSize ? 'fault' : size;
+  }
+
+  function decide(node: Node): string {
+    const group = chains[node.no]![node.path.length];
+    if (group === undefined) return decideByRule(node);
+    const found = resolve(node, group);
+    if (typeof found === 'number' && found > 0) {
+      sizes.set(naiveName(group, node.path), found);
+      return 'expanded';
+    }
+    if (typeof found === 'string' && found !== 'fault') return found;
+    const verdict = decideByRule(node);
+    return verdict !== 'ready' ? verdict : found === 'fault' ? 'failed' : 'succeeded';
+  }
+
+  function decideByRule(node: Node): string {
+    const { needs, rule = 'all_success', when } = tasks[node.no]!;
+    const isAround = (up: number) => chains[up]!.every((group, depth) => chains[node.no]![depth] === group);
+    const closers = [...above(node.no)].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
+    if (closers.some((up) => stops(near(node, up)))) return 'skipped';
+    if (closers.some((up) => !isOver(stateOf(near(node, up))))) return 'blocked';
+    const ups = needs.flatMap((up) => leaves(near(node, up)));
+    const edges = ups.map((up) => edge(up, node.no));
+    const setupEdges = edges.filter((_, i) => tasks[ups[i]!.no]!.setup);
+    const verdict = needs.length === 0 ? 'ready' : naiveRule(rule, edges, setupEdges);
+    return verdict === 'ready' && when !== undefined ? condition(when.expression, node) : verdict;
   }
 
   /** As far as the tests go. */
-  function condition(expression: Expression): string {
+  function condition(expression: Expression, node: Node): string {
     if (expression.op !== 'lt' && expression.op !== 'ne' && expression.op !== 'eq')
       throw new Error('a condition that tests do not have');
     const values: unknown[] = [];
     for (const side of [expression.left, expression.right]) {
       if (side.op === 'value') values.push(side.value);
       else if (side.op === 'task') {
-        if (!isOver(states[side.task]!)) return 'blocked';
-        const output = states[side.task] === 'succeeded' ? ended.get(side.task)?.output : null;
+        const up = near(node, side.task);
+        if (!leaves(up).every((leaf) => isOver(stateOf(leaf)))) return 'blocked';
+        const output = stateOf(up) === 'succeeded' ? outputOf(up) : null;
         values.push(at(output, tasks[side.task]!.facts![side.fact]!));
       } else if (side.op === 'params') values.push(at(params, spec.paramFacts![side.fact]!));
     }
@@ -107,13 +172,73 @@ export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>,
 
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
-    tasks.forEach((_, no) => {
-      if (states[no] !== 'blocked') return;
-      states[no] = decide(no);
-      if (states[no] !== 'blocked') isChanged = true;
-    });
+    for (const leaf of tasks.flatMap((_, no) => leaves({ no, path: [] }))) {
+      if (stateOf(leaf) !== 'blocked') continue;
+      const state = decide(leaf);
+      if (state === 'blocked') continue;
+      // One that has expanded is looked at in its instances from now on.
+      if (state !== 'expanded') states.set(naiveName(leaf.no, leaf.path), state);
+      isChanged = true;
+    }
   }
-  return states;
+  return summed();
+
+  /** With what each placeholder shows of its instances. */
+  function summed(): Map<string, string> {
+    const all = new Map<string, string>();
+    const visit = (node: Node): void => {
+      const size = sizeIn(chains[node.no]![node.path.length], node.path);
+      all.set(naiveName(node.no, node.path), size === undefined ? stateOf(node) : summary(leaves(node).map(stateOf)));
+      for (let i = 0; i < (size ?? 0); i++) visit({ no: node.no, path: [...node.path, i] });
+    };
+    for (let no = 0; no < tasks.length; no++) visit({ no, path: [] });
+    return all;
+  }
+}
+
+function summary(states: readonly string[]): string {
+  if (!states.every(isOver)) return 'expanded';
+  for (const bad of ['failed', 'upstream_failed']) if (states.includes(bad)) return bad;
+  return states.every((state) => state === 'skipped') ? 'skipped' : 'succeeded';
+}
+
+function naiveRule(rule: TriggerRule, edges: readonly string[], setupEdges: readonly string[]): string {
+  const has = (...wanted: string[]) => edges.some((state) => wanted.includes(state));
+  const isDone = edges.every(isOver);
+  const bad = has('failed', 'upstream_failed');
+  const otherwise = bad ? 'upstream_failed' : 'skipped';
+  const done = (holds: boolean, or: string) => (isDone ? (holds ? 'ready' : or) : 'blocked');
+  switch (rule) {
+    case 'all_success':
+      return bad ? 'upstream_failed' : done(!has('skipped'), 'skipped');
+    case 'all_failed':
+      return has('succeeded', 'skipped') ? 'skipped' : done(true, '');
+    case 'all_done':
+      return done(true, '');
+    case 'all_done_min_one_success':
+      return done(has('succeeded'), otherwise);
+    case 'all_done_setup_success': {
+      const setups = setupEdges;
+      if (setups.length === 0 || !setups.every(isOver) || setups.includes('succeeded')) return done(true, '');
+      return setups.every((state) => state === 'skipped') ? 'skipped' : 'upstream_failed';
+    }
+    case 'one_success':
+      return has('succeeded') ? 'ready' : done(false, otherwise);
+    case 'one_failed':
+      return bad ? 'ready' : done(false, 'skipped');
+    case 'one_done':
+      return has('succeeded', 'failed') ? 'ready' : done(false, 'skipped');
+    case 'none_failed':
+      return bad ? 'upstream_failed' : done(true, '');
+    case 'none_failed_min_one_success':
+      return bad ? 'upstream_failed' : done(has('succeeded'), 'skipped');
+    case 'none_skipped':
+      return has('skipped') ? 'skipped' : done(true, '');
+    case 'all_skipped':
+      return has('succeeded', 'failed', 'upstream_failed') ? 'skipped' : done(true, '');
+    case 'always':
+      return 'ready';
+  }
 }
 
 function at(value: unknown, path: readonly (string | number)[]): unknown {
