@@ -19,6 +19,7 @@ import type {
 } from './ids.ts';
 import type { LetterRef } from './letter/letter.ts';
 import type { RunOutcome } from './run/phase.ts';
+import type { ReadFacts } from './task/facts.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { ReportedOutcome } from './task/outcome.ts';
 
@@ -136,6 +137,8 @@ export interface ReportAttempt {
   readonly workerId: WorkerId;
   readonly outcome: ReportedOutcome;
   readonly output: string | null;
+  /** What decisions need of an output that is stored elsewhere, and stands here by reference. */
+  readonly facts?: ReadFacts;
   readonly error: string | null;
   readonly startedAt: Instant | null;
   /** For people and retry policies: see `AttemptEnded`. */

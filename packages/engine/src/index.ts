@@ -34,6 +34,7 @@ export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';
 export type * from './stored.ts';
 export type { CheckpointRef } from './task/checkpoint.ts';
 export { deriveFaults, deriveTaskStates } from './task/derive.ts';
+export { type ReadFacts, readTaskFacts } from './task/facts.ts';
 export { type Fingerprint, fingerprintOf, fingerprintText, firstLineOf, parseFingerprint } from './task/fingerprint.ts';
 export * from './task/outcome.ts';
 export { TRIGGER_RULES, type TriggerRule } from './task/trigger.ts';

@@ -1,6 +1,7 @@
 import type { Command, Effect, NodeId, RunId, SendAssignment, TaskNo, WorkerId } from '@signalbox/engine';
 import { type PayloadKey, payloadName, type Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
+import { unpackOutputs } from './assign/output-seal.ts';
 import { type EffectPorts, Effects } from './effects.ts';
 import { Payloads } from './payloads.ts';
 import type { Assignment } from './ports.ts';
@@ -27,7 +28,11 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
   const effects = new Effects({
     self,
     payloads,
-    tokens: { mint: () => new Uint8Array(), check: () => true },
+    tokens: {
+      mint: () => new Uint8Array(),
+      check: () => true,
+      seal: (_: unknown, of: typeof claim, text: string) => `${of.fence}:${text}`,
+    },
     log: () => undefined,
     router: { send: (command: Command) => sent.push(command) },
     gateway: {
@@ -39,7 +44,7 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
   const task = { name: 't', handler: 'h', queue: 'q', timeoutMs: null, needs: [...Array(upstreamCount).keys()] };
   const version = { no: 1, dag: { tenant: 'default', name: 'd' }, spec: {}, task: () => task, workText: () => '' };
   const upstream = { succeededUpstream: task.needs, failedUpstream: [], missingUpstream: [], checkpoint: null };
-  const rest = { hasParams: true, news: null, ...upstream };
+  const rest = { hasParams: true, news: null, map: null, ...upstream };
   const assignment = { kind: 'SendAssignment', gateway: self, workerId, claim, version, ...rest };
   const answer = async (isThere: boolean) => {
     answers.shift()?.(isThere);
@@ -60,8 +65,20 @@ test('a task sees all its inputs, also when others push them out of memory while
   expect(assigned[0]?.params).not.toBeNull();
 });
 
-test('a task with more inputs than a message can bring fails, and says why (I56)', async () => {
-  const { assigned, answer, sent, said } = setUp(4, 4 * 1024 * 1024);
+test('large outputs are sent by reference, and so are small ones that are many (I36)', async () => {
+  const large = setUp(3, 64 * 1024 + 1);
+  await large.answer(true);
+  const [one] = large.assigned;
+  expect([one?.upstream.length, one?.references.length]).toEqual([0, 3]);
+  expect(one?.references[1]).toMatchObject({ taskName: 't', bytes: 64 * 1024 + 1 });
+  expect(unpackOutputs(one?.references[1]?.id.slice(2) ?? '')).toEqual({ of: 'task', no: 1 });
+  const many = setUp(20, 64 * 1024);
+  await many.answer(true);
+  expect([many.assigned[0]?.upstream.length, many.assigned[0]?.references.length]).toEqual([16, 4]);
+});
+
+test('a task with more params than a message can bring fails, and says why (I56)', async () => {
+  const { assigned, answer, sent, said } = setUp(4, 13 * 1024 * 1024);
   await answer(true);
   expect(assigned).toEqual([]);
   expect(said).toEqual(['returned 1']);

@@ -1,6 +1,9 @@
 /** Brings effects to where they belong: assignments with their token and what the task may see, kills, unused slots. */
 import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
-import type { PayloadKey } from '@signalbox/store';
+import { type PayloadKey, payloadName } from '@signalbox/store';
+import { type Inputs, itemKeys, largeItemKeys, mapPlaces } from './assign/map-items.ts';
+import { MapLists } from './assign/map-lists.ts';
+import { upstreamKeys, upstreamOf } from './assign/upstream.ts';
 import type { Children } from './children/children.ts';
 import { EVENT_TASK, errorKey, eventText } from './event-text.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -25,13 +28,11 @@ export interface EffectPorts {
 const MOST_INPUT_BYTES = 12 * 1024 * 1024;
 const REPORT_DEADLINE_MS = 30_000;
 
-/** What a task may see of its run's params and of the tasks before it. */
-export type Inputs = (key: PayloadKey) => string | null | undefined;
-
 export class Effects {
   private readonly ports: EffectPorts;
   /** Claims whose inputs are being read; one that is killed meanwhile is taken out, and not sent any more (I42). */
   private readonly reading = new Set<string>();
+  private readonly lists = new MapLists();
 
   constructor(ports: EffectPorts) {
     this.ports = ports;
@@ -89,11 +90,11 @@ export class Effects {
 
   /** Not sent at all when what it needs can't be read: the claim goes back as undelivered (I26), its slot at once (I29). */
   private async readAndAssign(effects: readonly SendAssignment[]): Promise<void> {
-    const { payloads, log } = this.ports;
+    const { log } = this.ports;
     for (const { claim } of effects) this.reading.add(claimKey(claim));
     let inputs: Inputs | null = null;
     try {
-      inputs = await payloads.fetch(effects.flatMap(payloadKeys));
+      inputs = await this.read(effects);
     } catch (error) {
       log('warn', 'Inputs of tasks could not be read; their claims go back.', { error: String(error) });
     }
@@ -106,31 +107,40 @@ export class Effects {
     if (inputs !== null) this.assign(wanted, inputs);
   }
 
+  /** What the claims need; lists that lie elsewhere in a second go, for the first tells where. */
+  private async read(effects: readonly SendAssignment[]): Promise<Inputs> {
+    const { payloads } = this.ports;
+    const inputs = await payloads.fetch(effects.flatMap(keysOf));
+    const large = effects.flatMap((effect) => (effect.map === null ? [] : largeItemKeys(effect, inputs, this.lists)));
+    if (large.length === 0) return inputs;
+    const whole = await payloads.fetch([...new Map(large.map((key) => [payloadName(key), key])).values()]);
+    return (key) => (key.large === undefined ? inputs(key) : whole(key));
+  }
+
   /** A clear failure, in place of an assignment that never arrives (I56). */
   private failForSize(effect: SendAssignment): void {
     const { claim, workerId } = effect;
     this.returnSlots(effect, 1);
-    const error = `The params and upstream outputs of this task are larger than ${MOST_INPUT_BYTES} bytes in all.`;
+    const error = `The params and the item of this task are larger than ${MOST_INPUT_BYTES} bytes in all.`;
     const report = { outcome: 'permanent', output: null, error, startedAt: null } as const;
     const command = { kind: 'ReportAttempt', claim, workerId, ...report } as const;
     this.ports.router.send(command, REPORT_DEADLINE_MS, () => undefined);
   }
 
   private hasAll(effect: SendAssignment): boolean {
-    return payloadKeys(effect).every((key) => this.ports.payloads.peek(key) !== undefined);
+    const peek: Inputs = (key) => this.ports.payloads.peek(key);
+    if (!keysOf(effect).every((key) => peek(key) !== undefined)) return false;
+    return effect.map === null || largeItemKeys(effect, peek, this.lists).length === 0;
   }
 
   private toAssignment(effect: SendAssignment, inputs: Inputs): Assignment {
     const { tokens } = this.ports;
     const { claim, shard, epoch, version, runUid, hasParams, checkpoint } = effect;
-    const task = version.task(claim.taskNo);
-    const upstream: { taskName: string; output: string }[] = [];
-    for (const no of effect.succeededUpstream) {
-      const output = inputs({ runId: claim.runId, taskNo: no as TaskNo });
-      if (typeof output === 'string') upstream.push({ taskName: version.task(no as TaskNo).name, output });
-    }
+    const task = version.task(effect.specNo);
+    const map = effect.map === null ? [] : mapPlaces(effect, inputs, this.lists);
     const nameOf = (no: number) => version.task(no as TaskNo).name;
-    if (effect.news !== null) upstream.push({ taskName: EVENT_TASK, output: eventText(effect, effect.news, inputs) });
+    const seen = upstreamOf(effect, inputs, tokens);
+    const news = effect.news === null ? null : eventText(effect, effect.news, inputs);
     return {
       shard,
       epoch,
@@ -142,22 +152,28 @@ export class Effects {
       run: runUid,
       taskName: task.name,
       handler: task.handler,
-      work: version.workText(claim.taskNo),
+      work: version.workText(effect.specNo),
       bundle: version.spec.bundle ?? '',
       queue: task.queue,
       timeoutMs: task.timeoutMs ?? 0,
-      effectKey: `${runUid}/${task.name}`,
+      effectKey: `${runUid}/${task.name}${map.map(({ index }) => `[${index}]`).join('')}`,
       params: hasParams ? (inputs({ runId: claim.runId, taskNo: null }) ?? null) : null,
-      upstream,
+      upstream: news === null ? seen.upstream : [...seen.upstream, { taskName: EVENT_TASK, output: news }],
+      references: seen.references,
       failedUpstream: effect.failedUpstream.map(nameOf),
       missingUpstream: effect.missingUpstream.map(nameOf),
-      map: [],
+      map,
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
       memoryBytes: effect.memoryBytes,
       softTimeoutMs: task.softTimeoutMs ?? 0,
       stuckMs: task.stuckMs ?? 0,
     };
   }
+}
+
+function keysOf(effect: SendAssignment): PayloadKey[] {
+  if (effect.map === null) return payloadKeys(effect);
+  return [...payloadKeys({ ...effect, succeededUpstream: [] }), ...upstreamKeys(effect), ...itemKeys(effect)];
 }
 
 /** Not of a task that may still succeed: that it has no output yet would be remembered. */
@@ -178,11 +194,12 @@ export function payloadKeys({
   return keys;
 }
 
-function isTooLarge({ params, upstream }: Assignment): boolean {
+/** Of upstream outputs only small ones are there. */
+function isTooLarge({ params, map }: Assignment): boolean {
   let chars = params?.length ?? 0;
-  for (const { output } of upstream) chars += output.length;
+  for (const { item } of map) chars += item.length;
   if (chars * 3 <= MOST_INPUT_BYTES) return false;
   let bytes = Buffer.byteLength(params ?? '');
-  for (const { output } of upstream) bytes += Buffer.byteLength(output);
+  for (const { item } of map) bytes += Buffer.byteLength(item);
   return bytes > MOST_INPUT_BYTES;
 }

@@ -1,3 +1,6 @@
+export { numbersOf } from './assign/output-numbers.ts';
+export { packOutputs, type SealedOutput, unpackOutputs } from './assign/output-seal.ts';
+export { sealOutput } from './gateway/open-output.ts';
 export type { Session } from './gateway/session.ts';
 export { Host, type HostOptions, type HostPorts } from './host.ts';
 export { Histogram, type HistogramSeen } from './metrics/histogram.ts';

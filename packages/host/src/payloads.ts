@@ -1,6 +1,6 @@
 /** Params and outputs for assignments: kept for a while after they pass through, fetched when they are gone (I36). */
 import type { PayloadKey, Store } from '@signalbox/store';
-import { payloadName } from '@signalbox/store';
+import { payloadName, readLargeOutput } from '@signalbox/store';
 
 const KEPT_BYTES = 32 * 1024 * 1024;
 const ENTRY_BYTES = 200;
@@ -46,8 +46,25 @@ export class Payloads {
     for (const key of lacking) {
       const text = found.get(payloadName(key)) ?? null;
       texts.set(payloadName(key), text);
-      this.keep(key, text);
+      // Large ones would push out all others.
+      if (key.large === undefined) this.keep(key, text);
     }
     return (key) => texts.get(payloadName(key)) ?? null;
+  }
+
+  /** The same with large outputs in place of where they are. */
+  async fetchWhole(keys: readonly PayloadKey[]): Promise<(key: PayloadKey) => string | null> {
+    const textOf = await this.fetch(keys);
+    const rowOf = (key: PayloadKey) => readLargeOutput(textOf(key) ?? '')?.row;
+    const large = keys.flatMap((key) => {
+      const row = rowOf(key);
+      return row === undefined ? [] : [{ ...key, large: row }];
+    });
+    if (large.length === 0) return textOf;
+    const wholeOf = await this.fetch(large);
+    return (key) => {
+      const row = rowOf(key);
+      return row === undefined ? textOf(key) : wholeOf({ ...key, large: row });
+    };
   }
 }

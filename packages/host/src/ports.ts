@@ -41,6 +41,10 @@ export type Log = (
 export interface Tokens {
   mint(shard: ShardNo, claim: ClaimRef): Uint8Array;
   check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean;
+  /** A text that only this claim can use, and nobody else can make. */
+  seal(shard: ShardNo, claim: ClaimRef, text: string): string;
+  /** Null unless it was sealed for this claim. */
+  open(shard: ShardNo, claim: ClaimRef, sealed: string): string | null;
 }
 
 /** What a task may see of its run, by name. */
@@ -146,6 +150,16 @@ export interface Assignment {
   readonly softTimeoutMs: number;
   /** How long it may go without progress; 0 for ever. */
   readonly stuckMs: number;
+  /** Outputs of tasks that it needs and that are too large to be sent along. */
+  readonly references: readonly OutputRef[];
+}
+
+export interface OutputRef {
+  readonly taskName: string;
+  /** What the claim may fetch, sealed for it. */
+  readonly id: string;
+  /** About; 0 when it is not known. */
+  readonly bytes: number;
 }
 
 export interface MapPlace {

@@ -17,12 +17,16 @@ export const DEFAULT_MAP_SIZE = 10_000;
 export const MAX_MAP_SIZE = 1_000_000;
 /** JSON text of a run's params. */
 export const MAX_PARAMS_BYTES = 256 * 1024;
-/** JSON text of what an attempt returns. */
-export const MAX_OUTPUT_BYTES = 256 * 1024;
 /** JSON text that an attempt leaves for the next one. */
 export const MAX_CHECKPOINT_BYTES = 256 * 1024;
 /** What an attempt says of its progress, for people; longer ones are cut. */
 export const MAX_PROGRESS_NOTE_CHARS = 200;
+/** JSON text of what an attempt returns. */
+export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+/** The most of it that a report holds itself; more is stored by itself first, and the report says where. */
+export const MAX_REPORTED_BYTES = 256 * 1024;
+/** What a worker fetches for one attempt, in all. */
+export const MAX_FETCHED_BYTES = 64 * 1024 * 1024;
 /** What people read of a failure; longer ones are cut. */
 export const MAX_ERROR_CHARS = 8 * 1024;
 /** Of the code of a failure, such as `http:503`. */

@@ -80,7 +80,7 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
 }
 
 /**
- * Does the work of a task. What it returns must be JSON of at most 256 KiB, or nothing. Throwing fails the attempt, which
+ * Does the work of a task. What it returns must be JSON of at most 8 MiB, or nothing. Throwing fails the attempt, which
  * may be tried again; a `PermanentError` fails the task, `RetryAfter` and `ResourceError` say what the next attempt needs.
  *
  * @example const greet: Handler = ({ params }) => ({ greeting: `Hello, ${String(params)}` });

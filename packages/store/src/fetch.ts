@@ -251,7 +251,8 @@ function readErrors(leaf: Leaf, keys: readonly ErrorKey[]): Call {
   return call(selectErrors(leaf), ...keyColumns(keys), numbers, plainArray(keys.map(({ errorOf }) => errorOf)));
 }
 
-function numberOf({ taskNo, checkpoint }: PayloadKey): number {
+function numberOf({ taskNo, checkpoint, large }: PayloadKey): number {
+  if (large !== undefined) return large;
   if (taskNo === null) return PARAMS_TASK_NO;
   return checkpoint === undefined ? taskNo : checkpointNo(taskNo);
 }

@@ -2,6 +2,7 @@ export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
 export { type DatabaseInspection, inspectDatabase } from './inspect.ts';
 export type { JournalEntry } from './journal-read.ts';
+export * from './large-output.ts';
 export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';

@@ -163,6 +163,8 @@ export interface PayloadKey {
   readonly checkpoint?: CheckpointRef;
   /** In place of its output, why this attempt of the task failed, if it did. */
   readonly errorOf?: AttemptNo;
+  /** The row that its output is in, when that is a large one: see `readLargeOutput`. */
+  readonly large?: number;
 }
 
 export interface DagFound {
@@ -205,8 +207,9 @@ export interface Store {
 }
 
 /** The key of a payload in the answer of `fetchPayloads`. */
-export function payloadName({ runId, taskNo, checkpoint, errorOf }: PayloadKey): string {
+export function payloadName({ runId, taskNo, checkpoint, errorOf, large }: PayloadKey): string {
   if (errorOf !== undefined) return `${runId}/${taskNo}!${errorOf}`;
+  if (large !== undefined) return `${runId}/#${large}`;
   if (checkpoint !== undefined) return `${runId}/${taskNo}@${checkpoint.fence}.${checkpoint.no}`;
   return `${runId}/${taskNo ?? 'params'}`;
 }

@@ -4,6 +4,7 @@
  */
 import type { Instant, RunId, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
+import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';
 import {
   createToken,
@@ -29,9 +30,10 @@ import {
 } from './queries/events.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
+import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
-import { getPayload, getPayloads, getRun, resolveRun, type WantedPayloads } from './queries/run-view.ts';
+import { getPayload, getPayloads, getRun, getRunSpec, resolveRun, type WantedPayloads } from './queries/run-view.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -102,6 +104,12 @@ export class Queries {
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
   getPayloads = (tenantId: TenantId, run: WantedPayloads) =>
     this.#withPartitions((days) => getPayloads(this.#database, days, tenantId, run));
+  readOutputs = (tenantId: TenantId, outputs: OutputsOfRun) =>
+    this.#withPartitions((days) => readOutputs(this.#database, days, tenantId, outputs));
+  storeLargeOutput = (tenantId: TenantId, output: { runId: RunId; json: string }) =>
+    this.#withPartitions((days) => storeLargeOutput(this.#database, days, tenantId, output));
+  getRunSpec = (tenantId: TenantId, runId: RunId) =>
+    this.#withPartitions((days) => getRunSpec(this.#database, days, tenantId, runId));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
 

@@ -16,6 +16,7 @@ import { withFields } from './log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
 import { type Mask, NO_MASK } from './logs/mask.ts';
+import { readUpstream } from './outputs/upstream.ts';
 import { type MapItem, readMap } from './read-map.ts';
 import { secretOf } from './secrets.ts';
 import { NO_SECRETS, type Work } from './work.ts';
@@ -92,9 +93,11 @@ export class Attempt {
 
   /** What only running it needed is not kept while the report waits for its answer. */
   dropPayload(): void {
-    const { params, upstream, map, work, checkpoint } = this.assignment;
-    if (params !== '' || upstream.length > 0 || map.length > 0 || work !== '' || checkpoint !== '') {
-      this.assignment = { ...this.assignment, params: '', upstream: [], map: [], work: '', checkpoint: '' };
+    const { params, upstream, map, references, work, checkpoint } = this.assignment;
+    const isEmpty = params === '' && work === '' && checkpoint === '';
+    if (!isEmpty || upstream.length + map.length + references.length > 0) {
+      const nothing = { params: '', upstream: [], map: [], references: [], work: '', checkpoint: '' };
+      this.assignment = { ...this.assignment, ...nothing };
     }
     this.execution = null;
     this.log = null;
@@ -203,14 +206,8 @@ export class AttemptContext implements HandlerContext {
   }
 
   get upstream(): Readonly<Record<string, unknown>> {
-    if (this.#upstream === null) {
-      // Without a prototype: a task may have the name of anything that objects inherit.
-      const outputs: Record<string, unknown> = Object.create(null);
-      for (const { taskName, output } of this.#assignment.upstream) {
-        outputs[taskName] = output === '' ? null : JSON.parse(output);
-      }
-      this.#upstream = outputs;
-    }
+    const { upstream, references } = this.#assignment;
+    this.#upstream ??= readUpstream({ upstream, unfetched: references.map(({ taskName }) => taskName) });
     return this.#upstream;
   }
 

@@ -1,7 +1,7 @@
 /** From what a handler returned or threw to what is reported of it. User code may return and throw anything at all. */
 
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
-import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '@signalbox/protocol/limits';
+import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES, MAX_REPORTED_BYTES } from '@signalbox/protocol/limits';
 import { errorCode, type Failure, failureOf } from '@signalbox/sdk/handler';
 
 export interface Result {
@@ -47,6 +47,11 @@ export function resultOfReturn(value: unknown): Result {
     }
   }
   return { outcome: 'succeeded', output, error: '' };
+}
+
+/** Too large for a report: it is stored before that. */
+export function isLargeOutput(output: string): boolean {
+  return output.length * 3 > MAX_REPORTED_BYTES && Buffer.byteLength(output) > MAX_REPORTED_BYTES;
 }
 
 export function resultOfThrow(error: unknown): Result {

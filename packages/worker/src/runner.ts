@@ -10,9 +10,12 @@ import { type Attempt, AttemptContext, sentenceOf, stopped } from './attempt.ts'
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';
+import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
 import type { WorkerConfig } from './options.ts';
-import { cutError, failure, type Result, resultOfFault } from './result.ts';
+import type { Outputs } from './outputs/outputs.ts';
+import { wantedOf } from './outputs/wanted.ts';
+import { cutError, failure, isLargeOutput, type Result, resultOfFault } from './result.ts';
 import { readWork, type Work } from './work.ts';
 
 const UNKNOWN_HANDLERS_SHOWN = 20;
@@ -23,6 +26,7 @@ export interface RunnerParts {
   readonly asks: Asks;
   readonly executors: Executors;
   readonly book: LogBook;
+  readonly outputs: Outputs;
   readonly onReported: (attempt: Attempt) => void;
 }
 
@@ -63,15 +67,39 @@ export class Runner {
     attempt.state = 'running';
     attempt.startedAt = timing.wallNow();
     attempt.began(timing.now());
-    if (text === '') return this.#startHandler(attempt, null);
-    let work: Work;
+    let work: Work | null = null;
     try {
-      work = readWork(text, secrets);
+      if (text !== '') work = readWork(text, secrets);
     } catch (error) {
       return this.#settle(attempt, resultOfFault(error));
     }
-    attempt.mask = work.mask;
-    if (work.shape.kind === 'handler') this.#startHandler(attempt, work);
+    if (work !== null) attempt.mask = work.mask;
+    if (attempt.assignment.references.length > 0) this.#fetchAndStart(attempt, work);
+    else this.#startWork(attempt, work);
+  }
+
+  /** What its inputs name and is large has to come first; that takes from the attempt's own time. */
+  #fetchAndStart(attempt: Attempt, work: Work | null): void {
+    const { assignment } = attempt;
+    const wanted = wantedOf(assignment.references, work);
+    const controller = new AbortController();
+    const stop = () => controller.abort();
+    attempt.execution = { stop, kill: () => (stop(), true) };
+    this.#parts.outputs.fetch(assignment, wanted, controller.signal).then(
+      (fetched) => {
+        attempt.execution = null;
+        if (!attempt.isActive || attempt.isEnding) return;
+        if (attempt.stop !== null) return this.#settle(attempt, failure(attempt.stop.outcome, ''));
+        const references = assignment.references.filter((reference) => !wanted.includes(reference));
+        attempt.assignment = { ...assignment, upstream: [...assignment.upstream, ...fetched], references };
+        this.#startWork(attempt, work);
+      },
+      (error: unknown) => this.#settle(attempt, resultOfFault(error)),
+    );
+  }
+
+  #startWork(attempt: Attempt, work: Work | null): void {
+    if (work === null || work.shape.kind === 'handler') this.#startHandler(attempt, work);
     else this.#startOther(attempt, work, work.shape.kind);
   }
 
@@ -199,9 +227,23 @@ export class Runner {
       retryAfterMs: stop === null ? (result.retryAfterMs ?? 0) : 0,
       memoryBytes: stop === null ? (result.memoryBytes ?? 0) : 0,
     };
-    if (log === null) return this.#report(attempt, report);
+    const isLarge = isLargeOutput(report.output);
+    if (log === null && !isLarge) return this.#report(attempt, report);
     attempt.isEnding = true;
-    void this.#parts.book.end(log).then(() => this.#report(attempt, report));
+    void this.#finish(attempt, report, log);
+  }
+
+  /** Lines and a large output are stored before the report says that it is over. */
+  async #finish(attempt: Attempt, report: Report, log: AttemptLog | null): Promise<void> {
+    if (log !== null) await this.#parts.book.end(log);
+    if (!isLargeOutput(report.output) || !attempt.isActive) return this.#report(attempt, report);
+    const ended = report;
+    try {
+      const output = await this.#parts.outputs.store(attempt.assignment, report.output, attempt.signal);
+      this.#report(attempt, { ...ended, output });
+    } catch (error) {
+      this.#report(attempt, { ...ended, ...resultOfFault(error) });
+    }
   }
 
   #report(attempt: Attempt, report: Report): void {

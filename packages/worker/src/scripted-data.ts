@@ -1,5 +1,5 @@
 /** A node's data service for tests: a real gRPC server on loopback that keeps what it is sent, and stores when it is told to. */
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type sendUnaryData, status } from '@grpc/grpc-js';
 import {
   addWorkerData,
   type BundleServerStream,
@@ -8,8 +8,14 @@ import {
   type LogBatch,
   type LogLine,
   type LogServerStream,
+  OUTPUT_CHUNK_BYTES,
+  type OutputPart,
+  type OutputServerStream,
   parseBundleRequest,
   parseLogBatch,
+  parseOutputPart,
+  parseOutputRequest,
+  type StoreServerStream,
 } from '@signalbox/protocol/grpc';
 import { hashOf } from './bundles/bundle-folder.ts';
 
@@ -21,6 +27,12 @@ export class ScriptedData {
   readonly streams: LogServerStream[] = [];
   readonly batches: LogBatch[] = [];
   readonly fetches: string[] = [];
+  /** Outputs by their ids, which of them were asked for, and those that were stored. */
+  readonly outputs = new Map<string, string>();
+  readonly outputFetches: string[] = [];
+  readonly stored: { readonly reference: string; readonly json: string }[] = [];
+  /** Statuses with which the next calls about outputs end. */
+  readonly outputFaults: status[] = [];
   address = '';
   /** Off: what comes is kept, and not answered. */
   stores = true;
@@ -36,6 +48,8 @@ export class ScriptedData {
     addWorkerData(data.#server, {
       pushLogs: (stream) => data.#accept(stream),
       fetchBundle: (stream) => data.#give(stream),
+      fetchOutput: (stream) => data.#giveOutput(stream),
+      storeOutput: (stream, answer) => data.#takeOutput(stream, answer),
     });
     const port = await new Promise<number>((resolve, reject) => {
       data.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, found) =>
@@ -101,6 +115,35 @@ export class ScriptedData {
       }
       if (this.stores) stream.write(batch.no);
       for (const wake of this.#woken.splice(0)) wake();
+    });
+  }
+
+  #giveOutput(stream: OutputServerStream): void {
+    const { id } = parseOutputRequest(stream.request);
+    this.outputFetches.push(id);
+    const output = this.outputs.get(id);
+    const error = this.outputFaults.shift() ?? (output === undefined ? status.FAILED_PRECONDITION : null);
+    if (error !== null) {
+      stream.emit('error', { code: error, details: 'There is no such output.' });
+      return;
+    }
+    const bytes = Buffer.from(output ?? '');
+    for (let at = 0; at < bytes.length; at += OUTPUT_CHUNK_BYTES) {
+      stream.write(bytes.subarray(at, at + OUTPUT_CHUNK_BYTES));
+    }
+    stream.end();
+  }
+
+  #takeOutput(stream: StoreServerStream, answer: sendUnaryData<string>): void {
+    const parts: OutputPart[] = [];
+    stream.on('error', () => {});
+    stream.on('data', (input: unknown) => parts.push(parseOutputPart(input, parts.length === 0)));
+    stream.on('end', () => {
+      const error = this.outputFaults.shift();
+      if (error !== undefined) return answer({ code: error, details: 'It can not be stored.' });
+      const reference = `@${parts[0]?.head?.taskName}-${this.stored.length}`;
+      this.stored.push({ reference, json: Buffer.concat(parts.map(({ json }) => json)).toString() });
+      answer(null, reference);
     });
   }
 

@@ -177,6 +177,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     memoryBytes: 0,
     softTimeoutMs: 0,
     stuckMs: 0,
+    references: [],
     ...different,
   };
 }

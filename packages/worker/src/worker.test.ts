@@ -117,7 +117,7 @@ test.each<[string, Handler, string, string, string]>([
   ],
   ['a function', () => () => {}, 'permanent', '', 'not JSON'],
   ['a bigint', () => 1n, 'permanent', '', 'not JSON'],
-  ['300 kB', () => 'x'.repeat(300_000), 'permanent', '', 'The output has 300002 bytes of JSON; the limit is 262144.'],
+  ['9 MB', () => 'x'.repeat(9_000_000), 'permanent', '', 'The output has 9000002 bytes of JSON; the limit is 8388608.'],
   [
     'a proxy that throws',
     () => {

@@ -25,6 +25,7 @@ import { LogBook } from './logs/log-book.ts';
 import { LogShipper } from './logs/log-shipper.ts';
 import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
+import { Outputs } from './outputs/outputs.ts';
 import { Pulse } from './pulse.ts';
 import { Runner } from './runner.ts';
 
@@ -62,6 +63,7 @@ class RunningWorker implements Worker {
   readonly #shipper: LogShipper;
   readonly #bundles: Bundles;
   readonly #executors: Executors;
+  readonly #outputs: Outputs;
   /** The highest epoch heard of each shard (D5). */
   readonly #epochs = new Map<number, number>();
   #ticker: NodeJS.Timeout | null = null;
@@ -100,8 +102,10 @@ class RunningWorker implements Worker {
     this.#shipper = new LogShipper(config, config.log);
     this.#bundles = new Bundles(config.cacheFolder, config);
     this.#executors = new Executors(config, this.#bundles, this.#shipper);
+    this.#outputs = new Outputs(config);
     this.#runner = new Runner({
       config,
+      outputs: this.#outputs,
       holds: this.#holds,
       asks: this.#asks,
       executors: this.#executors,
@@ -156,6 +160,7 @@ class RunningWorker implements Worker {
     this.#pulse.welcomed(welcome, helloSentAt);
     const place = dataPlaceOf(welcome.dataAddress, this.#link.gateway);
     this.#bundles.place = place;
+    this.#outputs.place = place;
     this.#shipper.move(place);
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);

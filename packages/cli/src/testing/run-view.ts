@@ -21,6 +21,7 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     error: state === 'failed' ? 'Error: it broke' : null,
     output: null,
     child: null,
+    outputBytes: null,
     attempts: [],
     ...more,
   };

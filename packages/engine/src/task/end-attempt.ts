@@ -17,6 +17,8 @@ import { WAITING } from './task-table.ts';
 interface Ending {
   readonly outcome: AttemptOutcome;
   readonly output?: string | null;
+  /** Where the output itself is elsewhere. */
+  readonly facts?: ReadFacts;
   readonly error: string | null;
   readonly startedAt?: Instant | null;
   /** Of a call: its child run has ended, or will never be. */
@@ -38,7 +40,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const version = runs.versionOf(run);
   const read =
     isOpen && ending.outcome === 'succeeded'
-      ? readFacts(version, specNoOf(state, slot), ending.output ?? null)
+      ? (ending.facts ?? readFacts(version, specNoOf(state, slot), ending.output ?? null))
       : NO_FACTS;
   // Once the run's outcome is fixed no report makes the task succeed (I42).
   const reported = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';

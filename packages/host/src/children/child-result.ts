@@ -1,7 +1,7 @@
 /** What a parent is told of its child run. */
 import type { TaskNo, TaskOutputs, TellParent } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
-import type { Inputs } from '../effects.ts';
+import type { Inputs } from '../assign/map-items.ts';
 
 /** As for what a task returns. */
 const MOST_OUTPUT_BYTES = 256 * 1024;

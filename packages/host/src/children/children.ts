@@ -25,7 +25,7 @@ import { Turnstile } from './turnstile.ts';
 
 export interface ChildrenPorts {
   readonly store: Pick<Store, 'findDag'>;
-  readonly payloads: Pick<Payloads, 'fetch'>;
+  readonly payloads: Pick<Payloads, 'fetchWhole'>;
   readonly router: Pick<Router, 'ask'>;
   readonly childParams: ChildParams;
   readonly log: Log;
@@ -113,7 +113,7 @@ export class Children {
     if (end !== 'succeeded') return this.end(claim, end, childError(effect));
     const keys = outputKeys(effect);
     if (keys === null) return this.end(claim, 'refused', TOO_LARGE(effect));
-    const output = childOutput(effect, await this.ports.payloads.fetch(keys));
+    const output = childOutput(effect, await this.ports.payloads.fetchWhole(keys));
     if (output === null) return this.end(claim, 'refused', TOO_LARGE(effect));
     return this.end(claim, end, null, output);
   }
@@ -122,7 +122,7 @@ export class Children {
     const { claim, version } = effect;
     const task = version.task(effect.specNo);
     const keys = task.work === undefined ? [] : payloadKeys(effect);
-    const textOf = await this.ports.payloads.fetch(keys);
+    const textOf = await this.ports.payloads.fetchWhole(keys);
     const nameOf = (no: number) => version.task(no as TaskNo).name;
     const upstream = new Map<string, string>();
     for (const { taskNo } of keys) {

@@ -15,7 +15,7 @@ function setUp({ isValid = true } = {}) {
   const answers: AskAnswer[] = [];
   let isCurrent = true;
   const ports: AskPorts = {
-    tokens: { mint: () => token, check: () => isValid },
+    tokens: { mint: () => token, check: () => isValid, seal: () => '', open: () => null },
     router: { send: (command, _ms, done) => void sent.push({ command, done }) },
     isCurrent: () => isCurrent,
   };

@@ -34,6 +34,7 @@ import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
 import { Asks } from './asks.ts';
 import { Lending } from './lending.ts';
+import { openOutput } from './open-output.ts';
 import { claimKey, Session } from './session.ts';
 
 export interface GatewayPorts {
@@ -258,7 +259,8 @@ export class Gateway {
       return;
     }
     session.reporting.set(key, claim);
-    const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...rest };
+    const said = openOutput(claim, rest, this.ports.tokens);
+    const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...said };
     this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
       session.reporting.delete(key);
       if (result.status !== 'answered') return;

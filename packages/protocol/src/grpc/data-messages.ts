@@ -36,6 +36,29 @@ export interface LogBatch {
   readonly pieces: readonly LogPiece[];
 }
 
+/** Of one chunk of an output, either way. */
+export const OUTPUT_CHUNK_BYTES = 256 * 1024;
+
+/** What an attempt asks for, by what its assignment says. */
+export interface OutputRequest {
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly id: string;
+}
+
+/** What goes before the bytes of an output that is to be stored. */
+export interface OutputHead {
+  readonly claim: Claim;
+  readonly token: Buffer;
+  readonly taskName: string;
+}
+
+export interface OutputPart {
+  /** With the first part only. */
+  readonly head: OutputHead | null;
+  readonly json: Buffer;
+}
+
 export interface BundleChunk {
   readonly code: Buffer;
   readonly sourceMap: Buffer;

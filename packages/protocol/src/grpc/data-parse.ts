@@ -9,6 +9,9 @@ import {
   type LogStream,
   MAX_LOG_BATCH_LINES,
   MAX_LOG_LINE_BYTES,
+  OUTPUT_CHUNK_BYTES,
+  type OutputPart,
+  type OutputRequest,
 } from './data-messages.ts';
 import { parseClaim } from './parse.ts';
 
@@ -67,6 +70,38 @@ export function parseBundleRequest(input: unknown): string {
   requireFormat(fields.format);
   const hash = filledText(fields.hash, 'hash', 64);
   return HASH.test(hash) ? hash : refuse('hash', 'is no SHA-256 in lower-case hex');
+}
+
+/** Longer than any that we make: a map within a map has a range for each of its outer items. */
+const MAX_ID_CHARS = 2 * 1024 * 1024;
+
+export function parseOutputRequest(input: unknown): OutputRequest {
+  const fields = record(input, 'request');
+  requireFormat(fields.format);
+  return {
+    claim: parseClaim(fields, 'request'),
+    token: bytes(fields.token, 'token', TOKEN_BYTES),
+    id: filledText(fields.id, 'id', MAX_ID_CHARS),
+  };
+}
+
+/** The bytes of a chunk of JSON. */
+export function parseOutputChunk(input: unknown): Buffer {
+  return bytes(record(input, 'chunk').json, 'chunk.json', OUTPUT_CHUNK_BYTES);
+}
+
+export function parseOutputPart(input: unknown, isFirst: boolean): OutputPart {
+  const fields = record(input, 'part');
+  const json = bytes(fields.json, 'part.json', OUTPUT_CHUNK_BYTES);
+  if (!isFirst) return { head: null, json };
+  requireFormat(fields.format);
+  const token = bytes(fields.token, 'part.token', TOKEN_BYTES);
+  const taskName = filledText(fields.taskName, 'part.taskName', 1_000);
+  return { head: { claim: parseClaim(fields, 'part'), token, taskName }, json };
+}
+
+export function parseStoredOutput(input: unknown): string {
+  return filledText(record(input, 'stored').reference, 'stored.reference', MAX_ID_CHARS);
 }
 
 export function parseBundleChunk(input: unknown): BundleChunk {

@@ -6,18 +6,23 @@ import type {
   Client,
   ClientDuplexStream,
   ClientReadableStream,
+  ClientWritableStream,
   Metadata,
   MethodDefinition,
   Server,
   ServerDuplexStream,
+  ServerReadableStream,
   ServerWritableStream,
+  sendUnaryData,
 } from '@grpc/grpc-js';
-import type { BundleChunk, LogBatch, LogStream } from './data-messages.ts';
+import type { BundleChunk, LogBatch, LogStream, OutputPart, OutputRequest } from './data-messages.ts';
 import { loadMethod, WIRE_FORMAT } from './worker-proto.ts';
 
 const SERVICE = 'signalbox.data.v1.WorkerData';
 const push = loadMethod('data.proto', SERVICE, 'PushLogs');
 const fetch = loadMethod('data.proto', SERVICE, 'FetchBundle');
+const fetchOut = loadMethod('data.proto', SERVICE, 'FetchOutput');
+const storeOut = loadMethod('data.proto', SERVICE, 'StoreOutput');
 
 const STREAM_NO = { stdout: 1, stderr: 2, log: 3, system: 4 } as const satisfies Record<LogStream, number>;
 
@@ -56,6 +61,41 @@ export const fetchBundleMethod = {
   responseDeserialize: (bytes: Buffer): unknown => fetch.responseDeserialize(bytes),
 } as const;
 
+/** Written are bytes of JSON; an id that is not of this claim ends the call with FAILED_PRECONDITION. */
+export const fetchOutputMethod = {
+  path: fetchOut.path,
+  requestStream: false,
+  responseStream: true,
+  requestSerialize: ({ claim, token, id }: OutputRequest): Buffer =>
+    fetchOut.requestSerialize({ format: WIRE_FORMAT, ...claim, token, id }),
+  requestDeserialize: (bytes: Buffer): unknown => fetchOut.requestDeserialize(bytes),
+  responseSerialize: (json: Buffer): Buffer => fetchOut.responseSerialize({ json }),
+  responseDeserialize: (bytes: Buffer): unknown => fetchOut.responseDeserialize(bytes),
+} as const;
+
+/** Answered is the reference that goes into the report. */
+export const storeOutputMethod = {
+  path: storeOut.path,
+  requestStream: true,
+  responseStream: false,
+  requestSerialize: ({ head, json }: OutputPart): Buffer =>
+    storeOut.requestSerialize(
+      head === null
+        ? { json }
+        : { format: WIRE_FORMAT, ...head.claim, token: head.token, taskName: head.taskName, json },
+    ),
+  requestDeserialize: (bytes: Buffer): unknown => storeOut.requestDeserialize(bytes),
+  responseSerialize: (reference: string): Buffer => storeOut.responseSerialize({ reference }),
+  responseDeserialize: (bytes: Buffer): unknown => storeOut.responseDeserialize(bytes),
+} as const;
+
+/** The server's end: `request` goes through `parseOutputRequest`. */
+export type OutputServerStream = ServerWritableStream<unknown, Buffer>;
+/** The server's end: reads through `parseOutputPart`. */
+export type StoreServerStream = ServerReadableStream<unknown, string>;
+/** The worker's end: reads through `parseOutputChunk`. */
+export type OutputClientStream = ClientReadableStream<unknown>;
+
 /** The server's end: reads through `parseLogBatch`, writes numbers of batches that are stored. */
 export type LogServerStream = ServerDuplexStream<unknown, number>;
 /** The server's end: `request` goes through `parseBundleRequest`. */
@@ -70,14 +110,23 @@ export function addWorkerData(
   handle: {
     readonly pushLogs: (stream: LogServerStream) => void;
     readonly fetchBundle: (stream: BundleServerStream) => void;
+    readonly fetchOutput: (stream: OutputServerStream) => void;
+    readonly storeOutput: (stream: StoreServerStream, answer: sendUnaryData<string>) => void;
   },
 ): void {
   server.addService(
     {
       PushLogs: pushLogsMethod as MethodDefinition<unknown, unknown>,
       FetchBundle: fetchBundleMethod as MethodDefinition<unknown, unknown>,
+      FetchOutput: fetchOutputMethod as MethodDefinition<unknown, unknown>,
+      StoreOutput: storeOutputMethod as MethodDefinition<unknown, unknown>,
     },
-    { PushLogs: handle.pushLogs, FetchBundle: handle.fetchBundle },
+    {
+      PushLogs: handle.pushLogs,
+      FetchBundle: handle.fetchBundle,
+      FetchOutput: handle.fetchOutput,
+      StoreOutput: handle.storeOutput,
+    },
   );
 }
 
@@ -97,5 +146,30 @@ export function openBundleFetch(client: Client, hash: string, metadata: Metadata
     fetchBundleMethod.responseDeserialize,
     hash,
     metadata,
+  );
+}
+
+export function openOutputFetch(client: Client, request: OutputRequest, metadata: Metadata): OutputClientStream {
+  return client.makeServerStreamRequest(
+    fetchOutputMethod.path,
+    fetchOutputMethod.requestSerialize,
+    fetchOutputMethod.responseDeserialize,
+    request,
+    metadata,
+  );
+}
+
+/** The answer goes through `parseStoredOutput`. */
+export function openOutputStore(
+  client: Client,
+  metadata: Metadata,
+  answer: (error: Error | null, stored?: unknown) => void,
+): ClientWritableStream<OutputPart> {
+  return client.makeClientStreamRequest(
+    storeOutputMethod.path,
+    storeOutputMethod.requestSerialize,
+    storeOutputMethod.responseDeserialize,
+    metadata,
+    answer,
   );
 }

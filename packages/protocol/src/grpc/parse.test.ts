@@ -49,6 +49,7 @@ const assignment: Assignment = {
   memoryBytes: 2 ** 40,
   softTimeoutMs: 1_000,
   stuckMs: 2_000,
+  references: [{ taskName: 'big', id: 'sealed', bytes: 300_000 }],
 };
 
 const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false, asks: [] };

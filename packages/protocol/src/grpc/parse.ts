@@ -3,7 +3,7 @@
  * user code can cause, an output that is no JSON or is too large, is charged to that one attempt: it ends as failed for
  * good, and the other reports of its message are not held back by it (I56, I57).
  */
-import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import {
   type Ask,
@@ -18,6 +18,7 @@ import {
   KILL_REASONS,
   type Kill,
   type MapPlace,
+  type OutputRef,
   type Refusal,
   type Report,
   type ReportAnswer,
@@ -159,9 +160,10 @@ function parseHoldings(fields: Fields): Holdings {
 }
 
 function outputFault(output: string): string | null {
-  if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
-    return `The output was larger than ${MAX_OUTPUT_BYTES} bytes and was not stored.`;
+  if (output.length * 3 > MAX_REPORTED_BYTES && Buffer.byteLength(output) > MAX_REPORTED_BYTES) {
+    return `The output was larger than ${MAX_REPORTED_BYTES} bytes and was not stored.`;
   }
+  if (output.startsWith('@')) return null; // Where it is stored; whether that is so, its seal says.
   try {
     JSON.parse(output);
     return null;
@@ -255,6 +257,15 @@ function parseMapPlace(value: unknown): MapPlace {
   };
 }
 
+function parseOutputRef(value: unknown): OutputRef {
+  const fields = record(value, 'assignments.references');
+  return {
+    taskName: filledText(fields.taskName, 'assignments.references.taskName', SHORT),
+    id: filledText(fields.id, 'assignments.references.id', LONG),
+    bytes: count(fields.bytes, 'assignments.references.bytes'),
+  };
+}
+
 const parseName = (name: unknown, path: string): string => filledText(name, path, SHORT);
 
 function parseAssignment(value: unknown): Assignment {
@@ -283,6 +294,7 @@ function parseAssignment(value: unknown): Assignment {
     memoryBytes: count(fields.memoryBytes, 'assignments.memoryBytes'),
     softTimeoutMs: count(fields.softTimeoutMs, 'assignments.softTimeoutMs'),
     stuckMs: count(fields.stuckMs, 'assignments.stuckMs'),
+    references: each(fields.references, 'assignments.references', parseOutputRef),
   };
 }
 

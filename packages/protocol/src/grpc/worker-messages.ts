@@ -133,6 +133,14 @@ export interface UpstreamOutput {
   readonly output: string;
 }
 
+/** An output that is too large to be sent along: fetched by its id, with the token of the claim. */
+export interface OutputRef {
+  readonly taskName: string;
+  readonly id: string;
+  /** About; 0 when it is not known. */
+  readonly bytes: number;
+}
+
 /** One of the maps that a task is in, and the item of it that the task runs for. */
 export interface MapPlace {
   readonly group: string;
@@ -177,6 +185,8 @@ export interface Assignment {
   readonly softTimeoutMs: number;
   /** How long it may go without progress; 0 for ever. */
   readonly stuckMs: number;
+  /** Outputs of tasks that it needs and that are not among `upstream`. */
+  readonly references: readonly OutputRef[];
 }
 
 export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;

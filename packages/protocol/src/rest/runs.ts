@@ -113,6 +113,8 @@ export const taskViewSchema = z.object({
   output: z.unknown(),
   /** Of a task that runs another dag: what its last attempt has made. */
   child: childViewSchema.nullable(),
+  /** How large the output is, where it is left out here for that: asked for by itself, the task has it. Null otherwise. */
+  outputBytes: z.int().nullable(),
   attempts: z.array(attemptViewSchema),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;

@@ -90,14 +90,16 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     memoryBytes: assignment.memoryBytes,
     softTimeoutMs: assignment.softTimeoutMs,
     stuckMs: assignment.stuckMs,
+    references: assignment.references,
   };
 }
 
 /** About: for cutting messages. */
-export function bytesOf({ params, upstream, map, checkpoint }: Assignment): number {
+export function bytesOf({ params, upstream, map, references, checkpoint }: Assignment): number {
   let bytes = 300 + (params?.length ?? 0) + checkpoint.length;
   for (const { output } of upstream) bytes += 100 + output.length;
   for (const { item } of map) bytes += 100 + item.length;
+  for (const { id } of references) bytes += 100 + id.length;
   return bytes;
 }
 

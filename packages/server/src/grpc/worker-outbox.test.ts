@@ -37,6 +37,7 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   memoryBytes: 0,
   softTimeoutMs: 0,
   stuckMs: 0,
+  references: [],
 });
 
 function makeOutbox() {

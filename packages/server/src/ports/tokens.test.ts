@@ -45,3 +45,18 @@ test.each([0, 15, 17, 256])('a token of %i bytes is refused', (length) => {
   const tokens = new HmacTokens({ tokenKey, incarnation });
   expect(tokens.check(shard, claim, Buffer.alloc(length))).toBe(false);
 });
+
+test('a sealed text can be opened for its claim, and is good for nothing else (I20, I36)', () => {
+  const tokens = new HmacTokens({ tokenKey, incarnation });
+  const sealed = tokens.seal(shard, claim, 'a.b');
+  expect(tokens.open(shard, claim, sealed)).toBe('a.b');
+  expect(tokens.open(shard, { ...claim, fence: 10 as Fence }, sealed)).toBeNull();
+  expect(tokens.open(shard, { ...claim, runId: 1 as RunId }, sealed)).toBeNull();
+  expect(tokens.open(6 as ShardNo, claim, sealed)).toBeNull();
+  expect(tokens.open(shard, claim, sealed.replace('a.b', 'a.c'))).toBeNull();
+  for (const forged of ['', '.', 'a.b', 'a.b.', sealed.slice(0, -1), `a.${sealed}`]) {
+    expect(tokens.open(shard, claim, forged)).toBeNull();
+  }
+  const restored = new HmacTokens({ tokenKey, incarnation: incarnation.replace('1', '2') });
+  expect(restored.open(shard, claim, sealed)).toBeNull();
+});

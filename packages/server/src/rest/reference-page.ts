@@ -36,7 +36,8 @@ request may be refused with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FO
 | limit | |
 | --- | --- |
 | body | 1 MiB; batch and deploy 8 MiB; bundle 10 MiB |
-| params, output of a task | 256 KiB of JSON each, 64 levels deep |
+| params | 256 KiB of JSON, 64 levels deep |
+| output of a task | 8 MiB of JSON |
 | headers | 100 |
 | time | 10 s a request, but for streams |
 | requests of one token | 2,000 a second, 4,000 at once (\`SIGNALBOX_RATE\`; 0 for no limit) |

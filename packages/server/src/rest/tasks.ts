@@ -11,6 +11,7 @@ import {
   type TaskRetried,
   type TaskView,
 } from '@signalbox/protocol';
+import { readLargeOutput } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
@@ -74,5 +75,14 @@ async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskVie
   const run = await readRun(request, parts, (found) => [placeIn(found)].filter((no) => no >= 0));
   const task = run.tasks[placeIn(run)];
   if (task === undefined) throw new SignalboxError('TASK_NOT_FOUND', { task: request.params.task });
-  return task;
+  if (task.outputBytes === null) return task;
+  return { ...task, output: await readLarge(request, parts, placeIn(run)), outputBytes: null };
+}
+
+async function readLarge(request: TaskRequest, { queries }: RestParts, no: number): Promise<unknown> {
+  const { tenantId } = callerOf(request);
+  const read = (taskNo: number) =>
+    fromDatabase(() => queries.getPayload(tenantId, { uid: idOf(request), taskNo: taskNo as TaskNo }), request.log);
+  const large = readLargeOutput((await read(no)) ?? '');
+  return large === null ? null : JSON.parse((await read(large.row)) ?? 'null');
 }

@@ -6,7 +6,14 @@ import type {
   RunSummary,
   TaskView as TaskAnswer,
 } from '@signalbox/protocol';
-import { type AttemptView, childKey, type RunDetails, type RunPayloads, type RunView } from '@signalbox/store';
+import {
+  type AttemptView,
+  childKey,
+  type RunDetails,
+  type RunPayloads,
+  type RunView,
+  readLargeOutput,
+} from '@signalbox/store';
 import { roleOf } from './task-role.ts';
 
 export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
@@ -59,7 +66,7 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     );
     const child = childOf(row);
     const error = faults.get(no) ?? null;
-    if (row === undefined) return { ...UNCLAIMED, name, role, state, error, output: null, child, attempts };
+    if (row === undefined) return { ...UNCLAIMED, name, role, state, error, ...outputAnswer(output), child, attempts };
     return {
       name,
       role,
@@ -73,13 +80,19 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       outcome: row.outcome,
       code: row.code,
       error: error ?? row.error,
-      output: output === undefined ? null : JSON.parse(output),
+      ...outputAnswer(output),
       child,
       attempts,
     };
   });
   const closingFailed = tasks.flatMap(({ role, state, name }) => (role !== 'task' && state === 'failed' ? [name] : []));
   return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed };
+}
+
+function outputAnswer(text: string | undefined): Pick<TaskAnswer, 'output' | 'outputBytes'> {
+  const large = text === undefined ? null : readLargeOutput(text);
+  if (large !== null) return { output: null, outputBytes: large.bytes };
+  return { output: text === undefined ? null : (JSON.parse(text) as unknown), outputBytes: null };
 }
 
 const UNCLAIMED = {

@@ -16,8 +16,14 @@ import { BundleCache } from './bundle-cache.ts';
 import { fetchBundle } from './fetch-bundle.ts';
 import { gateOf } from './gate.ts';
 import { addHealth } from './health.ts';
+import { fetchOutput } from './outputs/fetch-output.ts';
+import { Room } from './outputs/room.ts';
+import { storeOutput } from './outputs/store-output.ts';
 import { pushLogs } from './push-logs.ts';
 import { addReflection } from './reflection.ts';
+
+/** Each may have 8 MiB in memory, a few times over. */
+const OUTPUTS_AT_ONCE = 8;
 
 export interface ServicesOptions {
   readonly bind: BindAddress;
@@ -48,9 +54,12 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
   });
   const tokens = new HmacTokens(cluster);
   const bundles = new BundleCache(queries);
+  const outputs = { ...guard, queries, tokens, room: new Room(OUTPUTS_AT_ONCE) };
   addWorkerData(server, {
     pushLogs: (stream) => void pushLogs(stream, { ...guard, logs, tokens }),
     fetchBundle: (stream) => void fetchBundle(stream, { ...guard, bundles }),
+    fetchOutput: (stream) => void fetchOutput(stream, outputs),
+    storeOutput: (stream, answer) => void storeOutput(stream, answer, outputs),
   });
   const { app, http, reader } = options;
   const api = addApi(server, { ...guard, app, bind: http, logs: reader });

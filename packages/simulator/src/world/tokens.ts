@@ -16,4 +16,13 @@ export class SimTokens implements Tokens {
   check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean {
     return Buffer.compare(this.mint(shard, claim), token) === 0;
   }
+
+  seal(shard: ShardNo, claim: ClaimRef, text: string): string {
+    return `${text}~${Buffer.from(this.mint(shard, claim)).toString()}`;
+  }
+
+  open(shard: ShardNo, claim: ClaimRef, sealed: string): string | null {
+    const end = `~${Buffer.from(this.mint(shard, claim)).toString()}`;
+    return sealed.endsWith(end) ? sealed.slice(0, -end.length) : null;
+  }
 }

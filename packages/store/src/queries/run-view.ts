@@ -217,6 +217,26 @@ export async function getRun(
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }
 
+const selectSpec = leafStatement(
+  'view_run_spec',
+  (leaf) => `
+  select v.spec::text from ${readable('run', leaf)} r
+    join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
+   where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
+);
+
+/** What a run goes by. */
+export async function getRunSpec(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  runId: RunId,
+): Promise<DagSpec | null> {
+  const { rows } = await database.one(call(selectSpec(leafOfRun(days, runId)), shardOfRun(runId), runId, tenantId));
+  const spec = rows[0]?.[0] ?? null;
+  return spec === null ? null : (JSON.parse(spec) as DagSpec);
+}
+
 /** The params of a run (`taskNo` null) or the output of one of its tasks. */
 export async function getPayload(
   database: Database,

@@ -2,6 +2,7 @@
 import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
 import { Mask } from '../logs/mask.ts';
+import { readUpstream } from '../outputs/upstream.ts';
 import { type MapItem, readMap } from '../read-map.ts';
 import type { RunOrder } from './frames.ts';
 import { logLine } from './log-line.ts';
@@ -74,12 +75,7 @@ export class ChildContext implements HandlerContext {
   }
 
   get upstream(): Readonly<Record<string, unknown>> {
-    if (this.#upstream === null) {
-      const outputs: Record<string, unknown> = Object.create(null);
-      for (const { taskName, output } of this.#order.upstream)
-        outputs[taskName] = output === '' ? null : JSON.parse(output);
-      this.#upstream = outputs;
-    }
+    this.#upstream ??= readUpstream(this.#order);
     return this.#upstream;
   }
 

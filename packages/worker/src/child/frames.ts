@@ -28,9 +28,9 @@ export const FROM_WORKER_FD = 3;
 export const TO_WORKER_FD = 4;
 
 /** To the child: an assignment has upstream outputs and params in it. */
-const MAX_ORDER_BYTES = 64 * 1024 * 1024;
+const MAX_ORDER_BYTES = 512 * 1024 * 1024;
 /** From the child: an end has an output and an error, each within its own limit, and as JSON may be several times as long. */
-export const MAX_WORD_BYTES = 4 * 1024 * 1024;
+export const MAX_WORD_BYTES = 64 * 1024 * 1024;
 const HEAD_BYTES = 5;
 
 export interface Init {
@@ -52,6 +52,8 @@ export interface RunOrder {
   /** JSON texts; empty for none. */
   readonly params: string;
   readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
+  /** Names of tasks whose outputs are large, and were not fetched. */
+  readonly unfetched: readonly string[];
   readonly failedUpstream: readonly string[];
   /** Items are JSON texts. */
   readonly map: readonly { readonly group: string; readonly index: number; readonly item: string }[];

@@ -269,6 +269,7 @@ function orderOf({ assignment, work, context }: Job): RunOrder {
     token: context.token,
     params: assignment.params,
     upstream: assignment.upstream,
+    unfetched: assignment.references.map(({ taskName }) => taskName),
     failedUpstream: assignment.failedUpstream,
     map: assignment.map,
     inputs: context.inputs,

@@ -101,7 +101,7 @@ test.each([
   ['throwsLater', 'transient', 'Nothing caught this: Error: nobody catches'],
   ['rejects', 'transient', 'Nothing caught this: Error: nobody handles'],
   ['kills', 'resource', 'was killed by SIGKILL, as a system does that has no memory left'],
-  ['large', 'permanent', 'The output has 52428802 bytes of JSON; the limit is 262144.'],
+  ['large', 'permanent', 'The output has 52428802 bytes of JSON; the limit is 8388608.'],
 ])('a function that %s fails its attempt, and the next one runs', async (name, outcome, error) => {
   const rig = await startBody({ environment });
   expect(await rig.run(order(rig, name))).toMatchObject({ outcome, error: expect.stringContaining(error) });

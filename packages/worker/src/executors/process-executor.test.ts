@@ -101,7 +101,7 @@ test.each<[string, string | readonly string[], string, string]>([
     'an output of 50 MB',
     'head -c 52428800 /dev/zero > $SIGNALBOX_OUTPUT',
     'permanent',
-    'The output has 52428800 bytes; the limit is 262144.',
+    'The output has 52428800 bytes; the limit is 8388608.',
   ],
 ])('a process with %s is reported so', async (_, command, outcome, error) => {
   const { run } = await startBody();

@@ -64,9 +64,9 @@ export class ProcessFolder {
     if (found.size > MAX_OUTPUT_BYTES) return tooLarge(found.size);
     const file = await open(this.output, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const bytes = Buffer.alloc(MAX_OUTPUT_BYTES + 1);
+      // Nothing writes to it any more; what has escaped and does so gets what it had when it was looked at.
+      const bytes = Buffer.alloc(found.size);
       const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
-      if (bytesRead > MAX_OUTPUT_BYTES) return tooLarge(bytesRead);
       return outputOf(bytes.toString('utf8', 0, bytesRead).trim());
     } finally {
       await file.close();

@@ -73,7 +73,8 @@ export const runOperations: readonly Operation[] = [
     method: 'GET',
     path: '/v1/runs/:id',
     group: 'runs',
-    summary: 'One run with its tasks, attempts, params and outputs (up to 16 MiB of them).',
+    summary:
+      'One run with its tasks, attempts, params and outputs (up to 16 MiB of them; one above 256 KiB by itself).',
     action: 'read runs',
     roles: READERS,
     params: inRun,

@@ -134,7 +134,7 @@ test('an answer that is too large fails the task for good, without being read to
   });
   expect(await rig.run(call({ url }))).toMatchObject({
     outcome: 'permanent',
-    error: expect.stringContaining('more than 262144 bytes'),
+    error: expect.stringContaining('more than 8388608 bytes'),
   });
   expect(written).toBeLessThan(50 * 1024 * 1024);
 });

@@ -1,0 +1,18 @@
+/** The claim that a worker speaks for, once its token has proved it (I20). */
+import { type ClaimRef, type RunId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
+import { SignalboxError } from '@signalbox/protocol';
+import type { Claim } from '@signalbox/protocol/grpc';
+import type { HmacTokens } from '../../ports/tokens.ts';
+
+export interface Proved {
+  readonly shard: ShardNo;
+  readonly claim: ClaimRef;
+}
+
+export function proveClaim(said: Claim, token: Buffer, tokens: HmacTokens): Proved {
+  const { runId, task, attempt, fence } = said;
+  const claim = { runId: runId as RunId, taskNo: task, attemptNo: attempt, fence } as ClaimRef;
+  const shard = said.shard as ShardNo;
+  if (said.shard < SHARD_COUNT && tokens.check(shard, claim, token)) return { shard, claim };
+  throw new SignalboxError('STALE_TOKEN', { taskId: `${runId}/${task}` });
+}
