@@ -22,9 +22,9 @@ async function tryExample(name: string, params: unknown = null): Promise<TestRun
 test('the folder has these dags, and all compile', async () => {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
-  const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml'];
+  const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml', 'resume'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
-  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies]);
+  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies].sort());
 });
 
 test('their types are right', async () => {
@@ -52,6 +52,13 @@ test('broken fails after log lines, and says what follows', async () => {
   ]);
   expect(broken.task('stumble').attempts.length).toBe(3);
   expect(broken.task('stumble').log.length).toBe(3);
+});
+
+test('resume does each part once, whichever attempt does it', async () => {
+  const resume = await tryExample('resume', { parts: 6 });
+  expect(resume.task('copy').output).toEqual({ parts: 6, by: [1, 1, 2, 2, 3, 3] });
+  const told = resume.task('copy').attempts.flatMap(({ progress }) => progress.map(({ note }) => note));
+  expect(told).toEqual([1, 2, 3, 4, 5, 6].map((part) => `${part} of 6 parts`));
 });
 
 test('flaky succeeds at its third attempt', async () => {

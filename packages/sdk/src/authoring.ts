@@ -4,3 +4,4 @@
  */
 export * from './dag/index.ts';
 export * from './handler.ts';
+export * from './sinks/index.ts';

@@ -12,26 +12,35 @@ export interface Failure {
   readonly retryAfterMs?: number;
   /** So much memory the next time. */
   readonly memoryBytes?: number;
+  /** For programs and policies, in place of the error's name. */
+  readonly code?: string;
+}
+
+export interface FailureOptions extends ErrorOptions {
+  /** For programs and policies: `http:503`, `bank:busy`. The error's name unless told. */
+  readonly code?: string;
 }
 
 /** A failure that trying again would not mend. */
 export class PermanentError extends Error {
   readonly [PERMANENT] = true;
-  readonly [FAILURE]: Failure = { class: 'permanent' };
+  readonly [FAILURE]: Failure;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: FailureOptions = {}) {
     super(message, options);
     this.name = 'PermanentError';
+    this[FAILURE] = { class: 'permanent', ...codeOf(options) };
   }
 }
 
 /** A failure that may pass. So is whatever else is thrown; this is for whoever wants to say it. */
 export class TransientError extends Error {
-  readonly [FAILURE]: Failure = { class: 'transient' };
+  readonly [FAILURE]: Failure;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: FailureOptions = {}) {
     super(message, options);
     this.name = 'TransientError';
+    this[FAILURE] = { class: 'transient', ...codeOf(options) };
   }
 }
 
@@ -44,14 +53,17 @@ export class RetryAfter extends Error {
   readonly [FAILURE]: Failure;
 
   /** Milliseconds from now, or when. */
-  constructor(when: number | Date, message = 'The other side asks to come back later.', options?: ErrorOptions) {
+  constructor(when: number | Date, message = 'The other side asks to come back later.', options: FailureOptions = {}) {
     super(message, options);
     this.name = 'RetryAfter';
     const ms = typeof when === 'number' ? when : when.getTime() - Date.now();
     if (Number.isNaN(ms)) throw new TypeError('RetryAfter wants milliseconds or a Date.');
-    this[FAILURE] = { class: 'transient', retryAfterMs: Math.max(0, Math.ceil(Math.min(ms, MOST_MS))) };
+    const retryAfterMs = Math.max(0, Math.ceil(Math.min(ms, MOST_MS)));
+    this[FAILURE] = { class: 'transient', retryAfterMs, ...codeOf(options) };
   }
 }
+
+const codeOf = ({ code }: FailureOptions): Pick<Failure, 'code'> => (code === undefined ? {} : { code });
 
 /** Fits the 32 bits in which milliseconds travel. */
 const MOST_MS = 30 * 86_400_000;
@@ -64,10 +76,11 @@ const MOST_MS = 30 * 86_400_000;
 export class ResourceError extends Error {
   readonly [FAILURE]: Failure;
 
-  constructor(message: string, { memory, ...options }: ErrorOptions & { readonly memory?: number | string } = {}) {
+  constructor(message: string, { memory, ...options }: FailureOptions & { readonly memory?: number | string } = {}) {
     super(message, options);
     this.name = 'ResourceError';
-    this[FAILURE] = memory === undefined ? { class: 'resource' } : { class: 'resource', memoryBytes: bytesOf(memory) };
+    const wanted = memory === undefined ? {} : { memoryBytes: bytesOf(memory) };
+    this[FAILURE] = { class: 'resource', ...wanted, ...codeOf(options) };
   }
 }
 
@@ -105,16 +118,17 @@ export function failureOf(error: unknown): Failure | null {
 
 /** For programs and policies: `error:TypeError`, or `error:ECONNREFUSED` where the system has a name for it. */
 export function errorCode(error: unknown): string {
+  const said = failureOf(error)?.code;
+  if (said !== undefined) return said.replace(/[^\w.:$-]/g, '_').slice(0, 80);
   if (!(error instanceof Error)) return `error:${error === null ? 'null' : typeof error}`;
-  const { code } = error as NodeJS.ErrnoException;
-  const isNamed = typeof code === 'string' && /^[A-Za-z0-9_]{1,60}$/.test(code);
-  return `error:${
-    isNamed
-      ? code
-      : String(error.name)
-          .replace(/[^\w.$-]/g, '_')
-          .slice(0, 60)
-  }`;
+  const name = systemCode(error) ?? systemCode(error.cause) ?? String(error.name);
+  return `error:${name.replace(/[^\w.$-]/g, '_').slice(0, 60)}`;
+}
+
+/** What Node and its `fetch` have for errors of the system: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
+function systemCode(error: unknown): string | null {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === 'string' && /^[A-Za-z0-9_]{1,60}$/.test(code) ? code : null;
 }
 
 /** A Retry-After header in milliseconds from now: it holds seconds, or a date. Null for what is neither. */

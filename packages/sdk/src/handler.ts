@@ -6,6 +6,7 @@ export type { Checkpoint } from './asking.ts';
 export {
   errorCode,
   type Failure,
+  type FailureOptions,
   failureOf,
   isPermanent,
   PermanentError,

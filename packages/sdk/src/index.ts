@@ -12,3 +12,4 @@ export { SignalboxError } from '@signalbox/protocol/errors';
 export * from './client.ts';
 export * from './dag/index.ts';
 export * from './handler.ts';
+export * from './sinks/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dag } from '../dag/dag.ts';
-import { PermanentError } from '../handler.ts';
+import { PermanentError, RetryAfter } from '../handler.ts';
 import { nextWindows, runTask, scheduleFault, takes, testRun } from './index.ts';
 
 const coffee = dag<{ cups: number }>(
@@ -232,4 +232,51 @@ test('the windows of a schedule go by its zone, also through a clock change', ()
   expect(scheduleFault({ cron: '0 0 * * *' })).toBeNull();
   const none = dag('none', ({ task }) => void task('a', () => 1));
   expect(() => nextWindows(none, new Date(), 1)).toThrow('has no schedule');
+});
+
+test('what one attempt saves the next one finds; a retry waits as long as its error asks for', async () => {
+  const resumed = dag('resumed', ({ task }) => {
+    task(
+      'work',
+      { retries: { maxAttempts: 3, baseMs: 1, maxMs: 1 } },
+      async ({ checkpoint, attempt, progress, assertOwned }) => {
+        const before = checkpoint.get<number[]>() ?? [];
+        progress(attempt / 3, `attempt ${attempt}`);
+        await assertOwned();
+        await checkpoint.set([...before, attempt]);
+        if (attempt < 3) throw new RetryAfter(60_000, 'later');
+        return checkpoint.get();
+      },
+    );
+  });
+  const run = await testRun(resumed);
+  expect(run.task('work').output).toEqual([1, 2, 3]);
+  expect(run.elapsedMs).toBeGreaterThanOrEqual(120_000);
+  expect(run.task('work').attempts[1]?.progress).toEqual([{ fraction: 2 / 3, note: 'attempt 2' }]);
+});
+
+test('an attempt that was given up saves nothing any more', async () => {
+  let late: Promise<void> | null = null;
+  const slow = dag('slow', ({ task }) => {
+    task('work', { timeout: '1s' }, ({ checkpoint, signal }) => {
+      signal.addEventListener('abort', () => {
+        late = checkpoint.set('late');
+      });
+      return new Promise(() => undefined);
+    });
+  });
+  const run = await testRun(slow, { patienceMs: 10 });
+  expect(run.outcome).toBe('failed');
+  await expect(late).rejects.toMatchObject({ reason: 'stale' });
+});
+
+test('one task by itself begins with a checkpoint, and tells what it saves', async () => {
+  const counts = dag('counts', ({ task }) => {
+    task('count', async ({ checkpoint }) => {
+      await checkpoint.set((checkpoint.get<number>() ?? 0) + 1);
+    });
+  });
+  const saved: unknown[] = [];
+  await runTask(counts, 'count', { checkpoint: 41, onCheckpoint: (value) => saved.push(value) });
+  expect(saved).toEqual([42]);
 });

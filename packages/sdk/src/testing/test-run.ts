@@ -8,6 +8,7 @@ import {
   Graph,
   type Instant,
   nextDue,
+  type ReportAttempt,
   type SendAssignment,
   type TaskState,
 } from '@signalbox/engine';
@@ -23,7 +24,7 @@ import {
 } from '@signalbox/protocol';
 import type { Asker } from '../asking.ts';
 import type { Dag } from '../dag/dag.ts';
-import { AttemptStopped, PermanentError } from '../handler.ts';
+import { AttemptStopped, errorCode, failureOf, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
 import { childStubs } from './child-runs.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
@@ -286,6 +287,7 @@ class World {
     this.#box.report(attempt, settled.outcome, {
       output: settled.outcome === 'succeeded' ? JSON.stringify(output) : null,
       error: settled.error instanceof Error ? settled.error.message : null,
+      ...saidBy(settled),
     });
     const { outcome, error } = this.#recorded(attempt, settled);
     if (outcome === 'succeeded') this.#outputs.set(attempt.task, output);
@@ -337,4 +339,11 @@ class World {
 /** On the clock that never jumps back. */
 function endOf({ startedAt, deadlineAt, settled }: Running): number {
   return Math.min(deadlineAt, startedAt + (settled?.lastsMs ?? Number.POSITIVE_INFINITY));
+}
+
+/** What its error says of itself, as a worker reports it. */
+function saidBy({ outcome, error }: Settled): Pick<ReportAttempt, 'code' | 'retryAfterMs' | 'memoryBytes'> {
+  if (outcome === 'succeeded') return {};
+  const { retryAfterMs = null, memoryBytes = null } = failureOf(error) ?? {};
+  return { code: errorCode(error), retryAfterMs, memoryBytes };
 }

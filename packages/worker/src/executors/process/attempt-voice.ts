@@ -128,7 +128,8 @@ export class AttemptVoice {
       : plain(text);
     if (said === undefined) return;
     const fraction = typeof said.fraction === 'number' ? Math.min(1, Math.max(0, said.fraction)) : null;
-    this.#asker.progress(fraction, String(said.note ?? '').slice(0, MAX_PROGRESS_NOTE_CHARS));
+    const note = typeof said.note === 'string' ? said.note : '';
+    this.#asker.progress(fraction, note.slice(0, MAX_PROGRESS_NOTE_CHARS));
   }
 
   async #readFailure(): Promise<SaidFailure | null> {
