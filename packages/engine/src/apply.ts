@@ -1,6 +1,7 @@
 /** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
 import { applyBreaker } from './apply/apply-breaker.ts';
 import { applyDagChange } from './apply/apply-dag.ts';
+import { applyHand } from './apply/apply-hand.ts';
 import { applyLetter } from './apply/apply-letter.ts';
 import { applyMapChange } from './apply/apply-map.ts';
 import { applyRunChange } from './apply/apply-run.ts';
@@ -47,6 +48,9 @@ export function apply(state: State, change: Change): void {
       return applyLetter(state, change);
     case 'BreakerSet':
       return applyBreaker(state, change);
+    case 'TaskMarked':
+    case 'PauseSet':
+      return applyHand(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

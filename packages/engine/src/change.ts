@@ -27,7 +27,7 @@ import type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
 import type { QuickFailures } from './letter/poison.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
-import type { AttemptOutcome } from './task/outcome.ts';
+import type { AttemptOutcome, Mark } from './task/outcome.ts';
 
 export type { BreakerSet } from './breaker/breaker-change.ts';
 export type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
@@ -219,7 +219,7 @@ export interface AttemptEnded {
 
 /**
  * Somebody wants another attempt of a task that has ended, or waits for its next one (I32). Older attempts stay as they were,
- * their tokens stay void; tasks that would never have run because of it wait for it again.
+ * their tokens stay void, and so does its output (I36); tasks that were decided because of it wait for it again.
  */
 export interface TaskCleared {
   readonly kind: 'TaskCleared';
@@ -228,14 +228,57 @@ export interface TaskCleared {
   /** Its newest attempt, which has ended. */
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
-  /** `cancelled`: its run was closed by a failure while it ran, and is open again. */
-  readonly from: 'failed' | 'retrying' | 'cancelled';
+  /** What its row said. `cancelled`: stopped, with its run or by hand, while it ran; `stopped`: cancelled by itself. */
+  readonly from: ClearedFrom;
   /** Attempts up to this one count against no budget any more (I39). */
   readonly freshBudget: boolean;
+  /** Another one follows that the same hand has cleared: what is behind them is decided with the last, once for all. */
+  readonly more: boolean;
   readonly actor: Actor;
   readonly at: Instant;
   /** As in `AttemptClaimed`. */
   readonly notes?: string;
+}
+
+export type ClearedFrom = 'succeeded' | 'failed' | 'retrying' | 'cancelled' | 'skipped' | 'stopped';
+
+/**
+ * Somebody says what has become of a task, whatever it was, and whether or not it ever had an attempt (I32). From here on it has
+ * a row, and no attempt that runs; those behind it are decided anew.
+ */
+export interface TaskMarked {
+  readonly kind: 'TaskMarked';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  /** Its newest attempt, which has ended; 0 when there was none. */
+  readonly attemptNo: AttemptNo;
+  /** A number of its own, as a claim has one: all older tokens are void. */
+  readonly fence: Fence;
+  /** No row of the task exists yet. */
+  readonly firstOfTask: boolean;
+  /** The run had no row of a task before: its `live_run` row is marked, so that a load asks for them. */
+  readonly firstOfRun: boolean;
+  readonly state: Mark;
+  /** What it is to have returned. */
+  readonly output: string | null;
+  readonly facts: string | null;
+  /** Why, in the words of whoever did it. */
+  readonly reason: string | null;
+  readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/** Nothing new of a run, or of one of its tasks, is claimed; or it is again. What runs goes on, and so does time (I47). */
+export interface PauseSet {
+  readonly kind: 'PauseSet';
+  readonly runId: RunId;
+  /** Null: all of them. */
+  readonly taskNo: TaskNo | null;
+  readonly paused: boolean;
+  /** When it goes on by itself; null when somebody must say so. */
+  readonly until: Instant | null;
+  readonly actor: Actor;
+  readonly at: Instant;
 }
 
 /** A run that had ended goes on: one of its tasks is to be tried again (I32, I33). */
@@ -244,6 +287,8 @@ export interface RunReopened {
   readonly runId: RunId;
   /** False while the dag has as many active runs as it may (I7). */
   readonly admitted: boolean;
+  /** The how manieth time its own policy asked for it; 0 when a person did. */
+  readonly retryNo: number;
   readonly actor: Actor;
   readonly at: Instant;
 }
@@ -377,6 +422,8 @@ export type Change =
   | MapExpanded
   | MapUnfolded
   | MapRemoved
+  | TaskMarked
+  | PauseSet
   | RunReopened
   | LetterWritten
   | LetterClosed

@@ -21,7 +21,7 @@ import type { LetterRef } from './letter/letter.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { ReadFacts } from './task/facts.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
-import type { ReportedOutcome } from './task/outcome.ts';
+import type { Mark, ReportedOutcome, TaskState } from './task/outcome.ts';
 
 /** Names one claim. The token that proves it has been checked at the edge: here only the number counts (D8). */
 export interface ClaimRef {
@@ -110,6 +110,55 @@ export interface ResetBreaker {
   readonly dagId: DagId;
   /** Null for the dag's own. */
   readonly fingerprint: Fingerprint | null;
+  readonly actor: Actor;
+}
+
+/** Which tasks of a run. */
+export interface TaskSelection {
+  /** Null: all of them. */
+  readonly tasks: readonly TaskNo[] | null;
+  /** Of those, the ones in one of these states. Null: in any. */
+  readonly states: readonly TaskState[] | null;
+  /** And what lies behind these, and before them, whatever their state. */
+  readonly downstream: boolean;
+  readonly upstream: boolean;
+}
+
+/** What a hand on a run may say beside what it wants. */
+interface ByHand {
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  /** Attempts that run may be stopped for it. */
+  readonly force: boolean;
+  /** Only tell what would be done. */
+  readonly dryRun: boolean;
+  readonly actor: Actor;
+}
+
+/** Other attempts of tasks, whatever they came to; of a run that has ended as well, which is open again with it. */
+export interface ClearTasks extends ByHand {
+  readonly kind: 'ClearTasks';
+  readonly select: TaskSelection;
+}
+
+/** What has become of tasks, by a person's word. */
+export interface MarkTasks extends ByHand {
+  readonly kind: 'MarkTasks';
+  readonly tasks: readonly TaskNo[];
+  readonly as: Mark;
+  /** With `succeeded`: what they have returned, as JSON text. */
+  readonly output: string | null;
+  readonly reason: string | null;
+}
+
+/** Nothing new of a run, or of one of its tasks, is claimed from here on; or it is again. */
+export interface SetPaused {
+  readonly kind: 'SetPaused';
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  /** Null: the whole run. */
+  readonly taskNo: TaskNo | null;
+  readonly paused: boolean;
   readonly actor: Actor;
 }
 
@@ -307,6 +356,9 @@ export type Command =
   | ReplayLetter
   | CloseLetters
   | ResetBreaker
+  | ClearTasks
+  | MarkTasks
+  | SetPaused
   | SetSchedulePaused
   | RetireDag
   | ReportAttempt
@@ -337,10 +389,37 @@ export type RefusalCode =
   | 'LETTER_NOT_FOUND'
   | 'LETTER_CLOSED'
   | 'BREAKER_NOT_FOUND'
+  | 'TASK_BUSY'
+  | 'TASK_ENDED'
+  | 'TOO_MANY_TASKS'
+  | 'OUTPUT_INVALID'
+  | 'RUN_CLOSING'
+  | 'RUN_WOULD_CLOSE'
   | 'RUN_ENDED'
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'
   | 'NOT_OWNER';
+
+/** One task that a hand has touched, or would. */
+export interface TouchedTask {
+  readonly taskNo: TaskNo;
+  readonly before: TaskState;
+  readonly after: TaskState;
+  /** `decided`: by what has become of those before it. */
+  readonly how: 'cleared' | 'marked' | 'cancelled' | 'decided';
+  /** The attempt that was stopped for it; 0 for none. */
+  readonly stopped: number;
+}
+
+/** What a hand on a run has done, or would do. */
+export interface Touched {
+  readonly ok: true;
+  readonly kind: 'touched';
+  readonly dryRun: boolean;
+  /** It had ended, and is open again. */
+  readonly reopened: boolean;
+  readonly tasks: readonly TouchedTask[];
+}
 
 export type Answer =
   | {
@@ -360,6 +439,7 @@ export type Answer =
   | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
   | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
   | { readonly ok: true; readonly kind: 'closed'; readonly count: number }
+  | Touched
   | { readonly ok: true; readonly kind: 'done' }
   | { readonly ok: true; readonly kind: 'recorded' }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };

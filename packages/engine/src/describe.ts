@@ -5,10 +5,15 @@
  */
 import { PRIORITIES } from './dag/spec.ts';
 import { type RunId, type ShardNo, shardOfRun } from './ids.ts';
+import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
 import { forEachSlot } from './run/task-slots.ts';
 import type { State } from './state.ts';
-import { READY, RETRYING, TASK_STATE_NAMES } from './task/task-table.ts';
+import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from './task/task-table.ts';
+
+function pausesOf(pauses: Pauses | undefined): unknown {
+  return pauses === undefined ? null : { run: pauses.run, tasks: [...pauses.tasks].sort(([a], [b]) => a - b) };
+}
 
 export function describeShard(state: State, shard: ShardNo): unknown {
   const { runs, tasks } = state;
@@ -46,6 +51,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         priority: PRIORITIES[runs.priority[run]!],
         isAdmitted: runs.has(run, ADMITTED),
         parent: runs.parents.get(run) ?? null,
+        retries: runs.retries[run],
+        pauses: pausesOf(runs.pauses.get(run)),
         maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({
           group: group.no,
           scope,
@@ -59,7 +66,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
           const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;
           return [
             tasks.no[slot],
-            TASK_STATE_NAMES[code],
+            code === STOPPED ? 'stopped' : TASK_STATE_NAMES[code],
             tasks.attemptNo[slot],
             tasks.fence[slot],
             tasks.lostCount[slot],

@@ -9,6 +9,9 @@ import { type Answer, type Command, DONE, refuse } from './command.ts';
 import { deployDag } from './dag/deploy.ts';
 import { retireDag } from './dag/retire.ts';
 import type { Effect } from './effect.ts';
+import { clearTasks } from './hands/clear.ts';
+import { markTasks } from './hands/mark.ts';
+import { setPaused } from './hands/pause.ts';
 import type { Instant, MonoMs, WorkerId } from './ids.ts';
 import { hearWorker, workerLeft } from './lease/heard.ts';
 import { closeLetters, replayLetter } from './letter/replay.ts';
@@ -140,6 +143,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return closeLetters(recorder, command);
     case 'ResetBreaker':
       return resetBreaker(recorder, command);
+    case 'ClearTasks':
+      return clearTasks(recorder, command);
+    case 'MarkTasks':
+      return markTasks(recorder, command);
+    case 'SetPaused':
+      return setPaused(recorder, command);
     case 'DeployDag':
       return deployDag(recorder, command);
     case 'SetSchedulePaused':
@@ -189,6 +198,9 @@ function runOfCommand(command: Command): State['touching'] {
       return command.letter.runId;
     case 'CancelRun':
     case 'RetryTask':
+    case 'ClearTasks':
+    case 'MarkTasks':
+    case 'SetPaused':
     case 'StrikeRun':
       return command.runId;
     default:

@@ -30,8 +30,13 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
+    case 'ClearTasks':
+    case 'MarkTasks':
+      // A dry run is of the run as it is stored, also of one in memory.
+      return command.dryRun ? [{ kind: 'run', runId: command.runId }] : runNeeds(state, command.runId);
     case 'CancelRun':
     case 'RetryTask':
+    case 'SetPaused':
     case 'StrikeRun':
       return runNeeds(state, command.runId);
     case 'ReportAttempt':
@@ -80,6 +85,9 @@ export function shardOfCommand(command: Command): ShardNo | null {
       return shardOfRun(command.letter.runId);
     case 'CancelRun':
     case 'RetryTask':
+    case 'ClearTasks':
+    case 'MarkTasks':
+    case 'SetPaused':
     case 'StrikeRun':
       return shardOfRun(command.runId);
     case 'ReportAttempt':

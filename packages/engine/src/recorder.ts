@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts';
 import type { RunId } from './ids.ts';
 import type { Worker } from './lease/worker-table.ts';
 import type { State } from './state.ts';
-import type { StoredKey, StoredLetter, StoredRun, StoredVersion } from './stored.ts';
+import type { Seen, StoredKey, StoredLetter, StoredRun, StoredVersion } from './stored.ts';
 
 export class Recorder {
   readonly state: State;
@@ -16,6 +16,8 @@ export class Recorder {
   readonly endedRuns = new Map<RunId, StoredRun>();
   /** Versions that came with them. */
   seenVersions: readonly StoredVersion[] = [];
+  /** All that was fetched for this step. */
+  seen: Seen | null = null;
   readonly runsByUid = new Map<string, StoredRun>();
   /** Workers whose slots were lent for this decision only. */
   readonly lent = new Set<Worker>();

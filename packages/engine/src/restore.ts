@@ -101,6 +101,7 @@ export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 
 /** What the host fetched for a step. */
 export function absorbSeen(recorder: Recorder, seen: Seen): void {
   const { state } = recorder;
+  recorder.seen = seen;
   restoreRuns(state, seen);
   for (const run of seen.runs) {
     recorder.runsByUid.set(run.uid, run);

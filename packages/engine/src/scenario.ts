@@ -8,7 +8,15 @@
  *   expect(box.task('load').state).toBe('ready');
  */
 import type { Change } from './change.ts';
-import { type Answer, type ClaimRef, type Command, RECORDED, type ReportAttempt, type SubmitRuns } from './command.ts';
+import {
+  type Answer,
+  type ClaimRef,
+  type Command,
+  type MarkTasks,
+  RECORDED,
+  type ReportAttempt,
+  type SubmitRuns,
+} from './command.ts';
 import type { DagSpec, Priority } from './dag/spec.ts';
 import type { Effect, SendAssignment } from './effect.ts';
 import {
@@ -25,7 +33,7 @@ import { numberIn } from './map/run-maps.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
 import { ADMITTED } from './run/run-table.ts';
 import { slotOf } from './run/task-slots.ts';
-import type { ReportedOutcome, TaskState } from './task/outcome.ts';
+import type { Mark, ReportedOutcome, TaskState } from './task/outcome.ts';
 import { TASK_STATE_NAMES } from './task/task-table.ts';
 import { type NodeOptions, TestNode } from './testing/node.ts';
 import { ScriptedWorker } from './testing/scripted-worker.ts';
@@ -34,6 +42,7 @@ import { type Span, spanMs } from './testing/specs.ts';
 export const accepted: Answer = RECORDED;
 export const TENANT = 1 as TenantId;
 const ACTOR = 'test' as Actor;
+const BY_HAND = { tenantId: TENANT, force: false, dryRun: false, actor: ACTOR } as const;
 
 export interface ScenarioOptions extends NodeOptions {
   readonly dag?: DagSpec;
@@ -46,6 +55,15 @@ export interface ScenarioOptions extends NodeOptions {
 export interface NewRuns {
   readonly count?: number;
   readonly priority?: Priority | null;
+}
+
+export interface HandOptions {
+  readonly runId?: RunId;
+  readonly states?: readonly TaskState[];
+  readonly downstream?: boolean;
+  readonly upstream?: boolean;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export interface Attempt {
@@ -135,6 +153,25 @@ export class Scenario {
   retry(task: string | number, runId = this.lastRun(), tenantId = TENANT): Answer {
     const taskNo = typeof task === 'number' ? (task as TaskNo) : this.taskNo(task, runId);
     return this.feed({ kind: 'RetryTask', tenantId, runId, taskNo, actor: ACTOR });
+  }
+
+  /** Tasks by their names; all of them when none is named. */
+  clear(names: readonly string[] | null, more: HandOptions = {}): Answer {
+    const { runId = this.lastRun(), states = null, downstream = false, upstream = false, ...how } = more;
+    const select = { tasks: names?.map((name) => this.taskNo(name, runId)) ?? null, states, downstream, upstream };
+    return this.feed({ kind: 'ClearTasks', runId, select, ...BY_HAND, ...how });
+  }
+
+  mark(name: string, as: Mark, more: HandOptions & Partial<Pick<MarkTasks, 'output' | 'reason'>> = {}): Answer {
+    const { runId = this.lastRun(), output = null, reason = null, force = false, dryRun = false } = more;
+    const tasks = [this.taskNo(name, runId)];
+    return this.feed({ kind: 'MarkTasks', runId, tasks, as, output, reason, ...BY_HAND, force, dryRun });
+  }
+
+  /** One task, or (null) the run. */
+  setPaused(name: string | null, paused = true, runId = this.lastRun()): Answer {
+    const taskNo = name === null ? null : this.taskNo(name, runId);
+    return this.feed({ kind: 'SetPaused', tenantId: TENANT, runId, taskNo, paused, actor: ACTOR });
   }
 
   pause(paused = true): Answer {

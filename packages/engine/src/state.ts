@@ -134,6 +134,8 @@ export class State {
   readonly untouchable = new Set<RunId>();
   /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
   readonly aside = new Set<RunId>();
+  /** Tasks of one hand that are cleared, of a row of changes that has not ended: see `TaskCleared.more`. */
+  readonly clearing: number[] = [];
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
   touching: RunId | null = null;
   /** The dag whose schedule a decision is about. */

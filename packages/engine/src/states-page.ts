@@ -2,7 +2,7 @@
 import { pageTable } from './page-table.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from './run/phase.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, BUDGET_OF } from './task/outcome.ts';
-import { TASK_MOVES, TASK_STATE_NAMES } from './task/task-table.ts';
+import { STOPPED, TASK_MOVES, TASK_STATE_NAMES } from './task/task-table.ts';
 
 type StateName = (typeof TASK_STATE_NAMES)[number];
 
@@ -18,7 +18,8 @@ const TASK_MEANING: Record<StateName, string> = {
   failed:
     'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer, its map no length or too many items',
   upstream_failed: 'tasks that it needs failed: it will never run',
-  cancelled: 'its run was cancelled, or closed by a failure, before it ended',
+  cancelled:
+    'it was cancelled by itself, which counts as a failure; or its run was cancelled, or closed by a failure, before it ended',
   skipped: 'its trigger rule, its condition, a branch or a short circuit says that it does not run',
 };
 
@@ -54,17 +55,20 @@ export function statesPage(): string {
     '## Tasks',
     pageTable(
       ['state', 'meaning', 'may become'],
-      TASK_STATE_NAMES.map((name, code) => [`\`${name}\``, TASK_MEANING[name], movesFrom(code)]),
+      TASK_STATE_NAMES.flatMap((name, code) =>
+        // Cancelled by itself, or with its run: one state for people.
+        code === STOPPED ? [] : [[`\`${name}\``, TASK_MEANING[name], movesFrom(code)]],
+      ),
     ),
     'A claim that is refused, or never arrives, goes from `running` back to `ready` and does not count as an attempt.',
-    'Back to `blocked` leads only a retry by hand: of the task itself, or of one that it waits for. It begins with fresh budgets; older attempts stay. What its upstream makes of it follows at once.',
+    'Back to `blocked` leads only what people do by hand: clearing the task, or one that it waits for. It begins with fresh budgets; older attempts stay. What its upstream makes of it follows at once. Marking a task goes the same way, from `blocked` to what was said of it.',
     '## Attempts',
     pageTable(
       ['outcome', 'meaning', 'counts against'],
       ATTEMPT_OUTCOMES.map((outcome) => [`\`${outcome}\``, ATTEMPT_MEANING[outcome], budgetOf(outcome)]),
     ),
     '## Runs',
-    'A run goes through its phases in this order. Back to `open` goes only one that was not cancelled, when somebody has one of its tasks retried.',
+    'A run goes through its phases in this order. Back to `open` goes only one that was not cancelled, when somebody has its tasks cleared or marked, or its own policy (`retryRun`) does.',
     pageTable(
       ['phase', 'meaning'],
       RUN_PHASES.map((phase) => [`\`${phase}\``, PHASE_MEANING[phase]]),
@@ -81,7 +85,7 @@ export function statesPage(): string {
 }
 
 function movesFrom(code: number): string {
-  const names = TASK_MOVES[code]!.map((to) => `\`${TASK_STATE_NAMES[to]}\``);
+  const names = [...new Set(TASK_MOVES[code]!.map((to) => `\`${TASK_STATE_NAMES[to]}\``))];
   return names.length === 0 ? 'final' : names.join(', ');
 }
 

@@ -5,6 +5,7 @@
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
+  Actor,
   AttemptNo,
   DagId,
   Epoch,
@@ -66,14 +67,23 @@ export interface StoredSchedule {
   readonly fault: string | null;
 }
 
-/** A task with a row: one that was claimed at least once. */
+/** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */
 export interface StoredTask {
   readonly taskNo: TaskNo;
   /**
    * `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`; `cleared`: ended, and
-   * somebody wants another attempt.
+   * somebody wants another attempt; `skipped`, `stopped`: somebody said so, the latter is shown as cancelled.
    */
-  readonly state: 'running' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
+  readonly state:
+    | 'running'
+    | 'returned'
+    | 'retrying'
+    | 'succeeded'
+    | 'failed'
+    | 'cancelled'
+    | 'cleared'
+    | 'skipped'
+    | 'stopped';
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
   readonly workerId: WorkerId;
@@ -107,6 +117,14 @@ export interface StoredMap {
   readonly isRemoved: boolean;
 }
 
+/** Somebody has paused a task, or (`taskNo` null) the whole run. */
+export interface StoredPause {
+  readonly taskNo: TaskNo | null;
+  readonly by: Actor;
+  readonly at: Instant;
+  readonly until: Instant | null;
+}
+
 export interface StoredRun {
   readonly runId: RunId;
   readonly uid: RunUid;
@@ -127,6 +145,10 @@ export interface StoredRun {
   readonly createdAt: Instant;
   /** The call that made it. */
   readonly parent?: ParentRef;
+  /** How often its own policy has opened it again. */
+  readonly retries: number;
+  /** In order of the tasks, the run's own first. */
+  readonly pauses: readonly StoredPause[];
   /** Those with a row, in order of their number. */
   readonly tasks: readonly StoredTask[];
   /** In order of their first number; not there for a run without any. */

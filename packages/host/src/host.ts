@@ -128,6 +128,7 @@ export class Host {
         this.gateway.engineBegan();
       },
       onTaken: (epochs) => {
+        payloads.forgetAll();
         this.gateway.reconcile(epochs);
         this.peers.tellAll({ kind: 'reconcile', epochs });
       },
@@ -297,7 +298,10 @@ function keepPayloads(payloads: Payloads, changes: readonly Change[]): void {
       payloads.keep({ runId: change.runId, taskNo: null }, change.params);
     }
     if (change.kind === 'AttemptEnded' && change.taskState === 'succeeded') {
-      payloads.keep({ runId: change.runId, taskNo: change.taskNo }, change.output);
+      payloads.put({ runId: change.runId, taskNo: change.taskNo }, change.output);
+    }
+    if (change.kind === 'TaskMarked' && change.state === 'succeeded') {
+      payloads.put({ runId: change.runId, taskNo: change.taskNo }, change.output);
     }
     if (change.kind === 'CheckpointSaved') {
       const { runId, taskNo, fence, no, value } = change;

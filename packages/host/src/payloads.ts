@@ -10,12 +10,32 @@ export class Payloads {
   /** Oldest first. Null: known to have none. */
   private readonly kept = new Map<string, string | null>();
   private bytes = 0;
+  /** What was read of the database before this changed may be out of date: another node may have had the shard meanwhile. */
+  private generation = 0;
 
   constructor(store: Store) {
     this.store = store;
   }
 
-  /** What a committed batch has written. */
+  /** What a committed batch has written, in place of what was there before: a task that was cleared may run again. */
+  put(key: PayloadKey, text: string | null): void {
+    const name = payloadName(key);
+    const old = this.kept.get(name);
+    if (old !== undefined) {
+      this.kept.delete(name);
+      this.bytes -= ENTRY_BYTES + (old?.length ?? 0);
+    }
+    this.keep(key, text);
+  }
+
+  /** Shards were taken: what people had done over there is not known here. */
+  forgetAll(): void {
+    this.generation += 1;
+    this.kept.clear();
+    this.bytes = 0;
+  }
+
+  /** What was found; what a commit has written since stays. */
   keep(key: PayloadKey, text: string | null): void {
     const name = payloadName(key);
     if (this.kept.has(name)) return;
@@ -42,12 +62,13 @@ export class Payloads {
       if (text === undefined) lacking.push(key);
       else texts.set(payloadName(key), text);
     }
+    const { generation } = this;
     const found = await this.store.fetchPayloads(lacking);
     for (const key of lacking) {
       const text = found.get(payloadName(key)) ?? null;
       texts.set(payloadName(key), text);
       // Large ones would push out all others.
-      if (key.large === undefined) this.keep(key, text);
+      if (key.large === undefined && generation === this.generation) this.keep(key, text);
     }
     return (key) => texts.get(payloadName(key)) ?? null;
   }

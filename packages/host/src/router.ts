@@ -32,6 +32,9 @@ const RETRY_MS = 50;
 /** How often those whose time is up are looked for: one timer for all, since most are answered in a moment. */
 const SWEEP_MS = 200;
 
+/** What people do to tasks. */
+const ONCE_ONLY: ReadonlySet<Command['kind']> = new Set(['RetryTask', 'ClearTasks', 'MarkTasks']);
+
 export class Router {
   private readonly self: NodeId;
   private readonly turns: Turns;
@@ -103,8 +106,8 @@ export class Router {
 
   private unsure(journey: Journey): void {
     journey.isUnsure = true;
-    // Done twice it would be two retries, and the second might be refused for the first: whoever asked must look (I12).
-    if (journey.command.kind === 'RetryTask') return this.finish(journey, { status: 'unknown' });
+    // Done twice it would be two, and the second might be refused for the first: whoever asked must look (I12).
+    if (ONCE_ONLY.has(journey.command.kind)) return this.finish(journey, { status: 'unknown' });
     if (journey.command.kind === 'SubmitRuns') journey.command = { ...journey.command, mayRepeat: true };
     this.tryAgainLater(journey);
   }

@@ -57,4 +57,6 @@ export const taskStates = codes<StoredTask['state']>('task state', [
   'failed',
   'cancelled',
   'cleared',
+  'skipped',
+  'stopped',
 ]);

@@ -6,7 +6,7 @@ import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from '
 import type { CommitBatch, ShardStamp } from './port.ts';
 import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
-import { insertAttempts, insertPayloads } from './statements/attempt.ts';
+import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/by-hand.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
@@ -14,6 +14,7 @@ import { writeJournal } from './statements/journal.ts';
 import { changeBreakers, closeLetterRows, noteTaskFailures, writeLetters } from './statements/letter.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { changeMaps } from './statements/map.ts';
+import { markTasks, pauseRuns } from './statements/marks.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
 import {
@@ -80,8 +81,11 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, forced] of byLeaf(rows.forced, ofRun)) calls.push(forceRuns(leaf, forced));
   for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, ends] of byLeaf([...rows.failures.values()], ofRun)) calls.push(noteTaskFailures(leaf, ends));
+  for (const [leaf, marked] of byLeaf(rows.marked, ofRun)) calls.push(...markTasks(leaf, marked));
+  for (const [leaf, pauses] of byLeaf(rows.pauses, ofRun)) calls.push(pauseRuns(leaf, pauses));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
+  for (const [leaf, replaced] of byLeaf(rows.replaced, ofRun)) calls.push(...replacePayloads(leaf, replaced));
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
   for (const [leaf, maps] of byLeaf(rows.maps.values(), ofRun)) calls.push(...changeMaps(leaf, maps));
   if (rows.letters.length > 0) calls.push(writeLetters(rows.letters));

@@ -1,4 +1,4 @@
-import type { Change } from '@signalbox/engine';
+import { type Change, MARKS } from '@signalbox/engine';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -170,8 +170,9 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     taskNo: uint,
     attemptNo: uint,
     fence: id,
-    from: fc.constantFrom('failed', 'retrying', 'cancelled'),
+    from: fc.constantFrom('succeeded', 'failed', 'retrying', 'cancelled', 'skipped', 'stopped'),
     freshBudget: flag,
+    more: flag,
     actor: text,
     at: instant,
     notes: maybe(text),
@@ -182,7 +183,22 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
   MapExpanded: { runId: id, group: uint, scope: fc.option(uint), firstNo: uint, total: uint, at: instant },
   MapUnfolded: { runId: id, firstNo: uint, until: uint, at: instant },
   MapRemoved: { runId: id, firstNo: uint, actor: text, at: instant },
-  RunReopened: { runId: id, admitted: flag, actor: text, at: instant },
+  TaskMarked: {
+    runId: id,
+    taskNo: uint,
+    attemptNo: uint,
+    fence: id,
+    firstOfTask: flag,
+    firstOfRun: flag,
+    state: fc.constantFrom(...MARKS),
+    output: fc.constantFrom(null, ''),
+    facts: fc.option(text),
+    reason: fc.option(text),
+    actor: text,
+    at: instant,
+  },
+  PauseSet: { runId: id, taskNo: fc.option(uint), paused: flag, until: fc.option(instant), actor: text, at: instant },
+  RunReopened: { runId: id, admitted: flag, retryNo: uint, actor: text, at: instant },
   RunClosing: { runId: id, outcome: of(runOutcomes), actor: text, at: instant },
   RunEnded: { runId: id, outcome: of(runOutcomes), at: instant },
   RunStruck: { runId: id, strikes: uint, setAside: flag, reason: text, at: instant },

@@ -24,6 +24,7 @@ import type {
   VersionNo,
   WorkerId,
 } from '@signalbox/engine';
+import { MARKS } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 import { letterCodecs } from './journal-letters.ts';
@@ -333,6 +334,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
       to.nullable(c.notes ?? null, (notes) => to.text(notes));
+      to.flag(c.more);
     },
     read(from, format) {
       const cleared = {
@@ -345,9 +347,62 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         actor: from.text() as Actor,
         at: from.instant(),
       };
-      const notes = format < 3 ? null : from.nullable(() => from.text());
-      return notes === null ? cleared : { ...cleared, notes };
+      if (format < 3) return { ...cleared, more: false };
+      const notes = from.nullable(() => from.text());
+      return { ...cleared, ...(notes === null ? {} : { notes }), more: from.flag() };
     },
+  },
+  TaskMarked: {
+    write(to, c) {
+      to.run(c.runId);
+      to.uint(c.taskNo);
+      to.uint(c.attemptNo);
+      to.uint(c.fence);
+      to.uint((c.firstOfTask ? 1 : 0) + (c.firstOfRun ? 2 : 0) + (presence(c.output) ? 4 : 0));
+      to.uint(MARKS.indexOf(c.state));
+      to.nullable(c.facts, (facts) => to.text(facts));
+      to.nullable(c.reason, (reason) => to.text(reason));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read(from) {
+      const task = {
+        runId: from.run(),
+        taskNo: from.uint() as TaskNo,
+        attemptNo: from.uint() as AttemptNo,
+        fence: from.uint() as Fence,
+      };
+      const marks = from.uint();
+      return {
+        ...task,
+        firstOfTask: (marks & 1) !== 0,
+        firstOfRun: (marks & 2) !== 0,
+        output: trace((marks & 4) !== 0),
+        state: MARKS[from.uint()]!,
+        facts: from.nullable(() => from.text()),
+        reason: from.nullable(() => from.text()),
+        actor: from.text() as Actor,
+        at: from.instant(),
+      };
+    },
+  },
+  PauseSet: {
+    write(to, c) {
+      to.run(c.runId);
+      to.nullable(c.taskNo, (taskNo) => to.uint(taskNo));
+      to.flag(c.paused);
+      to.nullable(c.until, (until) => to.instant(until));
+      to.text(c.actor);
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      taskNo: from.nullable(() => from.uint() as TaskNo),
+      paused: from.flag(),
+      until: from.nullable(() => from.instant()),
+      actor: from.text() as Actor,
+      at: from.instant(),
+    }),
   },
   CheckpointSaved: {
     write(to, c) {
@@ -428,12 +483,14 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.flag(c.admitted);
       to.text(c.actor);
       to.instant(c.at);
+      to.uint(c.retryNo);
     },
-    read: (from) => ({
+    read: (from, format) => ({
       runId: from.run(),
       admitted: from.flag(),
       actor: from.text() as Actor,
       at: from.instant(),
+      retryNo: format < 3 ? 0 : from.uint(),
     }),
   },
   RunClosing: {
@@ -528,6 +585,8 @@ const KINDS: readonly Kind[] = [
   'LetterWritten',
   'LetterClosed',
   'BreakerSet',
+  'TaskMarked',
+  'PauseSet',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -56,7 +56,7 @@ const everything: Change[] = [
   { kind: 'RunAdmitted', runId: other.runId, at: START },
   { ...again, kind: 'CheckpointSaved', no: 1, value: '{}' },
 
-  { kind: 'RunReopened', runId: (third.runId + 1) as RunId, admitted: true, actor: dag.actor, at: START },
+  { kind: 'RunReopened', runId: (third.runId + 1) as RunId, admitted: true, retryNo: 0, actor: dag.actor, at: START },
   {
     kind: 'TaskCleared',
     runId: (third.runId + 1) as RunId,
@@ -65,6 +65,7 @@ const everything: Change[] = [
     fence: 1 as never,
     from: 'failed',
     freshBudget: true,
+    more: false,
     actor: dag.actor,
     at: START,
   },

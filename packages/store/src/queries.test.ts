@@ -315,7 +315,7 @@ test('a run that was opened again keeps its older attempts with their errors, al
     { kind: 'RunEnded', runId, outcome: 'failed', at: START },
   ];
   const again = (no: number): Change[] => [
-    { kind: 'RunReopened', runId, admitted: true, actor: dag.actor, at: START },
+    { kind: 'RunReopened', runId, admitted: true, retryNo: 0, actor: dag.actor, at: START },
     {
       kind: 'TaskCleared',
       runId,
@@ -324,6 +324,7 @@ test('a run that was opened again keeps its older attempts with their errors, al
       fence: no as never,
       from: 'failed',
       freshBudget: true,
+      more: false,
       actor: dag.actor,
       at: START,
     },

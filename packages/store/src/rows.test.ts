@@ -1,4 +1,4 @@
-import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned, RunCreated, TaskNo } from '@signalbox/engine';
+import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned, Fence, RunCreated, TaskNo } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
@@ -65,7 +65,14 @@ test.each<[string, Change[], string[]]>([
   expect(statementsOf(changes)).toEqual(expected);
 });
 
-const reopened: Change = { kind: 'RunReopened', runId: run.runId, admitted: true, actor: dag.actor, at: START };
+const reopened: Change = {
+  kind: 'RunReopened',
+  runId: run.runId,
+  admitted: true,
+  retryNo: 0,
+  actor: dag.actor,
+  at: START,
+};
 const cleared: Change = {
   kind: 'TaskCleared',
   runId: run.runId,
@@ -74,6 +81,31 @@ const cleared: Change = {
   fence: claim.fence,
   from: 'failed',
   freshBudget: true,
+  more: false,
+  actor: dag.actor,
+  at: START,
+};
+const marked: Change = {
+  kind: 'TaskMarked',
+  runId: run.runId,
+  taskNo: 0 as TaskNo,
+  attemptNo: claim.attemptNo,
+  fence: 2 as Fence,
+  firstOfTask: false,
+  firstOfRun: false,
+  state: 'succeeded',
+  output: '{}',
+  facts: null,
+  reason: null,
+  actor: dag.actor,
+  at: START,
+};
+const paused: Change = {
+  kind: 'PauseSet',
+  runId: run.runId,
+  taskNo: null,
+  paused: true,
+  until: null,
   actor: dag.actor,
   at: START,
 };
@@ -81,7 +113,17 @@ const BY_HAND = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'clo
 
 test.each<[string, Change[], string[]]>([
   ['opened again', [reopened, cleared], BY_HAND],
-  ['a wait cut short', [{ ...cleared, from: 'retrying' }], ['clear_tasks']],
+  [
+    'cleared and marked',
+    [cleared, marked],
+    ['keep_attempts', 'clear_tasks', 'close_letters', 'keep_attempts', 'mark_tasks', 'put_payloads'],
+  ],
+  [
+    'marked first',
+    [{ ...marked, firstOfTask: true, firstOfRun: true, output: null }],
+    ['insert_marked_tasks', 'claim_live_runs', 'drop_payloads'],
+  ],
+  ['paused twice', [paused, { ...paused, paused: false }], ['set_pauses', 'set_pauses']],
   ['opened and claimed', [reopened, cleared, claimAgain], [...BY_HAND, 'change_tasks']],
   ['ended and opened', [...done, reopened, cleared], ['end_runs', 'end_tasks', 'delete_live_runs', ...BY_HAND]],
 ])('by hand, %s: what was left is read before it is overwritten', (_, changes, expected) => {

@@ -23,6 +23,7 @@ import type {
   MapExpanded,
   MapRemoved,
   MapUnfolded,
+  PauseSet,
   RunAdmitted,
   RunClosing,
   RunCreated,
@@ -35,6 +36,7 @@ import type {
   ScheduleSet,
   ShardNo,
   TaskCleared,
+  TaskMarked,
   TaskNo,
   TenantId,
   WindowDecided,
@@ -132,6 +134,10 @@ export interface FoldedRows {
   readonly closedLetters: LetterClosed[];
   /** The last of each, by dag and fingerprint. */
   readonly breakers: Map<string, BreakerSet>;
+  readonly marked: TaskMarked[];
+  readonly pauses: PauseSet[];
+  /** Outputs of tasks that may have had one before; null where there is none any more (I36). */
+  readonly replaced: (Omit<PayloadRow, 'body'> & { readonly body: string | null })[];
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
   readonly maps: Map<string, MapFold>;
@@ -146,20 +152,39 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
   const parts: Change[][] = [[]];
   let others = new Set<RunId>();
   let byHand = new Set<RunId>();
+  let rows = new Set<string>();
   for (const change of changes) {
     const runId = 'runId' in change ? change.runId : null;
-    if (runId !== null && (isByHand(change) ? others : byHand).has(runId)) {
+    const row = isByHand(change) ? handRow(change) : '';
+    if (runId !== null && ((isByHand(change) ? others : byHand).has(runId) || rows.has(row))) {
       parts.push([]);
-      [others, byHand] = [new Set(), new Set()];
+      [others, byHand, rows] = [new Set(), new Set(), new Set()];
     }
     parts.at(-1)?.push(change);
     if (runId !== null) (isByHand(change) ? byHand : others).add(runId);
+    if (row !== '') rows.add(row);
   }
   return parts;
 }
 
-function isByHand({ kind }: Change): boolean {
-  return kind === 'RunReopened' || kind === 'RunForced' || kind === 'TaskCleared';
+type HandChange = RunReopened | RunForced | TaskCleared | TaskMarked | PauseSet;
+
+const BY_HAND: ReadonlySet<Change['kind']> = new Set([
+  'RunReopened',
+  'RunForced',
+  'TaskCleared',
+  'TaskMarked',
+  'PauseSet',
+]);
+
+function isByHand(change: Change): change is HandChange {
+  return BY_HAND.has(change.kind);
+}
+
+/** What it writes: once in a part, for a statement changes a row once. */
+function handRow(change: HandChange): string {
+  if (change.kind === 'TaskCleared' || change.kind === 'TaskMarked') return `${change.runId}/${change.taskNo}`;
+  return `${change.runId} ${change.kind}`;
 }
 
 export function foldRows(changes: readonly Change[]): FoldedRows {
@@ -180,6 +205,9 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     letters: [],
     closedLetters: [],
     breakers: new Map(),
+    marked: [],
+    pauses: [],
+    replaced: [],
     checkpoints: new Map(),
     maps: new Map(),
   };
@@ -251,6 +279,15 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'TaskCleared':
       rows.cleared.push(change);
+      return;
+    case 'TaskMarked': {
+      const { runId, taskNo, state, output: body } = change;
+      rows.marked.push(change);
+      if (state === 'succeeded') rows.replaced.push({ runId, taskNo, body });
+      return;
+    }
+    case 'PauseSet':
+      rows.pauses.push(change);
       return;
     case 'CheckpointSaved':
       rows.checkpoints.set(`${change.runId}/${change.taskNo}`, change);
@@ -324,9 +361,11 @@ function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | 
     if (change.fingerprint !== null) rows.failures.set(`${change.runId}/${change.taskNo}`, change);
     if (change.retryAt !== null) rows.supersededAttempts.push(change);
     // The output of the attempt that succeeded, and of no other (I36).
-    if (change.output !== null && change.outcome === 'succeeded') {
-      rows.payloads.push({ runId: change.runId, taskNo: change.taskNo, body: change.output });
-    }
+    if (change.outcome !== 'succeeded') return;
+    const { runId, taskNo, output } = change;
+    // Its first claim has no other before it; after that somebody may have cleared the task of an earlier success.
+    if (change.fence > 1) rows.replaced.push({ runId, taskNo, body: output });
+    else if (output !== null) rows.payloads.push({ runId, taskNo, body: output });
   }
 }
 

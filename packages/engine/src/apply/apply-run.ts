@@ -149,6 +149,10 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   runs.phase[run] = OPEN;
   runs.outcome[run] = 0;
   runs.flags[run]! &= ~(ADMITTED | FORCED);
+  if (change.retryNo > 0) {
+    assert(change.retryNo === runs.retries[run]! + 1, 'the retries of a run are counted one by one');
+    runs.retries[run] = change.retryNo;
+  }
   version.liveRuns += 1;
   dag.liveRuns += 1;
   if (runs.parents.has(run)) dag.liveChildren += 1;

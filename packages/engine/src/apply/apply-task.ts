@@ -13,7 +13,17 @@ import type { State } from '../state.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { CANCELLED, FAILED, READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
+import {
+  CANCELLED,
+  FAILED,
+  READY,
+  RETRYING,
+  RUNNING,
+  SKIPPED,
+  STOPPED,
+  SUCCEEDED,
+  WAITING,
+} from '../task/task-table.ts';
 import { noteLetterUsed } from './apply-letter.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
@@ -98,7 +108,7 @@ export function noteFailure({ tasks }: State, slot: number, fingerprint: number,
 }
 
 function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
-  const { tasks } = state;
+  const { tasks, runs } = state;
   const from = tasks.state[slot]!;
   assert(mayRun(state, slot), 'a task is tried again in an open run, or when it closes it');
   assert(isClearable(from, change), `a task that is ${change.from} is tried again (I32)`);
@@ -113,17 +123,37 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   if (change.from === 'failed') noteLetterUsed(state, change);
   tasks.cleared[slot] = 1;
   keepNotes(state, slot, change.notes);
-  settleAnew(state, run, [change.taskNo]);
+  voidStopped(state, slot);
+  // What a task that succeeded has left behind is of no use to the next attempt.
+  if (change.from === 'succeeded') runs.checkpoints.get(run)?.delete(change.taskNo);
+  state.clearing.push(change.taskNo);
+  if (change.more) return;
+  settleAnew(state, run, state.clearing.splice(0));
 }
+
+/** An attempt that was stopped is not told that its report was recorded, whatever it says: it was not (I21). */
+export function voidStopped({ tasks }: State, slot: number): void {
+  if (tasks.lastOutcome[slot] === AS_CANCELLED) tasks.endedFence[slot] = 0;
+}
+
+const AS_CANCELLED = 1 + ATTEMPT_OUTCOMES.indexOf('cancelled');
 
 /**
  * One whose backoff was none is ready at once where it was decided, and waits for a tick where it was loaded. One that waited
  * when its run was closed by a failure is cancelled.
  */
 function isClearable(code: number, { from }: TaskCleared): boolean {
-  if (from !== 'retrying') return code === (from === 'failed' ? FAILED : CANCELLED);
+  if (from !== 'retrying') return code === CODE_OF[from];
   return code === RETRYING || code === READY || code === CANCELLED;
 }
+
+const CODE_OF = {
+  succeeded: SUCCEEDED,
+  failed: FAILED,
+  cancelled: CANCELLED,
+  skipped: SKIPPED,
+  stopped: STOPPED,
+} as const;
 
 const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;
 

@@ -2,6 +2,7 @@
 import { isCall } from '../child/is-call.ts';
 import type { Dag } from '../dag/dag-table.ts';
 import type { Version } from '../dag/version.ts';
+import { isPaused } from '../run/pauses.ts';
 import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
 import { specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -11,7 +12,7 @@ import { Lane } from './lane.ts';
 /** Puts a ready task into its lane, unless its run may not run yet. */
 export function enqueue(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (!hasLanes(state, run)) return;
+  if (!hasLanes(state, run) || isPaused(state, slot)) return;
   if (isCall(state, slot)) return void state.agenda.calls.add(slot);
   const lane = laneOf(state, run, slot);
   lane.push(state.runs.id[run]!, slot);
@@ -22,7 +23,7 @@ export function enqueue(state: State, slot: number): void {
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
 export function leaveLane(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (!hasLanes(state, run) || isCall(state, slot)) return;
+  if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot)) return;
   const lane = laneOf(state, run, slot);
   lane.ready -= 1;
   if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));
@@ -40,7 +41,7 @@ function hasLanes({ runs }: State, run: number): boolean {
 export function isReady(state: State, runId: number, slot: number): boolean {
   const run = state.tasks.run[slot]!;
   if (run < 0 || state.tasks.state[slot] !== READY) return false;
-  return state.runs.id[run] === runId && state.runs.phase[run] !== ENDED;
+  return state.runs.id[run] === runId && state.runs.phase[run] !== ENDED && !isPaused(state, slot);
 }
 
 /** After the dag's limit or its count of running tasks changed. */

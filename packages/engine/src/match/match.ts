@@ -17,7 +17,7 @@ import type { State } from '../state.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
 import { fieldOf } from '../task/move.ts';
 import { notesOf } from '../task/notes.ts';
-import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
+import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
 import { newsFor } from './news.ts';
@@ -127,10 +127,12 @@ type Visible = Pick<
 /** What a task may see of its run when it begins. */
 export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
   const { graph } = state.runs.versionOf(run);
-  const specNo = specNoOf(state, slotOf(state, run, taskNo));
+  const slot = slotOf(state, run, taskNo);
+  const specNo = specNoOf(state, slot);
   const hasParams = state.runs.has(run, HAS_PARAMS);
-  // In a plain graph nothing runs whose upstream has not succeeded.
-  if (graph.isPlain) return { specNo, hasParams, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
+  // In a plain graph nothing begins whose upstream has not succeeded; what is tried again may find it cleared meanwhile.
+  const isSure = graph.isPlain && state.tasks.fence[slot]! <= 1;
+  if (isSure) return { specNo, hasParams, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
   const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(fieldOf(state, run), taskNo);
   return { specNo, hasParams, ...seen };
 }
@@ -152,5 +154,5 @@ function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream
   };
 }
 
-const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED];
+const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED, STOPPED];
 const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];

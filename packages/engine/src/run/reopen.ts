@@ -29,9 +29,9 @@ export function seenVersion(recorder: Recorder, run: StoredRun): StoredVersion |
 }
 
 /** Counts as active like any other run, and waits like a new one when the dag has as many as it may (I7). */
-export function reopenRun(recorder: Recorder, run: number, actor: Actor): void {
+export function reopenRun(recorder: Recorder, run: number, actor: Actor, retryNo = 0): void {
   const { runs, now } = recorder.state;
   const { dag } = runs.versionOf(run);
   const admitted = dag.hasRoomForRun() && dag.waitingRuns.size === 0;
-  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, actor, at: now });
+  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, retryNo, actor, at: now });
 }

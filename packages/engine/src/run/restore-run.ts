@@ -1,5 +1,5 @@
 /** A live run from its rows: what has no row is derived (D4). */
-import { noteFailure, setTaskTimer } from '../apply/apply-task.ts';
+import { noteFailure, setTaskTimer, voidStopped } from '../apply/apply-task.ts';
 import { assert } from '../assert.ts';
 import { chanceOf } from '../chance.ts';
 import { isCall } from '../child/is-call.ts';
@@ -21,8 +21,10 @@ import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
+import { watchPause } from '../timer/watch-pause.ts';
+import { restorePauses } from './pauses.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
-import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, OPEN } from './run-table.ts';
+import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from './run-table.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
 
 const ASK_SPREAD_MS = 1_000;
@@ -45,7 +47,11 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     (stored.admitted ? ADMITTED : 0) |
     (stored.isForced ? FORCED : 0) |
     (stored.hasParams ? HAS_PARAMS : 0) |
-    (stored.tasks.length > 0 ? CLAIMED : 0);
+    (stored.tasks.length > 0 ? CLAIMED : 0) |
+    (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
+  runs.retries[run] = stored.retries;
+  restorePauses(state, run, stored.pauses);
+  watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
   const base = tasks.allocate(version.taskCount, run);
   runs.base[run] = base;
   const isLive = stored.phase !== 'ended';
@@ -118,6 +124,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.claimedAt[slot] = row.claimedAt;
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
+  if (row.state === 'cleared') voidStopped(state, slot);
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   keepNotes(state, slot, row.notes);
   const spec = taskSpecOf(state, slot);

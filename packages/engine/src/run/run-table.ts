@@ -10,6 +10,7 @@ import { RunMaps } from '../map/run-maps.ts';
 import type { CheckpointRef } from '../task/checkpoint.ts';
 import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
+import type { Pauses } from './pauses.ts';
 import { readUid, writeUid } from './uid-column.ts';
 
 export const OPEN = 0;
@@ -22,6 +23,10 @@ export const HAS_PARAMS = 4;
 export const SET_ASIDE = 8;
 /** Somebody wants its end at once: its closing tasks are ended too. */
 export const FORCED = 16;
+/** All of it, or some of its tasks: see `pauses`. */
+export const PAUSED = 32;
+/** A task of it was marked as skipped: the short ways of a plain graph do not hold for it. */
+export const HAS_SKIPPED = 64;
 
 export class RunTable {
   private capacity = 0;
@@ -49,6 +54,10 @@ export class RunTable {
   /** Running attempts. */
   running = new Int32Array(0);
   readonly version: (Version | undefined)[] = [];
+  /** How often its own policy has opened it again. */
+  retries = new Uint8Array(0);
+  /** Of runs that are paused, or have tasks that are. */
+  readonly pauses = new Map<number, Pauses>();
   /** Of runs that conditions look at, once there are any. */
   readonly facts = new Map<number, RunFacts>();
   /** Which of a run's tasks have left one, by their numbers; of runs that have any. */
@@ -80,6 +89,7 @@ export class RunTable {
     this.failed[slot] = 0;
     this.running[slot] = 0;
     this.closingLeft[slot] = version.closingCount;
+    this.retries[slot] = 0;
     this.unfinished[slot] = version.taskCount - version.closingCount;
     this.version[slot] = version;
     this.index.add(id, slot);
@@ -94,6 +104,7 @@ export class RunTable {
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     if (this.maps.size > 0) this.maps.delete(slot);
+    if (this.pauses.size > 0) this.pauses.delete(slot);
     this.free.push(slot);
   }
 
@@ -153,6 +164,7 @@ export class RunTable {
       this.closingLeft = grown(this.closingLeft, this.capacity);
       this.failed = grown(this.failed, this.capacity);
       this.running = grown(this.running, this.capacity);
+      this.retries = grown(this.retries, this.capacity);
     }
     return this.used++;
   }

@@ -7,7 +7,7 @@ import type { ClosingTask } from '../dag/closing-plan.ts';
 import type { HookEvent } from '../dag/spec.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../run/phase.ts';
 import type { Field } from './field.ts';
-import { BLOCKED, CANCELLED, FAILED, READY, SKIPPED, SUCCEEDED } from './task-table.ts';
+import { BLOCKED, CANCELLED, FAILED, READY, SKIPPED, STOPPED, SUCCEEDED } from './task-table.ts';
 
 /** How far the run is, as its closing tasks see it. */
 export interface Standing {
@@ -108,6 +108,8 @@ function verdictOnHook(field: Field, { hook }: ClosingTask): number {
 function isWantedAfter({ columns, base, standing }: Field, of: number, on: HookEvent): boolean {
   const code = columns.state[base + of];
   if (on === 'success') return code === SUCCEEDED;
-  if (on === 'failure') return code === FAILED;
-  return code === SUCCEEDED || code === FAILED || (code === CANCELLED && standing.hadBegun(base + of));
+  if (on === 'failure') return code === FAILED || code === STOPPED;
+  return (
+    code === SUCCEEDED || code === FAILED || code === STOPPED || (code === CANCELLED && standing.hadBegun(base + of))
+  );
 }

@@ -20,6 +20,8 @@ import {
   READY,
   RETRYING,
   RUNNING,
+  SKIPPED,
+  STOPPED,
   SUCCEEDED,
   TASK_STATE_NAMES,
   WAITING,
@@ -44,11 +46,17 @@ const STATE_OF_ROW = {
   cancelled: CANCELLED,
   /** As if it had never run: its upstream says what it is. */
   cleared: BLOCKED,
+  skipped: SKIPPED,
+  stopped: STOPPED,
 } as const satisfies Record<StoredTask['state'], number>;
+
+/** Cancelled with its run, a task decides nothing any more. */
+const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed', 'skipped', 'stopped']);
 
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const stored = run.maps ?? [];
-  const field = fieldOf(graph, readFacts(rows, run), roomFor(graph, stored));
+  const isPlain = graph.isPlain && !rows.some(({ state }) => state === 'skipped');
+  const field = fieldOf(graph, readFacts(rows, run), roomFor(graph, stored), isPlain);
   const { columns, maps } = field;
   if (maps !== null) unfoldStored(field, stored);
   for (const row of rows) {
@@ -62,8 +70,7 @@ export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: D
   settleRoots(field);
   maps?.forEachSlot((_, no) => decideAndSettle(field, no));
   for (const row of rows) {
-    const isEnd = row.state === 'succeeded' || row.state === 'failed';
-    if (isEnd && slotIn(field, row.taskNo) >= 0) settle(field, row.taskNo);
+    if (DECIDES.has(row.state) && slotIn(field, row.taskNo) >= 0) settle(field, row.taskNo);
   }
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
   if (run.phase !== 'open') cancelLeft(field, run.isForced);
@@ -160,7 +167,7 @@ function roomFor({ maps }: Graph, stored: readonly StoredMap[]): number {
   return room;
 }
 
-function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number): Field {
+function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, isPlain: boolean): Field {
   const { taskCount } = graph;
   const room = taskCount + mappedCount;
   const columns: Columns = {
@@ -176,7 +183,7 @@ function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number)
     columns.state[slot] = to;
   };
   const maps = graph.maps === null ? null : new RunMaps(graph.maps, taskCount);
-  return { graph, columns, base: 0, facts, maps, move, standing: OPEN_STANDING, isQuiet: true };
+  return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true };
 }
 
 function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {

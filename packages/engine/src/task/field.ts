@@ -17,6 +17,8 @@ export interface Field {
   /** Where its first task is. */
   readonly base: number;
   readonly facts: RunFacts | undefined;
+  /** The graph is plain, and nobody has marked a task of it as skipped. */
+  readonly isPlain: boolean;
   /** Looked at by closing tasks alone. */
   readonly standing: Standing;
   /** Closing tasks are not told of ends: they are decided all at once, later. */

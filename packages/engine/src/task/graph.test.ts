@@ -242,9 +242,9 @@ describe('when a task has failed', () => {
     if (how === 'loaded') box.killOwner();
     expect(box.retry('a')).toMatchObject({ ok: true });
     expect(box.changes('TaskCleared').map(({ taskNo, from, freshBudget }) => [taskNo, from, freshBudget])).toEqual([
+      [0, 'failed', true],
       [1, 'retrying', false],
       [2, 'cancelled', true],
-      [0, 'failed', true],
     ]);
     for (const name of ['a', 'b', 'c', 'after-a', 'all']) end(box, name);
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });

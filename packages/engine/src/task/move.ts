@@ -2,12 +2,12 @@
 import { assert } from '../assert.ts';
 import { watchMap } from '../map/watch.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
-import { FORCED, OPEN } from '../run/run-table.ts';
+import { FORCED, HAS_SKIPPED, OPEN } from '../run/run-table.ts';
 import { forEachSlot, specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
 import type { Field } from './field.ts';
-import { decideAnew, settle, settleRoots } from './settle.ts';
+import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
   CANCELLED,
@@ -15,6 +15,8 @@ import {
   FAILED,
   READY,
   RETRYING,
+  SKIPPED,
+  STOPPED,
   SUCCEEDED,
   TASK_MOVES,
   TASK_STATE_NAMES,
@@ -59,7 +61,7 @@ function uncount(state: State, slot: number, from: number): void {
 }
 
 export function failsRun(state: State, run: number, slot: number, code: number): boolean {
-  if (code !== FAILED && code !== UPSTREAM_FAILED) return false;
+  if (code !== FAILED && code !== UPSTREAM_FAILED && code !== STOPPED) return false;
   return state.runs.versionOf(run).graph.decidesRun(specNoOf(state, slot));
 }
 
@@ -91,7 +93,9 @@ export function settleDownstream(state: State, slot: number): void {
   const base = runs.base[run]!;
   const { graph } = runs.versionOf(run);
   const no = tasks.no[slot]!;
-  if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED) {
+  // Stopped by hand, to be cleared or marked at once: nothing is decided behind it.
+  if (tasks.state[slot] === CANCELLED && runs.phase[run] === OPEN) return;
+  if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED || runs.has(run, HAS_SKIPPED)) {
     settle(fieldOf(state, run), no);
     return wakeIfIdle(state, run);
   }
@@ -123,6 +127,21 @@ export function settleAnew(state: State, run: number, tasks: readonly number[]):
   decideAnew(fieldOf(state, run), tasks, (slot) => hasOwnState(state, slot));
 }
 
+/**
+ * Somebody says what the task is. Where that is *skipped*, the short ways of a plain graph end: they leave most counts alone, which
+ * are therefore taken anew.
+ */
+export function markTask(state: State, slot: number, to: number): void {
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const isFirst = to === SKIPPED && !runs.has(run, HAS_SKIPPED);
+  if (isFirst) {
+    runs.flags[run]! |= HAS_SKIPPED;
+    if (runs.versionOf(run).graph.isPlain) recountAll(fieldOf(state, run));
+  }
+  decideMarked(fieldOf(state, run), tasks.no[slot]!, to, (other) => hasOwnState(state, other));
+}
+
 /** Its row says what it is. Others are what their upstream makes of them (D4). */
 export function hasOwnState({ tasks }: State, slot: number): boolean {
   return tasks.fence[slot]! > 0 && tasks.cleared[slot] === 0;
@@ -130,8 +149,10 @@ export function hasOwnState({ tasks }: State, slot: number): boolean {
 
 export function fieldOf(state: State, run: number): Field {
   const { tasks, runs } = state;
+  const { graph } = runs.versionOf(run);
   return {
-    graph: runs.versionOf(run).graph,
+    graph,
+    isPlain: graph.isPlain && !runs.has(run, HAS_SKIPPED),
     columns: tasks,
     base: runs.base[run]!,
     facts: runs.facts.get(run),

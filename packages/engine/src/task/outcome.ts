@@ -49,6 +49,10 @@ export const TASK_STATES = [
 /** The states that people see. */
 export type TaskState = (typeof TASK_STATES)[number];
 
+/** What a person may say has become of a task. */
+export const MARKS = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
+export type Mark = (typeof MARKS)[number];
+
 export type TaskOutcome = 'succeeded' | 'failed' | 'upstream_failed' | 'skipped' | 'removed' | 'cancelled';
 
 const TERMINAL: ReadonlySet<TaskState> = new Set<TaskState>([

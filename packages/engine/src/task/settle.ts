@@ -10,7 +10,17 @@ import { tally } from '../map/tally.ts';
 import { decideClosingAnew, settleClosing } from './closing.ts';
 import { isTruthy, NOTHING } from './facts.ts';
 import { type Field, hasEnded, nearest, resetCounts, slotIn, specIn, visitNear } from './field.ts';
-import { BLOCKED, CANCELLED, EXPANDED, FAILED, READY, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from './task-table.ts';
+import {
+  BLOCKED,
+  CANCELLED,
+  EXPANDED,
+  FAILED,
+  READY,
+  SKIPPED,
+  STOPPED,
+  SUCCEEDED,
+  UPSTREAM_FAILED,
+} from './task-table.ts';
 import { decideTrigger, FAIL, RUN, TRIGGER_RULES, type Upstream, WAIT } from './trigger.ts';
 
 /** Decides those tasks that wait for nothing. */
@@ -147,6 +157,33 @@ function isExpanded(maps: RunMaps, no: number): boolean {
   return (maps.expansionOf(no)?.total ?? 0) > 0;
 }
 
+/** Somebody says what this task is; it has a state of its own from here on. What was decided because of it is decided anew. */
+export function decideMarked(field: Field, no: number, to: number, hasOwnState: (slot: number) => boolean): void {
+  const { columns, move, maps } = field;
+  const slot = slotIn(field, no);
+  if (maps === null) {
+    if (columns.state[slot] !== BLOCKED) move(slot, BLOCKED);
+    move(slot, to);
+    return decideAnew(field, [no], hasOwnState);
+  }
+  const opened = reopen(field, [no], (other) => other !== slot && hasOwnState(other));
+  const quiet: Field = { ...field, isQuiet: true };
+  move(slot, to);
+  settle(quiet, no);
+  for (const other of opened) if (other !== no) decideAndSettle(quiet, other);
+  decideClosers(field, [no], opened, hasOwnState);
+}
+
+/** Counts what is upstream of all tasks of a dag without maps anew, and decides nothing. */
+export function recountAll(field: Field): void {
+  const { graph, columns, base } = field;
+  for (let no = 0; no < graph.taskCount; no++) {
+    if (graph.closing?.has(no)) continue;
+    resetCounts(columns, base + no, graph.upstreamCount[no]!);
+    for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(field, up, no, no, 1);
+  }
+}
+
 const [NONE_FAILED, NONE_FAILED_MIN_ONE] = [
   TRIGGER_RULES.indexOf('none_failed'),
   TRIGGER_RULES.indexOf('none_failed_min_one_success'),
@@ -167,7 +204,8 @@ function count(field: Field, from: number, below: number, belowSpec: number, by:
 
 function countsAs(field: Field, from: number, belowSpec: number): number {
   const { graph, columns, facts } = field;
-  const code = columns.state[slotIn(field, from)]!;
+  const state = columns.state[slotIn(field, from)]!;
+  const code = state === STOPPED ? FAILED : state;
   if (code === SUCCEEDED) {
     const isChooser = graph.isChooser[specIn(field, from)] === 1;
     return isChooser && facts?.letsPass(from, belowSpec) === false ? SKIPPED : SUCCEEDED;
@@ -202,7 +240,7 @@ function verdictOn(field: Field, no: number): number {
   const { graph, columns, maps } = field;
   // Begun by what it stands before.
   if (graph.isBefore(no) && no !== graph.runBefore) return BLOCKED;
-  if (graph.isPlain) {
+  if (field.isPlain) {
     const slot = field.base + no;
     if (columns.upFailed[slot]! + columns.upUpstreamFailed[slot]! > 0) return UPSTREAM_FAILED;
     return columns.unmet[slot] === 0 ? READY : BLOCKED;

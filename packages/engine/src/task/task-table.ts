@@ -11,7 +11,7 @@
  *
  * A task that runs another dag goes from ready to waiting, and on from there as from running.
  *
- * Back to blocked goes only what somebody clears by hand, and what was decided because of it.
+ * Back to blocked goes only what somebody clears or marks by hand, and what was decided because of it.
  */
 import { grown } from '../run/run-table.ts';
 import type { TaskNotes } from './notes.ts';
@@ -29,10 +29,13 @@ export const FAILED = 7;
 export const UPSTREAM_FAILED = 8;
 export const CANCELLED = 9;
 export const SKIPPED = 10;
+/** Cancelled by itself, while its run goes on: shown as cancelled, counts as failed. */
+export const STOPPED = 11;
 
 /** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
 export const TASK_MOVES: readonly (readonly number[])[] = [
-  [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED], // succeeded: its map is empty
+  // succeeded: its map is empty, or by hand, as stopped
+  [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED, STOPPED],
   // To retrying where a breaker holds it back; back to blocked only by a recorded action of a person (I32), as all below.
   [BLOCKED, RUNNING, WAITING, RETRYING, CANCELLED],
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
@@ -44,6 +47,7 @@ export const TASK_MOVES: readonly (readonly number[])[] = [
   [BLOCKED, EXPANDED],
   [BLOCKED, READY, EXPANDED], // ready: a claim that came back after its run was closed, and the run is open again
   [BLOCKED, EXPANDED],
+  [BLOCKED],
 ];
 
 export const TASK_STATE_NAMES = [
@@ -58,6 +62,7 @@ export const TASK_STATE_NAMES = [
   'upstream_failed',
   'cancelled',
   'skipped',
+  'cancelled',
 ] as const;
 
 export const NONE = -1;

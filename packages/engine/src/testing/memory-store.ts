@@ -7,10 +7,12 @@ import type {
   MapExpanded,
   MapRemoved,
   MapUnfolded,
+  PauseSet,
   TaskCleared,
+  TaskMarked,
 } from '../change.ts';
 import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
-import { shardOfRun } from '../ids.ts';
+import { NOBODY, shardOfRun } from '../ids.ts';
 import { type LetterRef, letterName } from '../letter/letter.ts';
 import type { Heads } from '../restore.ts';
 import type {
@@ -203,9 +205,40 @@ export class MemoryStore {
       case 'MapUnfolded':
       case 'MapRemoved':
         return this.writeMap(change);
+      case 'TaskMarked':
+        return this.markTask(change);
+      case 'PauseSet':
+        return this.setPause(change);
       default:
         return this.writeRun(change);
     }
+  }
+
+  private markTask({ runId, taskNo, attemptNo, fence, state, facts, at, firstOfTask }: TaskMarked): void {
+    const { taskRows } = this.runs.get(runId)!;
+    const known = taskRows.get(taskNo);
+    if ((known === undefined) !== firstOfTask || known?.state === 'running')
+      throw new Error('A marked task has a row.');
+    const base = known ?? {
+      taskNo,
+      workerId: NOBODY,
+      claimedAt: at,
+      lostCount: 0,
+      budgetBase: 0,
+      checkpoint: null,
+      notes: null,
+      fingerprint: null,
+      quick: null,
+    };
+    const marked = { attemptNo, fence, state: state === 'cancelled' ? 'stopped' : state, facts } as const;
+    taskRows.set(taskNo, { ...base, ...marked, retryAt: null, endedAt: at, outcome: null });
+  }
+
+  private setPause({ runId, taskNo, paused, until, actor: by, at }: PauseSet): void {
+    const row = this.runs.get(runId)!;
+    const others = row.pauses.filter((pause) => pause.taskNo !== taskNo);
+    const pauses = paused ? [...others, { taskNo, by, at, until }] : others;
+    this.runs.set(runId, { ...row, pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
   }
 
   private writeRun(change: Extract<Change, { kind: `Run${string}` }>): void {
@@ -233,6 +266,8 @@ export class MemoryStore {
         strikes: 0,
         setAside: false,
         taskRows: new Map(),
+        retries: 0,
+        pauses: [],
       } as const;
       this.runs.set(runId, { ...row, ...fresh });
       const shard = this.shard(shardOfRun(runId));
@@ -251,6 +286,7 @@ export class MemoryStore {
         outcome: null,
         isForced: false,
         admitted: change.kind === 'RunReopened' && change.admitted,
+        retries: change.kind === 'RunReopened' && change.retryNo > 0 ? change.retryNo : row.retries,
       },
       RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
     } as const;
@@ -296,7 +332,9 @@ export class MemoryStore {
     } else if (change.kind === 'TaskCleared') {
       if (known?.state !== change.from) throw new Error(`A task that is ${known?.state} was cleared.`);
       const budget = change.freshBudget ? { lostCount: 0, budgetBase: change.attemptNo } : {};
-      const fresh = { fingerprint: null, quick: null };
+      // What a task that succeeded has left behind is of no use to the next attempt.
+      const checkpoint = change.from === 'succeeded' ? null : known.checkpoint;
+      const fresh = { fingerprint: null, quick: null, facts: null, checkpoint };
       taskRows.set(taskNo, { ...known, state: 'cleared', ...budget, ...fresh, ...notesIn(change) });
       this.closeLetter(change, 'replayed');
     } else if (known?.state !== 'running' || known.fence !== fence) {

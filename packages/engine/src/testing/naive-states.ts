@@ -6,9 +6,9 @@ import type { Expression } from '../dag/expression.ts';
 import type { DagSpec } from '../dag/spec.ts';
 import type { TriggerRule } from '../task/trigger.ts';
 
-/** What a task has come to that has run; `open` for one that runs, or waits to run again. */
+/** What a task has come to that has run, or was marked; `open` for one that runs, or waits to run again. */
 export interface NaiveEnd {
-  readonly state: 'succeeded' | 'failed' | 'open';
+  readonly state: 'succeeded' | 'failed' | 'open' | 'skipped' | 'cancelled';
   readonly output: unknown;
 }
 
@@ -81,7 +81,8 @@ export function naiveNodes(
     new Set([...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)].flatMap((up) => [up, ...above(up)]));
 
   function edge(up: Node, no: number): string {
-    const state = stateOf(up);
+    // Cancelled by itself, it counts as failed.
+    const state = stateOf(up) === 'cancelled' ? 'failed' : stateOf(up);
     if (state !== 'succeeded') {
       const isBad = state === 'failed' || state === 'upstream_failed';
       if (!isBad || spec.onFailure !== 'skip_failed') return state;

@@ -7,6 +7,7 @@ import type { State } from '../state.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { RETRYING } from '../task/task-table.ts';
 import type { Timer } from './timer-heap.ts';
+import { isWatched } from './watch-pause.ts';
 
 export function dropDeadTimers(state: State): void {
   if (state.timers.isDueForSweep()) state.timers.sweep((timer) => isLive(state, timer));
@@ -24,6 +25,10 @@ function isLive(state: State, timer: Timer): boolean {
   if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
   if (timer.kind === 'budget') return state.breakers.budget.wakeAt === timer.at;
   if (timer.kind === 'breaker') return state.breakers.get(timer.subject as DagId, timer.stamp)?.wakeAt === timer.at;
+  if (timer.kind === 'resume') {
+    const run = state.runs.find(timer.subject as RunId);
+    return run >= 0 && isWatched(state, run, timer.stamp);
+  }
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
   const slot = findTask(state, claim);
   if (slot === null) return false;

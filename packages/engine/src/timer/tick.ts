@@ -3,6 +3,7 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { passRetry, wakeBreaker, wakeBudget } from '../breaker/pass.ts';
 import { askAgain } from '../child/stop-call.ts';
+import { endPause } from '../hands/pause.ts';
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
 import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
 import { killAttempt } from '../lease/kill.ts';
@@ -67,6 +68,7 @@ function openWindows(recorder: Recorder): void {
 
 function ring(recorder: Recorder, timer: Timer): void {
   if (timer.kind === 'lease') return ringLease(recorder, timer);
+  if (timer.kind === 'resume') return endPause(recorder, timer.subject as RunId, timer.stamp);
   const { state } = recorder;
   if (timer.kind === 'breaker' || timer.kind === 'budget') return ringBreaker(recorder, timer);
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };

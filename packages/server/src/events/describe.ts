@@ -56,7 +56,11 @@ export function describe(change: Change): Told | null {
     case 'RunAdmitted':
       return ofRun('run.admitted', change, {});
     case 'RunReopened':
-      return ofRun('run.reopened', change, { admitted: change.admitted, actor: change.actor });
+      return ofRun('run.reopened', change, {
+        admitted: change.admitted,
+        retry: change.retryNo === 0 ? null : change.retryNo,
+        actor: change.actor,
+      });
     case 'RunClosing':
       return ofRun('run.closing', change, { outcome: change.outcome, actor: change.actor });
     case 'RunForced':
@@ -79,7 +83,17 @@ export function describe(change: Change): Told | null {
       );
     }
     case 'TaskCleared':
-      return ofTask('task.retried', change, { attempt: change.attemptNo, actor: change.actor });
+      return ofTask('task.cleared', change, { attempt: change.attemptNo, was: change.from, actor: change.actor });
+    case 'TaskMarked': {
+      const { state, reason, actor } = change;
+      return ofTask('task.marked', change, { state, reason, actor });
+    }
+    case 'PauseSet': {
+      const details = { until: iso(change.until), actor: change.actor };
+      const told = ofRun(change.paused ? 'run.paused' : 'run.resumed', change, details);
+      if (change.taskNo === null) return told;
+      return { ...told, kind: change.paused ? 'task.paused' : 'task.resumed', taskNo: change.taskNo };
+    }
     case 'MapExpanded': {
       const { group, scope, firstNo, total } = change;
       return ofRun('map.expanded', change, { group, scope, firstNo, total });

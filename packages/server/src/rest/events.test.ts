@@ -92,7 +92,7 @@ test('deploys, schedules, retries and ends are told, and filters hold', async ()
   const attempt = ['attempt.claimed', 'attempt.ended', 'run.closing', 'run.ended'];
   expect(await kinds({})).toEqual([
     ...['dag.deployed', 'schedule.set', 'schedule.set', 'run.created', ...attempt],
-    ...['run.reopened', 'task.retried', ...attempt, 'schedule.removed', 'dag.retired'],
+    ...['run.reopened', 'task.cleared', ...attempt, 'schedule.removed', 'dag.retired'],
   ]);
   expect(await kinds({ run: id, kinds: ['run.ended', 'run.created'] })).toEqual([
     'run.created',

@@ -61,7 +61,7 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     const output = outputs.get(no as TaskNo);
     const state = states[no]!;
     const childOf = (attempt: AttemptView | undefined) => childAnswer(run, called?.dag, attempt);
-    const attempts = [...(earlier.get(no) ?? []), ...(row === undefined ? [] : [row])].map((attempt) =>
+    const attempts = [...(earlier.get(no) ?? []), ...(row?.hasAttempt ? [row] : [])].map((attempt) =>
       attemptAnswer(attempt, childOf(attempt)),
     );
     const child = childOf(row);
@@ -80,7 +80,8 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       outcome: row.outcome,
       code: row.code,
       error: error ?? row.error,
-      ...outputAnswer(output),
+      // Of a task that was cleared, what it had returned is void (I36).
+      ...outputAnswer(state === 'succeeded' ? output : undefined),
       child,
       attempts,
     };

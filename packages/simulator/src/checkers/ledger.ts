@@ -15,6 +15,7 @@ import type {
   RunOutcome,
   ScheduleSet,
   ShardNo,
+  TaskMarked,
   TaskNo,
   TaskState,
   WorkerId,
@@ -26,7 +27,17 @@ import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 export interface TaskBook {
   readonly taskNo: TaskNo;
   /** `waiting`: a call of another dag, which no worker has. */
-  state: 'running' | 'waiting' | 'returned' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'cleared';
+  state:
+    | 'running'
+    | 'waiting'
+    | 'returned'
+    | 'retrying'
+    | 'succeeded'
+    | 'failed'
+    | 'cancelled'
+    | 'cleared'
+    | 'skipped'
+    | 'stopped';
   fence: number;
   /** Attempts that have ended, and the running one. */
   attemptNo: number;
@@ -53,6 +64,8 @@ export interface RunBook {
   isAdmitted: boolean;
   isSetAside: boolean;
   closedAt: number;
+  /** Tasks that are; null for the run itself. */
+  readonly paused: Set<TaskNo | null>;
   /** When it was opened, the last time. */
   openedAt: number;
   readonly tasks: Map<TaskNo, TaskBook>;
@@ -197,7 +210,16 @@ export class Ledger {
       case 'TaskCleared': {
         const task = this.task(change);
         task.state = 'cleared';
+        task.output = null;
         if (change.freshBudget) Object.assign(task, { failures: 0, lost: 0 });
+        return;
+      }
+      case 'TaskMarked':
+        return this.#mark(change);
+      case 'PauseSet': {
+        const { paused } = this.run(change.runId);
+        if (change.paused) paused.add(change.taskNo);
+        else paused.delete(change.taskNo);
         return;
       }
       case 'RunReopened': {
@@ -252,6 +274,19 @@ export class Ledger {
     return run.states[taskNo] as TaskState;
   }
 
+  #mark({ runId, taskNo, attemptNo, fence, state, output }: TaskMarked): void {
+    const { tasks, shard } = this.run(runId);
+    const before = tasks.get(taskNo);
+    tasks.set(taskNo, {
+      ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch },
+      ...{ failures: 0, lost: 0, ended: new Map(), endEpoch: 0 },
+      ...before,
+      ...{ taskNo, attemptNo, fence, output },
+      state: state === 'cancelled' ? 'stopped' : state,
+      endedAt: this.at,
+    });
+  }
+
   #create(change: RunCreated): void {
     const spec = this.dags.get(change.dagId)?.versions.get(change.versionNo);
     if (spec === undefined) throw new Error(`run ${change.runId} has a version that was never deployed`);
@@ -266,6 +301,7 @@ export class Ledger {
       isSetAside: false,
       closedAt: 0,
       openedAt: this.at,
+      paused: new Set(),
       tasks: new Map(),
       states: null,
     };
@@ -280,8 +316,9 @@ function statesOf(run: RunBook): string[] {
   const ended = new Map<number, NaiveEnd>();
   for (const { taskNo, state, output } of run.tasks.values()) {
     if (state === 'cleared') continue;
-    const isOver = state === 'succeeded' || state === 'failed';
-    ended.set(taskNo, { state: isOver ? state : 'open', output: output === null ? null : JSON.parse(output) });
+    const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
+    const end = isOver ? state : state === 'stopped' ? 'cancelled' : 'open';
+    ended.set(taskNo, { state: end, output: output === null ? null : JSON.parse(output) });
   }
   const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);
   return naiveStates(run.spec, ended, params).map((state, no) => {

@@ -2,8 +2,18 @@
  * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
  * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
  */
-import type { Change, Instant, LetterRef, RunId, ShardNo, StoredLetter, StoredTask, TaskNo } from '@signalbox/engine';
-import { letterName, shardOfRun } from '@signalbox/engine';
+import type {
+  Change,
+  Instant,
+  LetterRef,
+  RunId,
+  ShardNo,
+  StoredLetter,
+  StoredTask,
+  TaskMarked,
+  TaskNo,
+} from '@signalbox/engine';
+import { letterName, NOBODY, shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
   type DagRow,
@@ -89,6 +99,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         strikes: 0,
         setAside: false,
         claimed: false,
+        retries: 0,
+        pauses: [],
       } as const;
       tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts, ...(parent && { parent }) });
       tables.runUids.set(uid, runId);
@@ -140,7 +152,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const { fingerprint, quick } = change;
       const failure = fingerprint === null ? {} : { fingerprint, quick };
       setTask(tables, runId, { ...task, state, outcome, retryAt, endedAt, lostCount, facts, notes, ...failure });
-      if (output !== null) tables.payloads.set(payloadName({ runId, taskNo }), output);
+      if (outcome === 'succeeded') setOutput(tables, change, output);
       if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
       return;
     }
@@ -151,9 +163,11 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         throw new Violation('a cleared task is as it was', change);
       liveRun(tables, change);
       const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
+      const checkpoint = change.from === 'succeeded' ? null : task.checkpoint;
       const notes = change.notes ?? task.notes;
+      const fresh = { facts: null, checkpoint, fingerprint: null, quick: null };
       if (change.from === 'failed') closeLetter(tables, change, 'replayed');
-      return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, fingerprint: null, quick: null });
+      return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, ...fresh });
     }
     case 'CheckpointSaved': {
       const { runId, taskNo, fence, no, value } = change;
@@ -180,11 +194,20 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const next = change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true };
       return setRun(tables, change, { maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
     }
+    case 'TaskMarked':
+      return markTask(tables, change);
+    case 'PauseSet': {
+      const { taskNo, paused, until, actor: by, at } = change;
+      const others = liveRun(tables, change).pauses.filter((pause) => pause.taskNo !== taskNo);
+      const pauses = paused ? [...others, { taskNo, by, at, until }] : others;
+      return setRun(tables, change, { pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
+    }
     case 'RunReopened': {
       const { runId, admitted } = change;
       const run = tables.runs.get(runId);
       if (run?.phase !== 'ended') throw new Violation('a run that is opened again has ended', change);
-      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, isForced: false, admitted });
+      const retries = change.retryNo > 0 ? change.retryNo : run.retries;
+      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, isForced: false, admitted, retries });
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':
@@ -249,9 +272,38 @@ function checkReferences(tables: Tables, change: Change): void {
   }
 }
 
+function markTask(tables: Tables, change: TaskMarked): void {
+  const { runId, taskNo, attemptNo, fence, state, facts, at, output } = change;
+  const before = tables.tasks.get(runId)?.get(taskNo);
+  const run = liveRun(tables, change);
+  require((before === undefined) === change.firstOfTask, 'a mark makes the row of a task that had none', change);
+  require(run.claimed || change.firstOfRun, 'the first row of a run marks it', change);
+  require(before?.state !== 'running' && fence === (before?.fence ?? 0) + 1, 'a marked task does not run', change);
+  setRun(tables, change, { claimed: true });
+  const known = before ?? {
+    workerId: NOBODY,
+    claimedAt: at,
+    lostCount: 0,
+    budgetBase: 0,
+    checkpoint: null,
+    notes: null,
+    fingerprint: null,
+    quick: null,
+  };
+  const marked = { taskNo, attemptNo, fence, state: state === 'cancelled' ? 'stopped' : state, facts } as const;
+  setTask(tables, runId, { ...known, ...marked, retryAt: null, endedAt: at, outcome: null });
+  if (state === 'succeeded') setOutput(tables, change, output);
+}
+
+function setOutput(tables: Tables, task: { runId: RunId; taskNo: TaskNo }, output: string | null): void {
+  const name = payloadName({ runId: task.runId, taskNo: task.taskNo });
+  if (output === null) tables.payloads.delete(name);
+  else tables.payloads.set(name, output);
+}
+
 type OfRun = Extract<
   Change,
-  { runId: RunId; kind: `Run${string}` | `Map${string}` | 'AttemptClaimed' | 'TaskCleared' }
+  { runId: RunId; kind: `Run${string}` | `Map${string}` | 'AttemptClaimed' | 'TaskCleared' | 'TaskMarked' | 'PauseSet' }
 >;
 
 function liveRun(tables: Tables, change: OfRun): RunRow {

@@ -17,7 +17,7 @@ import type {
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
-import { LETTER_REASONS, makeRunUid, PRIORITIES } from '@signalbox/engine';
+import { LETTER_REASONS, MARKS, makeRunUid, PRIORITIES } from '@signalbox/engine';
 import { ACTOR, created, deployed, keyOf, newWorkerId } from './changes.ts';
 import { Model, type ModelRun } from './model.ts';
 import { seeded } from './seeded.ts';
@@ -39,6 +39,7 @@ const FAILURES = [
   'stuck',
 ] as const satisfies AttemptOutcome[];
 
+const CLEARABLE: readonly string[] = ['succeeded', 'failed', 'retrying', 'cancelled', 'skipped', 'stopped'];
 const CLAIMABLE: readonly string[] = ['returned', 'retrying', 'cleared'];
 
 interface GeneratorOptions {
@@ -97,7 +98,9 @@ export class Generator {
       return;
     }
     if (chance < 0.36) return this.#admitOrStrike(run);
+    if (chance < 0.38) return this.#mark();
     if (chance < 0.4) return this.#clear();
+    if (chance < 0.42) return this.#pause(run);
     if (chance < 0.47) return this.#close(run);
     if (chance < 0.53) return this.#map(run);
     this.#work(run);
@@ -214,8 +217,7 @@ export class Generator {
 
   /** Has a task tried again that failed, waits, or was stopped; one of a run that has ended opens it. */
   #clear(): void {
-    const isClearable = ({ state }: { readonly state: string }) =>
-      state === 'failed' || state === 'retrying' || state === 'cancelled';
+    const isClearable = ({ state }: { readonly state: string }) => CLEARABLE.includes(state);
     const runs = [...this.model.runs.values()].filter(
       (run) => run.phase !== 'closing' && !run.setAside && run.outcome !== 'cancelled' && run.tasks.some(isClearable),
     );
@@ -224,11 +226,43 @@ export class Generator {
     const { runId } = run;
     const { taskNo, attemptNo, fence, state } = this.#one(run.tasks.filter(isClearable));
     if (run.phase === 'ended') {
-      this.#emit({ kind: 'RunReopened', runId, admitted: this.#random() < 0.6, actor: ACTOR, at: this.#tick() });
+      const retryNo = this.#random() < 0.5 ? run.retries + 1 : 0;
+      const admitted = this.#random() < 0.6;
+      this.#emit({ kind: 'RunReopened', runId, admitted, retryNo, actor: ACTOR, at: this.#tick() });
     }
     const from = state as TaskCleared['from'];
-    const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying' } as const;
+    const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying', more: false } as const;
     this.#emit({ kind: 'TaskCleared', ...cleared, actor: ACTOR, at: this.#tick(), ...this.#notes() });
+  }
+
+  /** Says what has become of a task, claimed or not. */
+  #mark(): void {
+    const runs = [...this.model.runs.values()].filter((run) => run.phase === 'open' && !run.setAside);
+    if (runs.length === 0) return;
+    const run = this.#one(runs);
+    const taskNo = Math.floor(this.#random() * 4) as TaskNo;
+    const task = run.tasks.find((one) => one.taskNo === taskNo);
+    if (task?.state === 'running') return;
+    const attemptNo = ((task?.attemptNo ?? 0) - (task?.state === 'returned' ? 1 : 0)) as AttemptNo;
+    const state = this.#one(MARKS);
+    const done = state === 'succeeded';
+    this.#emit({
+      kind: 'TaskMarked',
+      ...{ runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence, state },
+      ...{ firstOfTask: task === undefined, firstOfRun: !run.claimed },
+      output: done && this.#random() < 0.5 ? `{"marked":${this.#now}}` : null,
+      facts: done && this.#random() < 0.3 ? '{"values":[{"v":1}]}' : null,
+      reason: this.#random() < 0.5 ? `it's "known"\n` : null,
+      actor: ACTOR,
+      at: this.#tick(),
+    });
+  }
+
+  #pause({ runId, pauses }: ModelRun): void {
+    const taskNo = this.#random() < 0.5 ? null : (Math.floor(this.#random() * 3) as TaskNo);
+    const paused = !pauses.some((pause) => pause.taskNo === taskNo);
+    const until = paused && this.#random() < 0.3 ? ((this.#now + 5_000) as Instant) : null;
+    this.#emit({ kind: 'PauseSet', runId, taskNo, paused, until, actor: ACTOR, at: this.#tick() });
   }
 
   /** Moves one task on: claims it, gives the claim back, or ends the attempt. */

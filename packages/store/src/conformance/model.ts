@@ -15,9 +15,10 @@ import type {
   StoredSchedule,
   StoredTask,
   StoredVersion,
+  TaskMarked,
   WorkerId,
 } from '@signalbox/engine';
-import { letterName } from '@signalbox/engine';
+import { letterName, NOBODY } from '@signalbox/engine';
 import { payloadName } from '../port.ts';
 import { TENANT } from './changes.ts';
 
@@ -155,6 +156,8 @@ export class Model {
       setAside: false,
       tasks: [],
       claimed: false,
+      retries: 0,
+      pauses: [],
     } as const;
     this.runs.set(runId, {
       ...ids,
@@ -168,6 +171,28 @@ export class Model {
       tasks: [],
     });
     if (params !== null) this.payloads.set(payloadName({ runId, taskNo: null }), params);
+  }
+
+  #mark({ runId, taskNo, attemptNo, fence, state, output, facts, at }: TaskMarked): void {
+    const run = this.run(runId);
+    const before = run.tasks.find((task) => task.taskNo === taskNo);
+    const known = before ?? {
+      workerId: NOBODY,
+      claimedAt: at,
+      lostCount: 0,
+      budgetBase: 0,
+      checkpoint: null,
+      notes: null,
+      fingerprint: null,
+      quick: null,
+    };
+    const marked = { taskNo, attemptNo, fence, state: state === 'cancelled' ? 'stopped' : state, facts } as const;
+    run.tasks = run.tasks.filter((task) => task.taskNo !== taskNo);
+    run.tasks.push({ ...known, ...marked, retryAt: null, endedAt: at, outcome: null });
+    run.claimed = true;
+    if (state !== 'succeeded') return;
+    this.payloads.delete(payloadName({ runId, taskNo }));
+    if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
   }
 
   #applyToRun(change: Extract<Change, { runId: RunId | null }>): void {
@@ -208,6 +233,7 @@ export class Model {
         Object.assign(task, { state, outcome, retryAt, endedAt, lostCount, facts, notes });
         const { fingerprint, quick } = change;
         if (fingerprint !== null) Object.assign(task, { fingerprint, quick });
+        if (outcome === 'succeeded') this.payloads.delete(payloadName({ runId, taskNo }));
         if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
         if (error !== null) this.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
         return;
@@ -216,7 +242,11 @@ export class Model {
         const { runId, taskNo, attemptNo, freshBudget } = change;
         const budget = freshBudget ? { lostCount: 0, budgetBase: attemptNo } : {};
         const task = this.task(runId, taskNo);
-        Object.assign(task, { state: 'cleared', ...budget, notes: change.notes ?? task.notes });
+        if (change.from === 'succeeded' && task.checkpoint !== null) {
+          this.payloads.delete(payloadName({ runId, taskNo, checkpoint: task.checkpoint }));
+          task.checkpoint = null;
+        }
+        Object.assign(task, { state: 'cleared', facts: null, ...budget, notes: change.notes ?? task.notes });
         Object.assign(task, { fingerprint: null, quick: null });
         if (change.from === 'failed') this.closeLetter(change, 'replayed');
         return;
@@ -245,6 +275,16 @@ export class Model {
         run.maps = (run.maps ?? []).map((map) => (map.firstNo === change.firstNo ? { ...map, ...next } : map));
         return;
       }
+      case 'TaskMarked':
+        return this.#mark(change);
+      case 'PauseSet': {
+        const { taskNo, paused, actor: by, at, until } = change;
+        const run = this.run(change.runId);
+        const others = run.pauses.filter((pause) => pause.taskNo !== taskNo);
+        const all = paused ? [...others, { taskNo, by, at, until }] : others;
+        run.pauses = all.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1));
+        return;
+      }
       case 'RunReopened':
         Object.assign(this.run(change.runId), {
           phase: 'open',
@@ -252,6 +292,7 @@ export class Model {
           isForced: false,
           admitted: change.admitted,
         });
+        if (change.retryNo > 0) this.run(change.runId).retries = change.retryNo;
         return;
       case 'RunForced':
         this.run(change.runId).isForced = true;

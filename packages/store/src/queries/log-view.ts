@@ -7,6 +7,7 @@ import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
 import { expectResults } from '../whole-runs.ts';
+import { NO_ATTEMPT } from './run-view.ts';
 
 export interface LogAttemptView {
   readonly taskNo: TaskNo;
@@ -41,14 +42,14 @@ const selectAttempts = leafStatement(
   'log_attempts',
   (leaf) => `
   select task_no, attempt_no, fence, claimed_at, case when outcome is null then null else coalesce(ended_at, claimed_at) end
-    from ${readable('task', leaf)}
-   where shard = $1::smallint and run_id = $2::bigint and ($3::integer is null or task_no = $3::integer)
+    from ${readable('task', leaf)} t
+   where shard = $1::smallint and run_id = $2::bigint and ($3::integer is null or task_no = $3::integer) and not ${NO_ATTEMPT}
   union all
   select a.task_no, a.attempt_no, a.fence, a.claimed_at, coalesce(a.ended_at, a.claimed_at)
     from ${readable('attempt', leaf)} a
     join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint and ($3::integer is null or a.task_no = $3::integer)
-     and a.attempt_no < t.attempt_no
+     and (a.attempt_no < t.attempt_no or ${NO_ATTEMPT})
    order by 4, 1, 2`,
 );
 

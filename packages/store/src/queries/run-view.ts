@@ -16,6 +16,7 @@ import {
   type RunUid,
   SHARD_COUNT,
   type ShardNo,
+  type StoredPause,
   type StoredTask,
   shardOfRun,
   shardOfUid,
@@ -31,6 +32,7 @@ import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
+import { readPauses } from '../statements/marks.ts';
 import { decodeNullableText, decodeText, plainArray } from '../text.ts';
 import { expectResults } from '../whole-runs.ts';
 import { findChildren } from './child-runs.ts';
@@ -60,6 +62,13 @@ export interface RunView {
   readonly endedAt: Instant | null;
   /** The call that made it. */
   readonly parent: ParentRef | null;
+  /** When it was opened again after it had ended, the last time, and by whom. */
+  readonly reopenedAt: Instant | null;
+  readonly reopenedBy: string | null;
+  /** How often its own policy did so. */
+  readonly retries: number;
+  /** What of it is paused. */
+  readonly pauses: readonly StoredPause[];
 }
 
 export interface AttemptView {
@@ -84,6 +93,13 @@ export interface TaskView extends AttemptView {
   readonly returnReason: ReturnReason | null;
   readonly returnedAt: Instant | null;
   readonly hasOutput: boolean;
+  /** False for one that was marked by hand after its last attempt, or before any: the row shows no attempt. */
+  readonly hasAttempt: boolean;
+  /** Who cleared and who marked it, the last time. */
+  readonly clearedAt: Instant | null;
+  readonly clearedBy: string | null;
+  readonly markedAt: Instant | null;
+  readonly markedBy: string | null;
   readonly facts: string | null;
   /** What the engine keeps of it: JSON. */
   readonly notes: string | null;
@@ -104,8 +120,8 @@ export interface RunDetails extends RunView {
 
 export const RUN_VIEW_COLUMNS = `r.run_id, r.uid, r.dag_id, d.name, r.version_no, r.priority, r.cause, r.phase, r.outcome,
     r.admitted, r.set_aside, r.strikes, r.strike_reason, r.has_params, r.fires_at, r.created_at, r.actor, r.admitted_at,
-    r.closing_at, r.closing_actor, r.ended_at, r.parent`;
-const RUN_VIEW_COUNT = 22;
+    r.closing_at, r.closing_actor, r.ended_at, r.parent, r.reopened_at, r.reopened_by, coalesce(r.retries, 0), r.pauses::text`;
+const RUN_VIEW_COUNT = 26;
 
 /** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
 const selectRun = leafStatement(
@@ -125,18 +141,22 @@ const ATTEMPT_COUNT = 11;
 const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts, a.notes
+  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts, a.notes,
+      a.cleared_at, a.cleared_by, a.marked_at, a.marked_by
     from ${readable('task', leaf)} a
     left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
 );
+
+/** The row of the task shows no attempt: the newest one has a row of its own. */
+export const NO_ATTEMPT = `(t.outcome is null and t.state not in (${taskStates.code('running')}, ${taskStates.code('returned')}))`;
 
 const selectAttempts = leafStatement(
   'view_attempts',
   (leaf) => `
   select ${ATTEMPT_COLUMNS} from ${readable('attempt', leaf)} a
     join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
-   where a.shard = $1::smallint and a.run_id = $2::bigint and a.attempt_no < t.attempt_no
+   where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no < t.attempt_no or ${NO_ATTEMPT})
    order by a.task_no, a.attempt_no`,
 );
 
@@ -303,6 +323,7 @@ export function parseRunView(row: Row): RunView {
   const [runId, uid, dagId, name, versionNo, priority, cause, phase, outcome, admitted, setAside, strikes, reason] =
     row;
   const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt, parent] = row.slice(13);
+  const [reopenedAt, reopenedBy, retries, pauses] = row.slice(22);
   return {
     runId: Number(runId) as RunId,
     shard: shardOfRun(Number(runId) as RunId),
@@ -327,6 +348,10 @@ export function parseRunView(row: Row): RunView {
     closedBy: decodeNullableText(closingActor ?? null),
     endedAt: instant(endedAt),
     parent: parent === null || parent === undefined ? null : (JSON.parse(parent) as ParentRef),
+    reopenedAt: instant(reopenedAt),
+    reopenedBy: decodeNullableText(reopenedBy ?? null),
+    retries: Number(retries),
+    pauses: readPauses(JSON.parse(pauses ?? 'null')),
   };
 }
 
@@ -348,10 +373,18 @@ function parseAttempt(row: Row): AttemptView {
 }
 
 function parseTask(row: Row): TaskView {
-  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes] = row.slice(ATTEMPT_COUNT);
+  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, ...byHand] = row.slice(ATTEMPT_COUNT);
+  const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
+  const attempt = parseAttempt(row);
+  const word = taskStates.word(Number(state));
   return {
-    ...parseAttempt(row),
-    state: taskStates.word(Number(state)),
+    ...attempt,
+    state: word,
+    hasAttempt: attempt.outcome !== null || word === 'running' || word === 'returned',
+    clearedAt: instant(clearedAt),
+    clearedBy: decodeNullableText(clearedBy ?? null),
+    markedAt: instant(markedAt),
+    markedBy: decodeNullableText(markedBy ?? null),
     lostCount: Number(lostCount),
     returnReason: returnReason === null || returnReason === undefined ? null : returnReasons.word(Number(returnReason)),
     returnedAt: instant(returnedAt),

@@ -1,8 +1,8 @@
-/** Rows of `attempt` and `payload`: inserted, never changed. */
+/** Rows of `attempt`, inserted and never changed, and of `payload`, which change only with what people do by hand. */
 import type { AttemptEnded } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { PayloadRow } from '../rows.ts';
+import type { FoldedRows, PayloadRow } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';
@@ -67,3 +67,34 @@ export function insertPayloads(leaf: Leaf, payloads: readonly PayloadRow[]): Cal
     textArray(payloads.map((payload) => payload.body)),
   );
 }
+
+/** Leans on the primary key (shard, run_id, task_no) of the partition. */
+const upsertPayloads = leafStatement(
+  'put_payloads',
+  (leaf) => `
+  insert into payload_${leaf} (shard, run_id, task_no, body)
+  ${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'body text')}
+  on conflict (shard, run_id, task_no) do update set body = excluded.body`,
+);
+
+const deletePayloads = leafStatement(
+  'drop_payloads',
+  (leaf) => `
+  delete from payload_${leaf} p using (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer')}) u
+   where p.shard = u.shard and p.run_id = u.run_id and p.task_no = u.task_no`,
+);
+
+/** Outputs of tasks that may have had another one before, which is void (I36). */
+export function replacePayloads(leaf: Leaf, payloads: readonly ReplacedPayload[]): Call[] {
+  const calls: Call[] = [];
+  const numbers = (list: readonly ReplacedPayload[]) => plainArray(list.map(({ taskNo }) => taskNo ?? PARAMS_TASK_NO));
+  const put = payloads.filter(({ body }) => body !== null);
+  const dropped = payloads.filter(({ body }) => body === null);
+  if (put.length > 0) {
+    calls.push(call(upsertPayloads(leaf), ...keyColumns(put), numbers(put), textArray(put.map(({ body }) => body))));
+  }
+  if (dropped.length > 0) calls.push(call(deletePayloads(leaf), ...keyColumns(dropped), numbers(dropped)));
+  return calls;
+}
+
+type ReplacedPayload = FoldedRows['replaced'][number];

@@ -1,5 +1,5 @@
 /** What people do to runs that have ended, and to tasks: rare, and read from the rows what the change does not carry. */
-import type { RunForced, RunReopened, TaskCleared } from '@signalbox/engine';
+import type { RunForced, RunReopened, TaskCleared, TaskMarked } from '@signalbox/engine';
 import { phases, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
@@ -18,11 +18,12 @@ const openRuns = leafStatement(
   with hit as (
     update run_${leaf} r set phase = ${OPEN}, outcome = null, closing_at = null, closing_actor = null, ended_at = null,
         forced_at = null, forced_by = null,
-        admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor
-      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text')}) u
+        admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor,
+        retries = coalesce(u.retry_no, r.retries)
+      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint')}) u
      where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
     returning 1)
-  select expect_rows('open_runs', count(*), $6::integer) from hit`,
+  select expect_rows('open_runs', count(*), $7::integer) from hit`,
 );
 
 /** A run that was open once and is to go on has had a claim. */
@@ -43,8 +44,9 @@ export function reopenRuns(leaf: Leaf, runs: readonly RunReopened[]): Call[] {
   const admitted = plainArray(runs.map((run) => run.admitted));
   const ats = plainArray(runs.map((run) => run.at));
   const actors = textArray(runs.map((run) => run.actor));
+  const retryNos = nullableArray(runs.map(({ retryNo }) => (retryNo === 0 ? null : retryNo)));
   return [
-    call(openRuns(leaf), ...keys, admitted, ats, actors, runs.length),
+    call(openRuns(leaf), ...keys, admitted, ats, actors, retryNos, runs.length),
     call(liveAgain(leaf), ...keys, admitted, runs.length),
   ];
 }
@@ -66,20 +68,31 @@ export function forceRuns(leaf: Leaf, runs: readonly RunForced[]): Call {
   return call(markForced(leaf), ...keyColumns(runs), ats, textArray(runs.map((run) => run.actor)), runs.length);
 }
 
-/** The newest attempt moves to its own row before the next claim overwrites the task's. One that was retried has it already. */
-const keepAttempts = leafStatement(
+/**
+ * The newest attempt moves to its own row before something else overwrites the task's. One that was retried, or cleared before, has
+ * it already; a task that was marked, or whose claim came back, shows none.
+ */
+const insertKept = leafStatement(
   'keep_attempts',
   (leaf) => `
-  with hit as (
-    insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-      retry_at, error, code, fingerprint)
-    select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
-        u.at, t.error, t.code, t.fingerprint
-      from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
-      join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
-    returning 1)
-  select expect_rows('keep_attempts', count(*), $5::integer) from hit`,
+  insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
+    retry_at, error, code, fingerprint)
+  select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
+      u.at, t.error, t.code, t.fingerprint
+    from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
+    join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
+   where t.outcome is not null
+  on conflict (shard, run_id, task_no, attempt_no) do nothing`,
 );
+
+export function keepAttempts(leaf: Leaf, tasks: readonly (TaskCleared | TaskMarked)[]): Call {
+  return call(
+    insertKept(leaf),
+    ...keyColumns(tasks),
+    plainArray(tasks.map((task) => task.taskNo)),
+    plainArray(tasks.map((task) => task.at)),
+  );
+}
 
 /** Leans on the primary key (shard, run_id, task_no) of the partition. */
 const markCleared = leafStatement(
@@ -88,8 +101,9 @@ const markCleared = leafStatement(
   with hit as (
     update task_${leaf} t set state = ${CLEARED}, budget_base = coalesce(u.budget_base, t.budget_base),
         lost_count = case when u.budget_base is null then t.lost_count else 0 end,
-        cleared_at = u.at, cleared_by = u.actor, notes = coalesce(u.notes, t.notes),
-        fingerprint = null, quick_count = null, quick_since = null
+        cleared_at = u.at, cleared_by = u.actor, facts = null, notes = coalesce(u.notes, t.notes),
+        fingerprint = null, quick_count = null, quick_since = null,
+        checkpoint = case when u.was_done then null else t.checkpoint end
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',
@@ -99,32 +113,28 @@ const markCleared = leafStatement(
         'at bigint',
         'actor text',
         'notes text',
+        'was_done boolean',
       )}) u
      where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence
     returning 1)
-  select expect_rows('clear_tasks', count(*), $9::integer) from hit`,
+  select expect_rows('clear_tasks', count(*), $10::integer) from hit`,
 );
 
 export function clearTasks(leaf: Leaf, tasks: readonly TaskCleared[]): Call[] {
-  const calls: Call[] = [];
-  const ended = tasks.filter(({ from }) => from !== 'retrying');
-  const taskNos = (list: readonly TaskCleared[]) => plainArray(list.map((task) => task.taskNo));
-  const ats = (list: readonly TaskCleared[]) => plainArray(list.map((task) => task.at));
-  if (ended.length > 0) {
-    calls.push(call(keepAttempts(leaf), ...keyColumns(ended), taskNos(ended), ats(ended), ended.length));
-  }
-  calls.push(
+  return [
+    keepAttempts(leaf, tasks),
     call(
       markCleared(leaf),
       ...keyColumns(tasks),
-      taskNos(tasks),
+      plainArray(tasks.map((task) => task.taskNo)),
       plainArray(tasks.map((task) => task.fence)),
       nullableArray(tasks.map((task) => (task.freshBudget ? task.attemptNo : null))),
-      ats(tasks),
+      plainArray(tasks.map((task) => task.at)),
       textArray(tasks.map((task) => task.actor)),
       textArray(tasks.map((task) => task.notes ?? null)),
+      // What a task that succeeded has left behind is of no use to the next attempt.
+      plainArray(tasks.map(({ from }) => from === 'succeeded')),
       tasks.length,
     ),
-  );
-  return calls;
+  ];
 }

@@ -25,16 +25,18 @@ import { type Call, call, leafStatement } from '../statement.ts';
 import { parseIntegers, parseUuids } from '../text.ts';
 import { readCheckpointRef } from './checkpoint.ts';
 import type { MapsByRun } from './map.ts';
+import { readPauses } from './marks.ts';
 import { keyColumns } from './run.ts';
 
 /** Words and marks of a run packed in one integer: fewer columns to carry and parse. Outcome 0 is none. */
 const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integer + 128 * r.set_aside::integer + 256 * r.has_params::integer +
-  512 * (r.forced_at is not null)::integer`;
+  512 * (r.forced_at is not null)::integer + 1024 * coalesce(r.retries, 0)`;
 export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
     array_agg(r.dag_id)::text, array_agg(r.version_no)::text, array_agg(r.priority)::text, array_agg(${FLAGS})::text,
     array_agg(r.strikes)::text, array_agg(r.created_at)::text,
     json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text,
-    json_object_agg(r.run_id, r.parent) filter (where r.parent is not null)::text`;
+    json_object_agg(r.run_id, r.parent) filter (where r.parent is not null)::text,
+    json_object_agg(r.run_id, r.pauses) filter (where r.pauses is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -129,6 +131,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   );
   const facts = parseFacts(row[9]);
   const parents = parseFacts(row[10]);
+  const pauses = parseFacts(row[11]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -149,6 +152,8 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       facts: facts?.[id] ?? null,
       ...parentOf(parents?.[id]),
       createdAt: at(createdAts, i) as Instant,
+      retries: mark >> 10,
+      pauses: readPauses(pauses?.[id]),
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
       ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
     };

@@ -1,0 +1,66 @@
+/** What people say of tasks, and hold back (I32). Clearing is in `apply-task.ts`, with what follows from it. */
+import { assert } from '../assert.ts';
+import type { PauseSet, TaskMarked } from '../change.ts';
+import { enqueue, leaveLane } from '../match/enqueue.ts';
+import { isPaused, Pauses } from '../run/pauses.ts';
+import { CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
+import { forEachSlot, slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { markTask } from '../task/move.ts';
+import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
+import { watchPause } from '../timer/watch-pause.ts';
+import { voidStopped } from './apply-task.ts';
+
+export function applyHand(state: State, change: TaskMarked | PauseSet): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  if (change.kind === 'PauseSet') return setPause(state, run, change);
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0, 'a task of the run is marked');
+  mark(state, run, slot, change);
+}
+
+const CODE_OF = { succeeded: SUCCEEDED, failed: FAILED, skipped: SKIPPED, cancelled: STOPPED } as const;
+
+function mark(state: State, run: number, slot: number, change: TaskMarked): void {
+  const { tasks, runs } = state;
+  assert(runs.phase[run] === OPEN, 'a task is marked in an open run');
+  assert(tasks.state[slot] !== RUNNING, 'a task that is marked has no attempt that runs');
+  assert(change.fence === tasks.fence[slot]! + 1, 'fences of a task rise one by one (I20)');
+  assert(change.attemptNo === tasks.attemptNo[slot], 'a mark is no attempt (I23)');
+  tasks.fence[slot] = change.fence;
+  tasks.cleared[slot] = 0;
+  tasks.retryAt[slot] = 0;
+  voidStopped(state, slot);
+  runs.flags[run]! |= CLAIMED;
+  if (change.facts !== null) runs.factsOf(run).setTask(change.taskNo, change.facts);
+  markTask(state, slot, CODE_OF[change.state]);
+}
+
+/** Ready tasks leave their lanes while they still count as being in them, and come back once they may. */
+function setPause(state: State, run: number, change: PauseSet): void {
+  const { runs, tasks } = state;
+  const { taskNo, paused, until } = change;
+  const known = runs.pauses.get(run) ?? new Pauses();
+  const pause = paused ? { by: change.actor, at: change.at, until } : null;
+  const isOf = (slot: number) => tasks.state[slot] === READY && (taskNo === null || tasks.no[slot] === taskNo);
+  if (paused) {
+    forEachSlot(state, run, (slot) => {
+      if (isOf(slot) && runs.phase[run] === OPEN && !isPaused(state, slot)) leaveLane(state, slot);
+    });
+  }
+  const wasPaused = known.get(taskNo) !== null;
+  known.set(taskNo, pause);
+  if (known.isEmpty) {
+    runs.pauses.delete(run);
+    runs.flags[run]! &= ~PAUSED;
+  } else {
+    runs.pauses.set(run, known);
+    runs.flags[run]! |= PAUSED;
+  }
+  watchPause(state, run, taskNo, until);
+  if (paused || !wasPaused) return;
+  forEachSlot(state, run, (slot) => {
+    if (isOf(slot)) enqueue(state, slot);
+  });
+}

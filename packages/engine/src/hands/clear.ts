@@ -1,0 +1,182 @@
+/**
+ * Tasks are to run again, by hand. Two changes say all of it: `RunReopened` for a run that had ended, `TaskCleared` for each task
+ * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
+ */
+import type { ClearedFrom } from '../change.ts';
+import { type Answer, type ClearTasks, refuse } from '../command.ts';
+import type { Actor, AttemptNo, Fence, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { reopenRun } from '../run/reopen.ts';
+import { OPEN } from '../run/run-table.ts';
+import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { hasOwnState } from '../task/move.ts';
+import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
+import {
+  CANCELLED,
+  FAILED,
+  RETRYING,
+  RUNNING,
+  SKIPPED,
+  STOPPED,
+  SUCCEEDED,
+  TASK_STATE_NAMES,
+  WAITING,
+} from '../task/task-table.ts';
+import { byHand } from './by-hand.ts';
+import { chooseTasks, MAX_TOUCHED } from './choose.ts';
+import { mapsFedBy, removeMaps, tasksWithin } from './remove-maps.ts';
+import { stopAttempt } from './stop-attempt.ts';
+
+export function clearTasks(recorder: Recorder, command: ClearTasks): Answer {
+  return byHand(recorder, command, (on, run) => {
+    const chosen = chooseTasks(on.state, run, command.select);
+    if (!isList(chosen)) return chosen;
+    return clearSlots(on, run, chosen, command);
+  });
+}
+
+const isList = (value: readonly number[] | Answer): value is readonly number[] => Array.isArray(value);
+
+interface How {
+  readonly force: boolean;
+  readonly actor: Actor;
+}
+
+/** Those of the tasks that there is something to clear of. */
+export function clearSlots(recorder: Recorder, run: number, chosen: readonly number[], how: How): Answer | null {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const busy = chosen.filter((slot) => isBusy(tasks.state[slot]!));
+  if (busy.length > 0 && (!how.force || busy.some((slot) => tasks.state[slot] !== RUNNING))) {
+    return refuse('TASK_BUSY', naming(state, busy));
+  }
+  const own = chosen.filter((slot) => isClearable(state, slot));
+  const fed = mapsFedBy(state, run, own, chosen);
+  const gone = tasksWithin(state, run, fed);
+  const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
+  const staying = own.filter((slot) => !isGone(slot));
+  const wanted = withClosers(state, run, staying);
+  if (wanted.length === 0) return null;
+  if (wanted.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
+  const inTheWay = failuresLeft(state, run, new Set(wanted));
+  if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
+  const stopped = reopenFor(recorder, run, how.actor);
+  for (const slot of own) if (tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, how.actor);
+  const isWanted = new Set(wanted);
+  const all = [...new Set([...wanted, ...stopped])].filter((slot) => !isGone(slot)).sort((a, b) => a - b);
+  all.forEach((slot, i) =>
+    clearTask(recorder, slot, { actor: how.actor, fresh: isWanted.has(slot), more: i < all.length - 1 }),
+  );
+  removeMaps(recorder, runs.id[run] as RunId, fed, how.actor);
+  return null;
+}
+
+/** Their hooks, teardowns and undos run again as well; and those of a run that is to go on, when it ends the next time. */
+function withClosers(state: State, run: number, wanted: readonly number[]): readonly number[] {
+  const { closing } = state.runs.versionOf(run).graph;
+  if (closing === null || wanted.length === 0) return wanted;
+  const behind = new Set(closing.reach(wanted.map((slot) => specNoOf(state, slot))));
+  if (state.runs.phase[run] !== OPEN) {
+    for (const { no, undoes } of closing.ofRun) {
+      behind.add(no);
+      // What was undone is not done any more, whatever its row says.
+      if (undoes !== undefined && state.tasks.state[slotOf(state, run, no)] === SUCCEEDED) behind.add(undoes);
+    }
+  }
+  const all = new Set(wanted);
+  for (const no of behind) {
+    const slot = slotOf(state, run, no);
+    if (state.tasks.state[slot] !== RUNNING && isClearable(state, slot)) all.add(slot);
+  }
+  return [...all];
+}
+
+/**
+ * Opens a run that has ended. A failure that closed it has stopped others in their course: they go on as well, and are to be
+ * cleared with the rest.
+ */
+export function reopenFor(recorder: Recorder, run: number, actor: Actor, retryNo = 0): readonly number[] {
+  const { state } = recorder;
+  if (state.runs.phase[run] === OPEN) return [];
+  reopenRun(recorder, run, actor, retryNo);
+  const stopped: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot] === CANCELLED && hasOwnState(state, slot)) stopped.push(slot);
+  });
+  return stopped;
+}
+
+/** Failures that would close the run again at once, were only these tasks to run again. */
+export function failuresLeft(state: State, run: number, without: ReadonlySet<number>): number[] {
+  const { runs, tasks } = state;
+  const { graph } = runs.versionOf(run);
+  if (!graph.isFailFast) return [];
+  const behind = new Set(graph.reach([...without].map((slot) => specNoOf(state, slot))));
+  const left: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    const code = tasks.state[slot];
+    if ((code !== FAILED && code !== STOPPED) || without.has(slot)) return;
+    // A condition without an answer is looked at again behind a task that runs again.
+    if (hasOwnState(state, slot) || !behind.has(specNoOf(state, slot))) left.push(slot);
+  });
+  return left;
+}
+
+/** One that only waits keeps what is left of its budgets, unless it is given fresh ones (I39). */
+export function clearTask(
+  recorder: Recorder,
+  slot: number,
+  { actor, fresh, more }: { readonly actor: Actor; readonly fresh: boolean; readonly more: boolean },
+): void {
+  const { state } = recorder;
+  const { tasks, runs, now } = state;
+  const from = rowStateOf(state, slot);
+  const isFresh = fresh || from !== 'retrying';
+  recorder.record({
+    kind: 'TaskCleared',
+    runId: runs.id[tasks.run[slot]!] as RunId,
+    taskNo: taskNoOf(state, slot),
+    attemptNo: tasks.attemptNo[slot] as AttemptNo,
+    fence: tasks.fence[slot] as Fence,
+    from,
+    freshBudget: isFresh,
+    more,
+    actor,
+    at: now,
+    // What an attempt needs of memory it needs, whoever asked for it.
+    ...(isFresh ? noting(notesOf(state, slot), { counts: undefined }) : NO_NOTES),
+  });
+}
+
+const ROW_STATES: ReadonlyMap<number, ClearedFrom> = new Map([
+  [SUCCEEDED, 'succeeded'],
+  [FAILED, 'failed'],
+  [SKIPPED, 'skipped'],
+  [STOPPED, 'stopped'],
+]);
+
+/** A task that waited for a retry when its run was closed is cancelled, and its row still says that it waits. */
+function rowStateOf({ tasks }: State, slot: number): ClearedFrom {
+  return ROW_STATES.get(tasks.state[slot]!) ?? (tasks.retryAt[slot] !== 0 ? 'retrying' : 'cancelled');
+}
+
+function isClearable(state: State, slot: number): boolean {
+  const code = state.tasks.state[slot]!;
+  if (code === RUNNING || code === RETRYING) return true;
+  return code >= SUCCEEDED && code !== CANCELLED && hasOwnState(state, slot);
+}
+
+/** It has begun, and not ended: with a worker, or waiting for another run. */
+export function isBusy(code: number): boolean {
+  return code === RUNNING || code === WAITING;
+}
+
+const NAMED = 10;
+
+export function naming(state: State, slots: readonly number[]): string {
+  const names = slots.slice(0, NAMED).map((slot) => {
+    return `${taskSpecOf(state, slot).name} (${TASK_STATE_NAMES[state.tasks.state[slot]!]})`;
+  });
+  return names.join(', ') + (slots.length > NAMED ? ` and ${slots.length - NAMED} more` : '');
+}

@@ -1,0 +1,34 @@
+/** Nothing new of a run, or of one of its tasks, is claimed; what runs goes on, and so does time. */
+import { type Answer, DONE, refuse, type SetPaused } from '../command.ts';
+import type { Actor, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { OPEN } from '../run/run-table.ts';
+import { slotOf } from '../run/task-slots.ts';
+import { isWatched } from '../timer/watch-pause.ts';
+import { findRun } from './by-hand.ts';
+
+export function setPaused(recorder: Recorder, command: SetPaused): Answer {
+  const { state } = recorder;
+  const { runs } = state;
+  const run = findRun(recorder, command);
+  if (typeof run !== 'number') return run;
+  const { runId, taskNo, paused, actor } = command;
+  if (taskNo !== null && slotOf(state, run, taskNo) < 0) return refuse('TASK_NOT_FOUND', String(taskNo));
+  const known = runs.pauses.get(run)?.get(taskNo) ?? null;
+  // Doing it twice is doing it once; one that would end by itself is made to stay.
+  const isSo = paused ? known !== null && known.until === null : known === null;
+  if (isSo) return DONE;
+  if (runs.phase[run] !== OPEN) return refuse('RUN_ENDED', 'ended');
+  recorder.record({ kind: 'PauseSet', runId, taskNo, paused, until: null, actor, at: state.now });
+  return DONE;
+}
+
+const SYSTEM = 'system' as Actor;
+
+/** Its time is up, and nobody has made it another one since. */
+export function endPause(recorder: Recorder, runId: RunId, until: number): void {
+  const { state } = recorder;
+  const run = state.runs.find(runId);
+  if (run < 0 || !isWatched(state, run, until) || state.runs.phase[run] !== OPEN) return;
+  recorder.record({ kind: 'PauseSet', runId, taskNo: null, paused: false, until: null, actor: SYSTEM, at: state.now });
+}

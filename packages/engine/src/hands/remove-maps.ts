@@ -1,0 +1,48 @@
+/** Maps that run over something that is to come anew: their instances are no longer part of the run (I34). */
+import type { Actor, RunId } from '../ids.ts';
+import type { Expansion } from '../map/run-maps.ts';
+import type { Recorder } from '../recorder.ts';
+import { taskNoOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { specIn, visitNear } from '../task/field.ts';
+import { fieldOf } from '../task/move.ts';
+
+/** Those that are fed by one of these tasks, and are themselves among what was chosen; of nested ones the outermost. */
+export function mapsFedBy(
+  state: State,
+  run: number,
+  cleared: readonly number[],
+  chosen: readonly number[],
+): Expansion[] {
+  const field = fieldOf(state, run);
+  const { maps, graph } = field;
+  if (maps === null) return [];
+  const isChosen = new Set(chosen.map((slot) => taskNoOf(state, slot) as number));
+  const found = new Set<Expansion>();
+  for (const slot of cleared) {
+    const no = taskNoOf(state, slot);
+    for (const spec of graph.maps?.fed.get(specIn(field, no)) ?? []) {
+      visitNear(field, no, spec, (placeholder) => {
+        const expansion = isChosen.has(placeholder) ? maps.expansionOf(placeholder) : undefined;
+        if (expansion !== undefined) found.add(expansion);
+      });
+    }
+  }
+  const inside = new Set([...found].flatMap((one) => maps.within(one).filter((other) => other !== one)));
+  return [...found].filter((one) => !inside.has(one));
+}
+
+/** The numbers of all that goes with them. */
+export function tasksWithin(state: State, run: number, expansions: readonly Expansion[]): Set<number> {
+  const maps = state.runs.mapsOf(run);
+  const gone = new Set<number>();
+  for (const { firstNo, unfolded, group } of expansions.flatMap((one) => maps?.within(one) ?? [])) {
+    for (let offset = 0; offset < unfolded * group.members.length; offset++) gone.add(firstNo + offset);
+  }
+  return gone;
+}
+
+export function removeMaps(recorder: Recorder, runId: RunId, expansions: readonly Expansion[], actor: Actor): void {
+  const { now } = recorder.state;
+  for (const { firstNo } of expansions) recorder.record({ kind: 'MapRemoved', runId, firstNo, actor, at: now });
+}
