@@ -24,7 +24,7 @@ test('the folder has these dags, and all compile', async () => {
   expect(problems).toEqual([]);
   const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml', 'resume'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
-  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies].sort());
+  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies, 'saga', 'teardown'].sort());
 });
 
 test('their types are right', async () => {
@@ -59,6 +59,29 @@ test('resume does each part once, whichever attempt does it', async () => {
   expect(resume.task('copy').output).toEqual({ parts: 6, by: [1, 1, 2, 2, 3, 3] });
   const told = resume.task('copy').attempts.flatMap(({ progress }) => progress.map(({ note }) => note));
   expect(told).toEqual([1, 2, 3, 4, 5, 6].map((part) => `${part} of 6 parts`));
+});
+
+test.each([
+  [null, 'succeeded', 'succeeded'],
+  [{ fails: true }, 'failed', 'upstream_failed'],
+])('teardown drops its database, with %j as well', async (params, outcome, report) => {
+  const teardown = await tryExample('teardown', params);
+  expect(teardown.outcome).toBe(outcome);
+  expect(teardown.task('report').state).toBe(report);
+  expect(teardown.task('drop-database').output).toMatch(/^dropped scratch_/);
+});
+
+test('saga undoes what it did, the newest first, and tells somebody', async () => {
+  const saga = await tryExample('saga', { order: 7, inStock: false });
+  expect(saga.outcome).toBe('failed');
+  expect(saga.task('pay:undo').output).toBe('payment 7 is paid back');
+  expect(saga.task('reserve:undo').output).toBe('seat 7 is free again');
+  const endOf = (name: string) => saga.task(name).attempts.at(-1)?.endedAt.getTime() ?? 0;
+  expect(endOf('pay:undo')).toBeLessThanOrEqual(endOf('reserve:undo'));
+  expect(saga.task('run:on_failure').state).toBe('succeeded');
+  const fine = await tryExample('saga', { order: 7, inStock: true });
+  expect(fine.outcome).toBe('succeeded');
+  expect(fine.task('pay:undo').state).toBe('skipped');
 });
 
 test('flaky succeeds at its third attempt', async () => {

@@ -24,7 +24,14 @@ test('every file of the guide to graphs compiles', async () => {
   const files = await filesOf(new URL('../../../docs/guides/graphs.md', import.meta.url));
   const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
   expect(problems).toEqual([]);
-  expect(dags.map(({ name }) => name)).toEqual(['import', 'nightly', 'orders']);
+  expect(dags.map(({ name }) => name)).toEqual(['cluster', 'import', 'nightly', 'orders']);
+});
+
+test('every file of the guide to failures compiles', async () => {
+  const files = await filesOf(new URL('../../../docs/guides/failures.md', import.meta.url));
+  const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
+  expect(problems).toEqual([]);
+  expect(dags.map(({ name }) => name)).toEqual(expect.arrayContaining(['booking', 'loud']));
 });
 
 const README = new URL('../../../README.md', import.meta.url);

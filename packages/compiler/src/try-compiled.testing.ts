@@ -4,33 +4,33 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { toDagSpec } from '@signalbox/protocol';
 import type { Handler, HandlerContext } from '@signalbox/sdk';
 import { type Stub, type TestRun, testRun } from '@signalbox/sdk/testing';
 import type { CompiledDag } from './compiled.ts';
 import { makeFolder } from './folder.testing.ts';
-
-type Task = CompiledDag['definition']['tasks'][number];
 
 export async function tryCompiled(dag: CompiledDag, params: unknown = null): Promise<TestRun> {
   const folder = await makeFolder({ 'bundle.mjs': dag.bundle?.code.toString() ?? 'export const functions = {};' });
   const { functions } = (await import(pathToFileURL(join(folder, 'bundle.mjs')).href)) as {
     functions: Record<string, Handler>;
   };
+  // Of the spec: undos and hooks are tasks as well.
   const stubs = Object.fromEntries(
-    dag.definition.tasks.map((task): [string, Stub] => [
-      task.name,
-      task.function === undefined ? (context) => runProcess(task, context) : (functions[task.function] as Stub),
+    toDagSpec(dag.definition).spec.tasks.map(({ name, handler, work }): [string, Stub] => [
+      name,
+      work?.kind === 'process' ? (context) => runProcess(work.run, context) : (functions[handler] as Stub),
     ]),
   );
   return testRun(dag.definition, { params, stubs });
 }
 
 /** As a worker would: inputs as variables, the output in a file. */
-async function runProcess(task: Task, { inputs }: HandlerContext): Promise<unknown> {
+async function runProcess(run: string | readonly string[], { inputs }: HandlerContext): Promise<unknown> {
   const output = join(await makeFolder(), 'output.json');
   const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, String(value)]);
   const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
-  const [program, ...args] = Array.isArray(task.run) ? task.run : ['sh', '-c', task.run ?? ''];
+  const [program, ...args] = typeof run === 'string' ? ['sh', '-c', run] : run;
   await promisify(execFile)(program as string, args, { env });
   return readFile(output, 'utf8').then(JSON.parse, () => null);
 }

@@ -25,7 +25,8 @@ const TASK_MEANING: Record<StateName, string> = {
 
 const PHASE_MEANING: Record<RunPhase, string> = {
   open: 'its tasks may run; no outcome yet',
-  closing: 'the outcome is fixed; what still runs is being ended; it counts against limits',
+  closing:
+    'the outcome is fixed; ordinary tasks that still run are being ended; teardowns, undos and hooks run; it counts against limits',
   ended: 'nothing of it runs, waits or holds a slot',
 };
 
@@ -77,6 +78,7 @@ export function statesPage(): string {
       ['outcome', 'meaning'],
       RUN_OUTCOMES.map((outcome) => [`\`${outcome}\``, RUN_OUTCOME_MEANING[outcome]]),
     ),
+    'Teardowns, undos and hooks change no outcome, whatever becomes of them. They are `skipped` where there is nothing for them to do, and `cancelled` only by a cancel with force.',
     'A run that makes decisions about it go wrong twice is _set aside_: it stays as it is, is shown, and nothing touches it until a person does.',
     '',
   ]
