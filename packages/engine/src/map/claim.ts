@@ -1,7 +1,7 @@
 /** What the assignment of a task says in a dag with maps: which items it is for, and where the outputs upstream are. */
 import type { MapPlace, NumberRange, SendAssignment, TaskOutputs } from '../effect.ts';
 import { type Field, slotIn, specIn } from '../task/field.ts';
-import { FAILED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
+import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { picksOf, resolveMap } from './resolve.ts';
 import { type Expansion, numberIn } from './run-maps.ts';
 
@@ -37,7 +37,10 @@ function statesOf(field: Field, up: number, spec: number): { hasSucceeded: boole
     return { hasSucceeded: succeeded > 0, hasFailed: failed + upstreamFailed > 0 };
   }
   const code = field.columns.state[slotIn(field, up)];
-  return { hasSucceeded: code === SUCCEEDED, hasFailed: code === FAILED || code === UPSTREAM_FAILED };
+  return {
+    hasSucceeded: code === SUCCEEDED,
+    hasFailed: code === FAILED || code === UPSTREAM_FAILED || code === STOPPED,
+  };
 }
 
 function outputsOf(field: Field, up: number): TaskOutputs {

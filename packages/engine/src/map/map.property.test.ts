@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Command } from '../command.ts';
 import type { Expression } from '../dag/expression.ts';
 import { Graph } from '../dag/graph.ts';
 import { type DagSpec, FAILURE_POLICIES, type GroupSpec, type MapSource } from '../dag/spec.ts';
-import { forEachSlot } from '../run/task-slots.ts';
-import { type Attempt, reportOf, type Scenario, scenario } from '../scenario.ts';
+import { mapsFedBy, removeMaps, tasksWithin } from '../hands/remove-maps.ts';
+import { stopAttempt } from '../hands/stop-attempt.ts';
+import { Recorder } from '../recorder.ts';
+import { forEachSlot, slotOf } from '../run/task-slots.ts';
+import { type Attempt, reportOf, type Scenario, scenario, TENANT } from '../scenario.ts';
 import { deriveTasks } from '../task/derive.ts';
 import { slotIn } from '../task/field.ts';
-import { TASK_STATE_NAMES } from '../task/task-table.ts';
+import { RUNNING, TASK_STATE_NAMES } from '../task/task-table.ts';
 import { TRIGGER_RULES } from '../task/trigger.ts';
 import { type NaiveEnd, naiveName, naiveNodes } from '../testing/naive-states.ts';
 import { dag, task } from '../testing/specs.ts';
@@ -180,8 +184,51 @@ function endOf(spec: DagSpec, all: readonly Ending[], name: string): NaiveEnd {
   return { state: 'succeeded', output: outputOf(spec, numbers[0]!, ending) };
 }
 
+/** What a map runs over is to come anew: its instances are gone, with what they have come to. */
+function removeSome(box: Scenario, pick: number, ended: Map<string, NaiveEnd>, running: Attempt[]): void {
+  const { state } = box;
+  const sources = [...(state.runs.versionOf(state.runs.find(box.lastRun())).graph.maps?.fed.keys() ?? [])];
+  const [run, source] = [state.runs.find(box.lastRun()), sources[pick % sources.length]];
+  if (source === undefined) return;
+  const before = liveStates(box);
+  const recorder = new Recorder(state);
+  const slots: number[] = [];
+  forEachSlot(state, run, (slot) => slots.push(slot));
+  const fed = mapsFedBy(state, run, [slotOf(state, run, source)], slots);
+  const gone = tasksWithin(state, run, fed);
+  for (const slot of slots) {
+    if (gone.has(state.tasks.no[slot]!) && state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, box.actor);
+  }
+  removeMaps(recorder, box.lastRun(), fed, box.actor);
+  box.node.store.commit(recorder.changes, 0);
+  const after = liveStates(box);
+  for (const name of before.keys()) if (!after.has(name)) ended.delete(name);
+  for (const attempt of running.splice(0)) if (after.has(nameOf(attempt))) running.push(attempt);
+}
+
+function retrySome(box: Scenario, pick: number, ended: Map<string, NaiveEnd>): void {
+  const failed = [...ended].filter(([, { state }]) => state === 'failed').map(([name]) => name);
+  const name = failed[pick % Math.max(1, failed.length)];
+  if (name === undefined) return;
+  expect(box.node.decide([retryOf(box, name)]).answers[0]).toMatchObject({ ok: true });
+  ended.delete(name);
+}
+
+const retryOf = (box: Scenario, name: string): Command => ({
+  kind: 'RetryTask',
+  tenantId: TENANT,
+  runId: box.lastRun(),
+  taskNo: box.taskNo(`t${name}`),
+  actor: box.actor,
+});
+
 /** All that is ready runs at once, one ends at a time, some before the maps are unfolded; some ends come with a new owner. */
-function play(one: Case, picks: readonly number[], onStep: (box: Scenario, ended: Map<string, NaiveEnd>) => void) {
+function play(
+  one: Case,
+  picks: readonly number[],
+  onStep: (box: Scenario, ended: Map<string, NaiveEnd>) => void,
+  byHand = false,
+) {
   const { spec, unfoldPerStep } = one;
   const box = scenario({
     dag: spec,
@@ -217,10 +264,23 @@ function play(one: Case, picks: readonly number[], onStep: (box: Scenario, ended
       if (isOver(box)) ended.delete(nameOf(other));
     }
     if (pick % 7 === 0) box.killOwner();
+    if (byHand && pick % 5 === 0 && !isOver(box)) removeSome(box, pick, ended, running);
+    if (byHand && pick % 4 === 0 && !isOver(box)) retrySome(box, pick, ended);
     box.node.work();
   }
   for (const attempt of running) box.report(attempt, 'cancelled');
   return { box, ended };
+}
+
+function expectNaive(box: Scenario, spec: DagSpec, ended: ReadonlyMap<string, NaiveEnd>): void {
+  if (isOver(box)) return;
+  const running = new Map(ended);
+  for (const [name, state] of liveStates(box)) {
+    if (state === 'open') running.set(name, { state: 'open', output: null });
+  }
+  const wanted = sorted(naiveNodes(spec, running, PARAMS));
+  expect(sorted(liveStates(box))).toEqual(wanted);
+  expect(sorted(storedStates(box, spec))).toEqual(wanted);
 }
 
 describe('any dag with groups and maps, also in each other', () => {
@@ -228,17 +288,20 @@ describe('any dag with groups and maps, also in each other', () => {
     fc.assert(
       fc.property(cases, (one) => {
         const { spec } = one;
-        play(one, one.picks, (box, ended) => {
-          if (isOver(box)) return;
-          const running = new Map(ended);
-          for (const [name, state] of liveStates(box))
-            if (state === 'open') running.set(name, { state: 'open', output: null });
-          const wanted = sorted(naiveNodes(spec, running, PARAMS));
-          expect(sorted(liveStates(box))).toEqual(wanted);
-          expect(sorted(storedStates(box, spec))).toEqual(wanted);
-        });
+        play(one, one.picks, (box, ended) => expectNaive(box, spec, ended));
       }),
       { numRuns: 150 },
+    );
+  });
+
+  test('is so too when instances are tried again by hand, and maps are removed and expand anew (I32, I37)', () => {
+    fc.assert(
+      fc.property(cases, ({ spec, ...one }) => {
+        const continued = { ...one, spec: { ...spec, onFailure: 'continue' as const } };
+        const check = (box: Scenario, ended: Map<string, NaiveEnd>) => expectNaive(box, continued.spec, ended);
+        play(continued, continued.picks, check, true);
+      }),
+      { numRuns: 80 },
     );
   });
 

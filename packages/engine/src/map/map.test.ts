@@ -241,3 +241,54 @@ describe('an instance', () => {
     ]);
   });
 });
+
+describe('a map whose source comes anew', () => {
+  test('is removed with all that was decided by it, and expands again under new numbers (I37)', () => {
+    const box = scenario({ dag: fanned({ onFailure: 'skip_failed' }) });
+    give(box, 'list', [1, 2, 3]);
+    const [first, second] = [box.claim('work[0]'), box.claim('work[1]')];
+    box.report(first, 'permanent');
+    expect(box.clear(['list'], { downstream: true })).toMatchObject({ ok: false, code: 'TASK_BUSY' });
+    expect(box.clear(['list'], { downstream: true, force: true })).toMatchObject({ ok: true });
+    expect(box.worker().killed.map(({ claim }) => claim.taskNo)).toEqual([4]);
+    expect(box.task('work').state).toBe('blocked');
+    expect(box.task('sum').state).toBe('blocked');
+    // A report of what was removed is late.
+    expect(box.report(second, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
+    give(box, 'list', [1, 2, 3]);
+    expect(box.changes('MapExpanded').map(({ firstNo }) => firstNo)).toEqual([3, 6]);
+    box.killOwner();
+    for (const no of [0, 1, 2]) expect(box.report(box.claim(`work[${no}]`), 'succeeded')).toEqual(accepted);
+    expect(box.task('work').state).toBe('succeeded');
+    give(box, 'sum', 1);
+    // The failure of the instance that was removed is history.
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(box.node.store.runsStored()[0]!.tasks.map(({ taskNo }) => taskNo)).toEqual([0, 2, 3, 4, 6, 7, 8]);
+  });
+
+  test('takes the maps in its instances along', () => {
+    const box = scenario({
+      dag: dag(
+        [
+          task('list', [], LIST),
+          task('pages', [], { group: 0, ...LIST }),
+          task('page', [], { group: 1 }),
+          task('end', [2]),
+        ],
+        { groups: [group('books', mapOf(overTask(0))), group('pages', mapOf(overTask(1)), 0)] },
+      ),
+    });
+    give(box, 'list', [1, 2]);
+    const both = [box.claim('pages[0]'), box.claim('pages[1]')];
+    for (const one of both) box.report(one, 'succeeded', { output: '[1,2]' });
+    box.report(box.claim('page[0][0]'), 'succeeded');
+    expect(box.clear(['list'], { downstream: true })).toMatchObject({ ok: true });
+    give(box, 'list', [1, 2]);
+    expect(box.task('page').state).toBe('expanded');
+    const again = [box.claim('pages[0]'), box.claim('pages[1]')];
+    for (const one of again) box.report(one, 'succeeded', { output: '[1]' });
+    box.killOwner();
+    for (const name of ['page[0][0]', 'page[1][0]']) box.report(box.claim(name), 'succeeded');
+    box.claim('end');
+  });
+});

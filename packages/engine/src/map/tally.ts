@@ -1,6 +1,6 @@
 /** What has become of the instances of a mapped task, taken together: what its placeholder shows once all have ended. */
 import { type Field, hasEnded, slotIn, specIn } from '../task/field.ts';
-import { EXPANDED, FAILED, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
+import { EXPANDED, FAILED, SKIPPED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import type { Expansion, Tally } from './run-maps.ts';
 
 /**
@@ -27,7 +27,7 @@ const NONE: readonly number[] = [];
 
 function add(all: Tally, code: number, by: 1 | -1): void {
   if (code === SUCCEEDED) all.succeeded += by;
-  else if (code === FAILED) all.failed += by;
+  else if (code === FAILED || code === STOPPED) all.failed += by;
   else if (code === UPSTREAM_FAILED) all.upstreamFailed += by;
   else all.skipped += by;
 }
