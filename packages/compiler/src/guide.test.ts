@@ -17,7 +17,16 @@ test('every file of the guide compiles', async () => {
   const files = await filesOf(GUIDE);
   const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
   expect(problems).toEqual([]);
-  expect(dags.map(({ name }) => name)).toEqual(['coffee-yaml', 'coffee', 'load-yaml', 'load', 'notify-yaml', 'notify']);
+  expect(dags.map(({ name }) => name)).toEqual([
+    'coffee-yaml',
+    'coffee',
+    'fetch-yaml',
+    'load-yaml',
+    'load',
+    'notify-yaml',
+    'notify',
+    'report-yaml',
+  ]);
 });
 
 test('every file of the guide to graphs compiles', async () => {

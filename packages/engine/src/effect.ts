@@ -44,6 +44,13 @@ export interface MapClaim {
   readonly upstream: readonly TaskOutputs[];
 }
 
+/** Of the run itself. `window`: the instant that a schedule made it for. */
+export interface RunInfo {
+  readonly createdAt: Instant;
+  readonly priority: Priority;
+  readonly window: Instant | null;
+}
+
 export interface SendAssignment {
   readonly kind: 'SendAssignment';
   readonly gateway: NodeId;
@@ -72,6 +79,8 @@ export interface SendAssignment {
   readonly memoryBytes: number;
   /** What a hook is told; null for any other task. */
   readonly news: HookNews | null;
+  /** Null unless the task looks at it. */
+  readonly runInfo: RunInfo | null;
   /** What an earlier attempt has left for this one; the host fetches it. */
   readonly checkpoint: CheckpointRef | null;
 }
@@ -111,6 +120,7 @@ export interface SendCall {
   readonly specNo: TaskNo;
   readonly map: MapClaim | null;
   readonly hasParams: boolean;
+  readonly runInfo: RunInfo | null;
   readonly succeededUpstream: readonly number[];
   readonly failedUpstream: readonly number[];
   readonly missingUpstream: readonly number[];

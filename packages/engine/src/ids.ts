@@ -73,6 +73,11 @@ export function shardOfUid(uid: RunUid): ShardNo {
   return Number.parseInt(uid.slice(34), 16) as ShardNo;
 }
 
+/** The instant that a uid was made for. */
+export function instantOfUid(uid: RunUid): Instant {
+  return Number.parseInt(uid.slice(0, 8) + uid.slice(9, 13), 16) as Instant;
+}
+
 /** The uid of item `index` of a batch whose first item has the uid `first`. */
 export function uidOfItem(first: RunUid, index: number): RunUid {
   return (first.slice(0, 30) + index.toString(16).padStart(4, '0') + first.slice(34)) as RunUid;

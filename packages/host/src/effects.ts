@@ -12,6 +12,7 @@ import type { Payloads } from './payloads.ts';
 import type { Peers } from './peer/peers.ts';
 import type { Assignment, Log, Tokens } from './ports.ts';
 import type { Router } from './router.ts';
+import { toldOfRun } from './run-info.ts';
 
 export interface EffectPorts {
   readonly self: NodeId;
@@ -162,6 +163,7 @@ export class Effects {
       references: seen.references,
       failedUpstream: effect.failedUpstream.map(nameOf),
       missingUpstream: effect.missingUpstream.map(nameOf),
+      runInfo: effect.runInfo === null ? '' : JSON.stringify(toldOfRun(effect.runInfo)),
       map,
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
       memoryBytes: effect.memoryBytes,

@@ -15,6 +15,7 @@ import type {
   TenantId,
   WorkerId,
 } from '@signalbox/engine';
+import type { ToldOfRun } from './run-info.ts';
 
 export interface Clock {
   /** May jump, may differ from other nodes'. */
@@ -55,6 +56,8 @@ export interface VisibleOutputs {
   readonly upstream: ReadonlyMap<string, string>;
   /** Names of upstream tasks that did not succeed. */
   readonly absent: readonly string[];
+  /** Of the run itself. */
+  readonly run: { readonly id: string; readonly dag: string } & Partial<ToldOfRun>;
 }
 
 /** The params of a child run, as JSON text, from what its task says of them; or why there are none that it could be given. */
@@ -140,6 +143,8 @@ export interface Assignment {
   readonly failedUpstream: readonly string[];
   /** Names of tasks that it needs and that were skipped, or have not ended. */
   readonly missingUpstream: readonly string[];
+  /** JSON about the run; empty unless the task looks at it. */
+  readonly runInfo: string;
   /** The maps that the task is in, outermost first, with the items that it runs for. */
   readonly map: readonly MapPlace[];
   /** JSON that an earlier attempt has left; empty when there is none. */

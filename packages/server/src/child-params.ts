@@ -7,6 +7,7 @@ import {
   findInput,
   jsonFault,
   MAX_PARAMS_BYTES,
+  missingIn,
   type ParamsSchema,
 } from '@signalbox/protocol';
 
@@ -15,12 +16,21 @@ export const childParams: ChildParams = (work, visible, schema) => {
   const upstream: Record<string, unknown> = Object.create(null);
   for (const [name, text] of visible.upstream) upstream[name] = JSON.parse(text);
   const params: unknown = visible.params === null ? null : JSON.parse(visible.params);
-  const roots = { params, upstream, absent: visible.absent, map: [] };
+  const { id, dag, createdAt, priority, window } = visible.run;
+  const run = {
+    'run.id': id,
+    'run.dag': dag,
+    'run.createdAt': createdAt,
+    'run.priority': priority,
+    'window.at': window,
+  };
+  const roots = { params, upstream, absent: visible.absent, map: [], run };
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, source] of Object.entries(inputs ?? {})) {
     const found = findInput(source, roots);
-    if (found === undefined && source.from !== 'value') {
-      const { reference, cause } = describeInput(source);
+    const missing = found === undefined ? missingIn(source, roots) : null;
+    if (missing !== null) {
+      const { reference, cause } = describeInput(missing);
       return { ok: false, error: `Input ${name} is ${reference}, and there is nothing. ${cause}` };
     }
     given[name] = found;

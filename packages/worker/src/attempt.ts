@@ -11,7 +11,7 @@ import { AttemptStopped, type HandlerContext, type Log, type StopReason } from '
 import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
 import { logLine } from './child/log-line.ts';
 import type { Execution } from './executors/port.ts';
-import { resolveInputs } from './inputs.ts';
+import { type InputRoots, resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
@@ -19,6 +19,7 @@ import { type Mask, NO_MASK } from './logs/mask.ts';
 import { readUpstream } from './outputs/upstream.ts';
 import { type MapItem, readMap } from './read-map.ts';
 import { secretOf } from './secrets.ts';
+import { filled, filledText, type TextPlace } from './texts.ts';
 import { NO_SECRETS, type Work } from './work.ts';
 
 /** Fences of a task never repeat, so that run, task and fence name a claim. */
@@ -227,10 +228,38 @@ export class AttemptContext implements HandlerContext {
   }
 
   get inputs(): Readonly<Record<string, unknown>> {
+    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, this.#roots());
+    return this.#inputs;
+  }
+
+  #roots(): InputRoots {
     const { params, upstream, failedUpstream, map } = this;
     const absent = [...failedUpstream, ...this.#assignment.missingUpstream];
-    this.#inputs ??= resolveInputs(this.#work?.shape.inputs, { params, upstream, absent, map });
-    return this.#inputs;
+    return { params, upstream, absent, map, run: this.#runFields() };
+  }
+
+  #runFields(): InputRoots['run'] {
+    const { run, dag, runInfo } = this.#assignment;
+    const told = runInfo === '' ? {} : (JSON.parse(runInfo) as Readonly<Record<string, unknown>>);
+    return {
+      'run.id': run,
+      'run.dag': dag,
+      'run.createdAt': told.createdAt,
+      'run.priority': told.priority,
+      'window.at': told.window,
+    };
+  }
+
+  /** A text of the work with its references filled in, or as it was written where it has none. */
+  text(at: string, place: TextPlace, written: string): string {
+    const template = this.#work?.shape.fill?.[at];
+    return template === undefined ? written : filledText(template, place, this.#work, this.#roots());
+  }
+
+  /** The same for a value of any kind. */
+  value(at: string, place: TextPlace, written: unknown): unknown {
+    const template = this.#work?.shape.fill?.[at];
+    return template === undefined ? written : filled(template, place, this.#work, this.#roots());
   }
 
   /** For executors, which bring questions here from where the attempt runs. */

@@ -1,5 +1,5 @@
 /** What a task's references point to, once the tasks that it needs have ended. */
-import { describeInput, findInput, type InputRoots, type InputSource } from '@signalbox/protocol';
+import { describeInput, findInput, type InputRoots, type InputSource, missingIn } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 
 export type { InputRoots } from '@signalbox/protocol';
@@ -17,7 +17,9 @@ export function resolveInputs(
 
 function resolve(name: string, source: InputSource, roots: InputRoots): unknown {
   const found = findInput(source, roots);
-  if (found !== undefined || source.from === 'value') return found;
-  const { reference, cause } = describeInput(source);
-  throw new PermanentError(`Input ${name} is ${reference}, and there is nothing. ${cause}`);
+  const missing = found === undefined ? missingIn(source, roots) : null;
+  if (missing === null) return found;
+  const { reference, cause } = describeInput(missing);
+  const is = source.from === 'template' ? 'has' : 'is';
+  throw new PermanentError(`Input ${name} ${is} ${reference}, and there is nothing. ${cause}`);
 }

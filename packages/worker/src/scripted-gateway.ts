@@ -178,6 +178,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     softTimeoutMs: 0,
     stuckMs: 0,
     references: [],
+    runInfo: '',
     ...different,
   };
 }

@@ -1,5 +1,5 @@
 /** What an assignment says is to be done, with the secrets that the task names. */
-import { secretsIn, type WorkShape } from '@signalbox/protocol';
+import { sourcesIn, type WorkShape } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import { Mask, NO_MASK } from './logs/mask.ts';
 import type { Secrets } from './secrets.ts';
@@ -28,10 +28,8 @@ export function readWork(text: string, secrets: Secrets): Work {
   return { shape, secrets: found, mask: new Mask(found.values()) };
 }
 
-function namesInTexts(shape: WorkShape): string[] {
-  const texts = shape.kind === 'process' ? shape.env : shape.kind === 'http' ? shape.headers : undefined;
-  return Object.values(texts ?? {}).flatMap((text) => {
-    const found = secretsIn(text);
-    return 'names' in found ? found.names : [];
-  });
+function namesInTexts({ fill = {} }: WorkShape): string[] {
+  return Object.values(fill).flatMap((template) =>
+    [...sourcesIn(template)].flatMap((source) => (source.from === 'secret' ? [source.name] : [])),
+  );
 }

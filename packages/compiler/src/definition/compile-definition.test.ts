@@ -120,7 +120,7 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     /no task none/,
     null,
   ],
-  ['half a reference', two('    run: x\n    inputs: { n: "a ${{ params.b }}" }'), '7:18', /whole value/, null],
+  ['half a reference', two('    run: x\n    inputs: { n: "a ${{ params.b" }'), '7:18', /not closed/, null],
   [
     'a name twice',
     'name: a\ntasks:\n  - name: one\n    run: x\n  - name: one\n    run: y',

@@ -62,6 +62,8 @@ export interface TaskSpec {
   /** Unique within the dag. */
   readonly name: string;
   readonly handler: string;
+  /** The worker is told about the run itself, too. */
+  readonly runInfo?: true;
   /** What a worker is told beside the handler's name. The engine never looks inside. */
   readonly work?: object;
   readonly queue: QueueName;

@@ -11,6 +11,7 @@ import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
 import { mappedClaim } from '../map/claim.ts';
 import type { Recorder } from '../recorder.ts';
+import { runInfoOf } from '../run/run-info.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
 import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -121,7 +122,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
 
 type Visible = Pick<
   SendAssignment,
-  'specNo' | 'map' | 'hasParams' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'
+  'specNo' | 'map' | 'hasParams' | 'runInfo' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'
 >;
 
 /** What a task may see of its run when it begins. */
@@ -129,12 +130,16 @@ export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
   const { graph } = state.runs.versionOf(run);
   const slot = slotOf(state, run, taskNo);
   const specNo = specNoOf(state, slot);
-  const hasParams = state.runs.has(run, HAS_PARAMS);
+  const about = {
+    specNo,
+    hasParams: state.runs.has(run, HAS_PARAMS),
+    runInfo: state.runs.versionOf(run).task(specNo).runInfo === true ? runInfoOf(state, run) : null,
+  };
   // In a plain graph nothing begins whose upstream has not succeeded; what is tried again may find it cleared meanwhile.
   const isSure = graph.isPlain && state.tasks.fence[slot]! <= 1;
-  if (isSure) return { specNo, hasParams, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
+  if (isSure) return { ...about, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
   const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(fieldOf(state, run), taskNo);
-  return { specNo, hasParams, ...seen };
+  return { ...about, ...seen };
 }
 
 type Upstream = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'>;

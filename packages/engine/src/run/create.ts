@@ -3,7 +3,17 @@ import { assert } from '../assert.ts';
 import { bitsOf } from '../chance.ts';
 import type { RunCreated } from '../change.ts';
 import type { Dag } from '../dag/dag-table.ts';
-import { type Actor, type Instant, makeRunUid, nextRunId, type RunId, type VersionNo } from '../ids.ts';
+import {
+  type Actor,
+  type DagId,
+  type Instant,
+  makeRunUid,
+  nextRunId,
+  type RunId,
+  type RunUid,
+  type ShardNo,
+  type VersionNo,
+} from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { readParamFacts } from '../task/facts.ts';
@@ -46,13 +56,12 @@ const SCHEDULE = 'schedule' as Actor;
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
   assert(dag !== undefined, 'a due schedule has its dag in memory');
-  // The window is the run's name: the same window gives the same uid, whoever decides it (I1).
-  const uid = makeRunUid(
-    dag.shard,
-    firesAt,
-    bitsOf(48, schedule.dagId, firesAt, 11),
-    bitsOf(26, schedule.dagId, firesAt, 12),
-  );
+  const uid = uidOfWindow(dag.shard, schedule.dagId, firesAt);
   const { priority, defaultParams: params = null } = dag.current.spec;
   return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
+}
+
+/** The window is the run's name: the same window gives the same uid, whoever decides it (I1). */
+export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
+  return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
 }

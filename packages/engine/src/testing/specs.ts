@@ -10,42 +10,8 @@ export type TaskOptions = Partial<Omit<TaskSpec, 'name' | 'needs' | 'queue' | 'r
 };
 
 export function task(name: string, needs: readonly number[] = [], options: TaskOptions = {}): TaskSpec {
-  return {
-    name,
-    handler: options.handler ?? name,
-    queue: (options.queue ?? 'default') as QueueName,
-    needs,
-    retry: { ...NO_RETRY, ...options.retry },
-    timeoutMs: options.timeoutMs ?? null,
-    ...pick(
-      options,
-      'rule',
-      'when',
-      'branch',
-      'shortCircuit',
-      'setup',
-      'facts',
-      'group',
-      'teardown',
-      'undoes',
-      'hook',
-      'child',
-    ),
-    ...pick(
-      options,
-      'memoryBytes',
-      'onResource',
-      'queueTimeoutMs',
-      'stuckMs',
-      'totalTimeoutMs',
-      'softTimeoutMs',
-      'poison',
-    ),
-  };
-}
-
-function pick<T extends object, K extends keyof T>(from: T, ...keys: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]]))) as Pick<T, K>;
+  const { handler = name, queue = 'default', retry = {}, timeoutMs = null, ...more } = options;
+  return { name, handler, queue: queue as QueueName, needs, retry: { ...NO_RETRY, ...retry }, timeoutMs, ...more };
 }
 
 export function dag(tasks: readonly TaskSpec[], options: Partial<Omit<DagSpec, 'tasks'>> = {}): DagSpec {

@@ -20,6 +20,7 @@ import { claimKey } from '../gateway/session.ts';
 import type { Payloads } from '../payloads.ts';
 import type { ChildParams, Log } from '../ports.ts';
 import type { Router } from '../router.ts';
+import { toldOfRun } from '../run-info.ts';
 import { childError, childOutput, outputKeys } from './child-result.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -131,7 +132,12 @@ export class Children {
     }
     const params = effect.hasParams ? textOf({ runId: claim.runId, taskNo: null }) : null;
     const absent = [...effect.failedUpstream, ...effect.missingUpstream].map(nameOf);
-    return this.ports.childParams(task.work, { params, upstream, absent }, schema);
+    const run = {
+      id: effect.runUid,
+      dag: version.dag.name,
+      ...(effect.runInfo === null ? {} : toldOfRun(effect.runInfo)),
+    };
+    return this.ports.childParams(task.work, { params, upstream, absent, run }, schema);
   }
 
   private async placeOf(tenantId: SendCall['version']['dag']['tenantId'], name: string): Promise<DagFound | null> {

@@ -44,6 +44,7 @@ const assignment: Assignment = {
   upstream: [{ taskName: 'u', output: '1' }],
   failedUpstream: ['v'],
   missingUpstream: ['w', 'x'],
+  runInfo: '',
   map: [{ group: 'each', index: 3, item: '{"path":"a"}' }],
   checkpoint: '{"page":7}',
   memoryBytes: 2 ** 40,

@@ -295,6 +295,7 @@ function parseAssignment(value: unknown): Assignment {
     softTimeoutMs: count(fields.softTimeoutMs, 'assignments.softTimeoutMs'),
     stuckMs: count(fields.stuckMs, 'assignments.stuckMs'),
     references: each(fields.references, 'assignments.references', parseOutputRef),
+    runInfo: text(fields.runInfo, 'assignments.runInfo', LONG),
   };
 }
 

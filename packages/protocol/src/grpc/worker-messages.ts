@@ -175,6 +175,8 @@ export interface Assignment {
   readonly failedUpstream: readonly string[];
   /** Names of tasks that it needs and that were skipped, or have not ended. */
   readonly missingUpstream: readonly string[];
+  /** JSON about the run, for tasks that look at it; empty for others. */
+  readonly runInfo: string;
   /** Outermost first; empty when it is in no map. */
   readonly map: readonly MapPlace[];
   /** JSON text that an earlier attempt has left; empty when there is none. */

@@ -58,40 +58,46 @@ test.each([
     'secrets are no',
   ],
   [
-    'an input amid a text',
-    dag({ ...task('a'), inputs: { x: 'to ${{ params.a }}' } }),
-    'tasks[0].inputs.x',
-    'whole value',
-  ],
-  [
-    'params in a command',
-    dag({ name: 'a', run: 'ls', env: { A: '${{ params.a }}' } }),
-    'tasks[0].env.A',
-    'only secrets',
-  ],
-  [
-    'a reference in a command line',
-    dag({ name: 'a', run: 'echo ${{ params.a }}' }),
+    'a secret in a command line',
+    dag({ name: 'a', run: 'curl -H "k: ${{ secrets.A }}"' }),
     'tasks[0].run',
-    'write "$INPUT_<name>"',
+    'use it in env or headers',
   ],
   [
-    'a reference in the arguments of a program',
+    'a reference in single quotes',
+    dag({ name: 'a', run: "echo '${{ params.a }}'" }),
+    'tasks[0].run',
+    'use double quotes',
+  ],
+  [
+    'a reference to a task that is not there, in an argument',
     dag({ name: 'a', run: ['cat', '${{tasks.b.output}}'] }),
-    'tasks[0].run',
-    'under inputs',
+    'tasks[0].run[1]',
+    'there is no task b',
   ],
   [
-    'a reference in an address',
-    dag({ name: 'a', http: { url: 'http://a/${{ params.id }}' } }),
+    'a reference as the program',
+    dag({ name: 'a', run: ['${{ params.program }}'] }),
+    'tasks[0].run[0]',
+    'must name the program itself',
+  ],
+  [
+    'a reference as the host of an address',
+    dag({ name: 'a', http: { url: 'http://${{ params.host }}/x' } }),
     'tasks[0].http.url',
-    'under inputs',
+    'must',
   ],
   [
-    'a reference in a body',
-    dag({ name: 'a', http: { url: 'http://a', body: { id: '${{ params.id }}' } } }),
-    'tasks[0].http.body',
-    'under inputs',
+    'a secret in a body',
+    dag({ name: 'a', http: { url: 'http://a', body: { deep: ['${{ secrets.A }}'] } } }),
+    'tasks[0].http.body.deep[0]',
+    'use it in env or headers',
+  ],
+  [
+    'half a reference in a header',
+    dag({ name: 'a', http: { url: 'http://a', headers: { k: '${{ params' } } }),
+    'tasks[0].http.headers.k',
+    'not closed',
   ],
   [
     'a call to no address',
@@ -222,4 +228,29 @@ test.each([
 ])('another %s is another meaning', (_, changed) => {
   const before = toDagSpec({ name: 'd', tasks: [{ name: 'a', handler: 'h' }] }).spec;
   expect(contentHash(toDagSpec({ name: 'd', ...changed }).spec)).not.toBe(contentHash(before));
+});
+
+test('references in texts are told apart from what is written, and are needs (I69)', () => {
+  const { spec } = toDagSpec(
+    dag(
+      { name: 'find', handler: 'find' },
+      { name: 'day', run: 'echo ${{ params.day }} "at ${{ window.at }}"', env: { F: 'x-${{ tasks.find.output.f }}' } },
+      { name: 'plain', run: 'echo done', env: { A: 'b' } },
+    ),
+  );
+  expect(spec.tasks[1]).toMatchObject({
+    needs: [0],
+    runInfo: true,
+    work: {
+      run: 'echo "${SIGNALBOX_REF_0}" "at ${SIGNALBOX_REF_1}"',
+      env: { F: 'x-${{ tasks.find.output.f }}' },
+      fill: {
+        'ref[0]': { source: { from: 'params', path: ['day'] } },
+        'ref[1]': { source: { from: 'run', field: 'window.at' } },
+        'env.F': { text: ['x-', { from: 'task', task: 'find', path: ['f'] }] },
+      },
+    },
+  });
+  expect(spec.tasks[2]).not.toHaveProperty('runInfo');
+  expect(spec.tasks[2]?.work).not.toHaveProperty('fill');
 });

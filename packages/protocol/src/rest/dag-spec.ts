@@ -30,6 +30,8 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly name: string;
   /** Of the worker, or of the bundle; empty for a process or a call. */
   readonly handler: string;
+  /** It refers to the run itself. */
+  readonly runInfo?: true;
   /** Absent for a plain handler without inputs. */
   readonly work?: WorkShape | ChildWork;
   /** It runs another dag, and takes no worker. */
@@ -106,9 +108,9 @@ function resolveNeeds(
     else if (needs.has(no)) problems.push({ path, message: `${name} is named twice` });
     else needs.add(no);
   });
-  for (const { input, task: name } of tasksInInputs(task)) {
+  for (const { path: place, task: name } of tasksInInputs(task)) {
     const no = numbers.get(name);
-    const path = `tasks[${taskNo}].inputs.${input}`;
+    const path = `tasks[${taskNo}].${place}`;
     if (no === undefined) problems.push({ path, message: `there is no task ${name}` });
     else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
     else needs.add(no); // An input says enough: it need not be named under needs as well.

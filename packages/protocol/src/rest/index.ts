@@ -18,6 +18,8 @@ export * from './references.ts';
 export * from './retention.ts';
 export * from './runs.ts';
 export * from './schedules.ts';
+export { REFERENCE_VARIABLE } from './shell-references.ts';
 export * from './tasks.ts';
+export { asText, fillTemplate, type SecretSource, sourcesIn, type Template } from './template.ts';
 export * from './work.ts';
 export { worksIn } from './works-in.ts';

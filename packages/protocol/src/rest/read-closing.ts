@@ -190,19 +190,20 @@ function sideTask(
   problems: Problem[],
 ): TaskSpecShape {
   const sees = new Set(of === null ? [] : [of, ...(needs[of] ?? [])]);
-  for (const { input, task } of tasksInInputs(side)) {
+  for (const { path: place, task } of tasksInInputs(side)) {
     const no = numbers.get(task);
     if (no !== undefined && sees.has(no)) continue;
     const of = [...sees].map((each) => definition.tasks[each]?.name).join(', ');
     const what = no === undefined ? `there is no task ${task}` : `does not see the output of ${task}`;
     const message = `${what}; it sees ${of === '' ? 'params only' : of}`;
-    problems.push({ path: `${path}.inputs.${input}`, message });
+    problems.push({ path: `${path}.${place}`, message });
   }
   const around = { taskNo: of ?? 0, path, hasBundle: definition.bundle !== undefined, numbers, groups };
-  const { handler, work } = readWork(side, around, problems);
+  const { handler, work, runInfo } = readWork(side, around, problems);
   const inputs = { ...given, ...work?.inputs };
   return {
     name,
+    ...(runInfo === undefined ? {} : { runInfo }),
     handler,
     work: { ...(work ?? { kind: 'handler' }), inputs },
     queue: side.queue ?? (of === null ? 'default' : (definition.tasks[of]?.queue ?? 'default')),

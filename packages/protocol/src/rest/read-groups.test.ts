@@ -194,11 +194,11 @@ test.each<[string, Task[], Group[], string, RegExp, Partial<DagDefinition>?]>([
     /a is outside its map/,
   ],
   [
-    'an item in a command line',
-    [{ name: 'a', map: [1], run: 'echo ${{ item }}' }],
+    'an item outside of a map, in a command line',
+    [{ name: 'a', run: 'echo ${{ item }}' }],
     [],
     'tasks[0].run',
-    /write "\$INPUT_<name>"/,
+    /there is no item here/,
   ],
   [
     'maps four deep',

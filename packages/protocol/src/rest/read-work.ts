@@ -2,7 +2,9 @@
 import type { Problem } from '../errors.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { ReadGroups } from './read-groups.ts';
-import { readReference } from './references.ts';
+import { looksAtRun, type ReadTexts, readTexts, tasksInTexts } from './read-texts.ts';
+import type { Reference } from './references.ts';
+import { readTemplate, type Template, type ToSource } from './template.ts';
 import type { ChildWork, InputSource, WorkShape, workFields } from './work.ts';
 
 type Task = Pick<ParsedDagDefinition['tasks'][number], keyof typeof workFields>;
@@ -24,16 +26,23 @@ const GOES_WITH: Readonly<
 
 export interface ReadWork {
   readonly handler: string;
+  readonly runInfo?: true;
   readonly work?: WorkShape | ChildWork;
   readonly child?: { readonly dag: string; readonly wait: boolean };
 }
 
-/** The tasks that a task's inputs come from. */
-export function* tasksInInputs({ inputs }: Task): Generator<{ readonly input: string; readonly task: string }> {
-  for (const [input, value] of Object.entries(inputs ?? {})) {
-    const read = typeof value === 'string' ? readReference(value) : null;
-    if (read?.ok === true && read.reference.from === 'task') yield { input, task: read.reference.task };
+/** The tasks that a task's inputs, and its texts, come from. */
+export function* tasksInInputs(task: Task): Generator<{ readonly path: string; readonly task: string }> {
+  const found: string[] = [];
+  const note: ToSource = (reference) => {
+    if (reference.from === 'task') found.push(reference.task);
+    return { from: 'value', value: null };
+  };
+  for (const [name, value] of Object.entries(task.inputs ?? {})) {
+    readTemplate(value, note);
+    for (const each of found.splice(0)) yield { path: `inputs.${name}`, task: each };
   }
+  yield* tasksInTexts(task);
 }
 
 interface Around {
@@ -45,12 +54,12 @@ interface Around {
   readonly groups: ReadGroups;
 }
 
-/** Where an input comes from, as the worker is told; a text says what is wrong with it. */
-function sourceOf(value: unknown, { taskNo, numbers, groups }: Around): InputSource | string {
-  const read = typeof value === 'string' ? readReference(value) : null;
-  if (read === null || !read.ok || read.reference.from === 'secret') return { from: 'value', value };
-  const { reference } = read;
-  if (reference.from === 'params') return reference;
+/** What a reference is for the worker; a text says what is wrong with it. */
+function sourceOf(
+  reference: Exclude<Reference, { from: 'secret' }>,
+  { taskNo, numbers, groups }: Around,
+): InputSource | string {
+  if (reference.from === 'params' || reference.from === 'run') return reference;
   if (reference.from === 'task') {
     const no = numbers.get(reference.task);
     const isList = no !== undefined && groups.isList(no, taskNo);
@@ -91,33 +100,35 @@ export function readWork(task: Task, around: Around, problems: Problem[]): ReadW
   if (Array.isArray(task.run) && task.run[0] === '') {
     problems.push({ path: `${path}.run[0]`, message: 'must name a program' });
   }
-  for (const { field, text, instead } of fixedTexts(task)) {
-    if (LOOKS_LIKE_REFERENCE.test(text)) problems.push({ path: `${path}.${field}`, message: instead });
+  const toSource = (reference: Exclude<Reference, { from: 'secret' }>) => sourceOf(reference, around);
+  const inputs: [string, InputSource][] = [];
+  for (const [name, value] of Object.entries(task.inputs ?? {})) {
+    const read = readTemplate(value, (reference) =>
+      reference.from === 'secret' ? { from: 'value', value: null } : toSource(reference),
+    );
+    if (read.ok) inputs.push([name, inputOf(read.template)]);
+    else problems.push({ path: `${path}.inputs.${name}${read.path}`, message: read.message });
   }
-  const sources = Object.entries(task.inputs ?? {}).flatMap(([name, value]) => {
-    const source = sourceOf(value, around);
-    if (typeof source !== 'string') return [[name, source] as const];
-    problems.push({ path: `${path}.inputs.${name}`, message: source });
-    return [];
-  });
-  return workOf(task, kind, Object.fromEntries(sources));
+  const texts = readTexts(task, toSource, { path, problems });
+  const work = workOf(task, kind, Object.fromEntries(inputs), texts);
+  const sources = inputs.map(([, source]) => (source.from === 'template' ? source.template : { source }));
+  return looksAtRun([...sources, ...Object.values(texts.fill)]) ? { ...work, runInfo: true } : work;
 }
 
-/** Where a reference would be taken for plain text, and sent or run as it stands. */
-const LOOKS_LIKE_REFERENCE = /\$\{\{\s*(?:tasks|params|secrets|item|index|groups)\b/;
-const IN_COMMAND =
-  'no reference is put into a command: give it under inputs and write "$INPUT_<name>", or a secret under env';
-const IN_CALL = 'no reference is put in here: give it under inputs, which are the body, or make the call in a function';
-
-function* fixedTexts({ run, http }: Task): Generator<{ field: string; text: string; instead: string }> {
-  if (run !== undefined) yield { field: 'run', text: [run].flat().join('\n'), instead: IN_COMMAND };
-  if (http === undefined) return;
-  yield { field: 'http.url', text: http.url, instead: IN_CALL };
-  if (http.body !== undefined) yield { field: 'http.body', text: JSON.stringify(http.body), instead: IN_CALL };
+/** What is no more than a value or one reference is told as just that. */
+function inputOf(template: Template): InputSource {
+  if ('value' in template) return { from: 'value', value: template.value };
+  return 'source' in template ? template.source : { from: 'template', template };
 }
 
-function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSource>>): ReadWork {
+function workOf(
+  task: Task,
+  kind: Kind,
+  inputs: Readonly<Record<string, InputSource>>,
+  { fill, run }: ReadTexts,
+): ReadWork {
   const common = {
+    ...(Object.keys(fill).length === 0 ? {} : { fill }),
     ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(task.secrets === undefined || task.secrets.length === 0 ? {} : { secrets: [...new Set(task.secrets)].sort() }),
   };
@@ -146,7 +157,7 @@ function workOf(task: Task, kind: Kind, inputs: Readonly<Record<string, InputSou
     handler: '',
     work: {
       kind: 'process',
-      run: task.run ?? '',
+      run: run ?? '',
       ...(task.shell === 'bash' ? { shell: 'bash' as const } : {}),
       ...(task.env === undefined ? {} : { env: task.env }),
       ...(task.cwd === undefined ? {} : { cwd: task.cwd }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillSecrets, follow, readReference, secretsIn, taskReference } from './references.ts';
+import { follow, readReference, taskReference } from './references.ts';
 
 test.each([
   ['${{ tasks.extract.output }}', { from: 'task', task: 'extract', path: [] }],
@@ -46,11 +46,4 @@ test('a path never reaches what objects inherit (I69)', () => {
   for (const path of [['constructor'], ['__proto__'], ['a', 'length', 'x'], ['a', 1]])
     expect(follow({ a: [0] }, path)).toBeUndefined();
   expect(follow('text', ['length'])).toBeUndefined();
-});
-
-test('secrets may stand amid a text, and nothing else may', () => {
-  expect(secretsIn('Bearer ${{ secrets.A }}-${{secrets.B}}')).toEqual({ names: ['A', 'B'] });
-  expect(secretsIn('${{ params.a }}')).toMatchObject({ fault: expect.stringContaining('only secrets') });
-  expect(secretsIn('${{ secrets.A')).toMatchObject({ fault: expect.stringContaining('not closed') });
-  expect(fillSecrets('Bearer ${{ secrets.A }}!', (name) => `<${name} $&>`)).toBe('Bearer <A $&>!');
 });

@@ -12,7 +12,12 @@ export type Reference =
   /** Of the innermost map, where no group is named. */
   | { readonly from: 'item'; readonly group: string | null; readonly path: Path }
   | { readonly from: 'index'; readonly group: string | null }
+  /** Of the run itself, or of the window that it was made for. */
+  | { readonly from: 'run'; readonly field: RunField }
   | { readonly from: 'secret'; readonly name: string };
+
+export const RUN_FIELDS = ['run.id', 'run.dag', 'run.createdAt', 'run.priority', 'window.at'] as const;
+export type RunField = (typeof RUN_FIELDS)[number];
 
 export type ReadReference =
   | { readonly ok: true; readonly reference: Reference }
@@ -21,8 +26,9 @@ export type ReadReference =
 const OPEN = '${{';
 const CLOSE = '}}';
 const STEP = /^(?:\.([A-Za-z_][A-Za-z0-9_-]{0,199})|\[(\d{1,9})\]|\["((?:[^"\\\x00-\x1f]){1,200})"\])/;
+export const UNCLOSED = 'a reference is not closed: write ${{ … }} with two braces on each side';
 const FORMS =
-  '${{ tasks.<name>.output }}, ${{ params.<name> }} or ${{ secrets.<NAME> }}, or ${{ item }} or ${{ index }} within a map';
+  '${{ tasks.<name>.output }}, ${{ params.<name> }}, ${{ run.id }}, ${{ window.at }} or ${{ secrets.<NAME> }}, or ${{ item }} or ${{ index }} within a map';
 
 export const hasReference = (text: string): boolean => text.includes(OPEN);
 
@@ -39,8 +45,8 @@ export function readReference(text: string): ReadReference | null {
   return readInner(trimmed.slice(OPEN.length, -CLOSE.length).trim());
 }
 
-function readInner(inner: string): ReadReference {
-  const root = /^(tasks|params|secrets|item|index|groups)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
+export function readInner(inner: string): ReadReference {
+  const root = /^(tasks|params|secrets|item|index|groups|run|window)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
   if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is no reference: write ${FORMS}` };
   const { steps, length } = readSteps(inner.slice(root.length));
   const rest = inner.slice(root.length + length);
@@ -50,6 +56,7 @@ function readInner(inner: string): ReadReference {
       message: `"${rest.slice(0, 100)}" is no step of a reference: write .name, [0] or ["a name"]`,
     };
   }
+  if (root === 'run' || root === 'window') return readRunField(`${root}${showPath(steps)}`);
   if (root === 'params') return { ok: true, reference: { from: 'params', path: steps } };
   if (root === 'item') return { ok: true, reference: { from: 'item', group: null, path: steps } };
   if (root === 'index' || root === 'groups') return readPlace(root === 'index' ? [null, 'index', ...steps] : steps);
@@ -65,6 +72,12 @@ function readInner(inner: string): ReadReference {
     };
   }
   return { ok: true, reference: { from: 'task', task: name, path } };
+}
+
+function readRunField(text: string): ReadReference {
+  const field = RUN_FIELDS.find((known) => known === text);
+  if (field !== undefined) return { ok: true, reference: { from: 'run', field } };
+  return { ok: false, message: `"${text.slice(0, 100)}" is not known: there are ${RUN_FIELDS.join(', ')}` };
 }
 
 /** `groups.<name>.item…`, `groups.<name>.index`; `index` alone is that of no named group. */
@@ -114,27 +127,4 @@ export function follow(value: unknown, path: Path): unknown {
   return found;
 }
 
-const EMBEDDED = /\$\{\{([^{}]*)\}\}/g;
-
-/** Names of the secrets in a text such as `Bearer ${{ secrets.API_KEY }}`; a message when it holds anything else. */
-export function secretsIn(text: string): { readonly names: readonly string[] } | { readonly fault: string } {
-  const names: string[] = [];
-  for (const [, inner = ''] of text.matchAll(EMBEDDED)) {
-    const read = readInner(inner.trim());
-    if (!read.ok) return { fault: read.message };
-    if (read.reference.from !== 'secret') {
-      return { fault: 'only secrets can be referred to here; give other values as inputs' };
-    }
-    names.push(read.reference.name);
-  }
-  if (hasReference(text.replace(EMBEDDED, ''))) return { fault: `a reference is not closed: write ${FORMS}` };
-  return { names };
-}
-
-/** Puts the values in. Done by the worker, at the last moment (I67). */
-export function fillSecrets(text: string, valueOf: (name: string) => string): string {
-  return text.replace(EMBEDDED, (_, inner: string) => {
-    const read = readInner(inner.trim());
-    return read.ok && read.reference.from === 'secret' ? valueOf(read.reference.name) : '';
-  });
-}
+export const EMBEDDED = /\$\{\{([^{}]*)\}\}/g;

@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { type ClassMap, classMapSchema, EXIT_CLASSES } from './class-map.ts';
 import { durationSchema, handlerSchema, jsonFault, nameSchema } from './common.ts';
-import { type Path, readReference, secretsIn } from './references.ts';
+import type { Path, RunField } from './references.ts';
+import { readTemplate, type Template } from './template.ts';
 
 export const MAX_INPUTS = 100;
 export const MAX_ENV = 200;
@@ -21,10 +22,10 @@ const headerNameSchema = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/,
 const noZero = (text: string): boolean => !text.includes('\0');
 const line = z.string().max(MAX_TEXT).refine(noZero, 'must not hold a zero character');
 
-/** Text that may hold secrets by reference, and nothing else by reference. */
-const textWithSecrets = line.superRefine((text, context) => {
-  const found = secretsIn(text);
-  if ('fault' in found) context.addIssue({ code: 'custom', message: found.fault });
+/** Looked at again once all names are known: here only what is no reference at all is refused. */
+const textWithReferences = line.superRefine((text, context) => {
+  const read = readTemplate(text, () => ({ from: 'value', value: null }));
+  if (!read.ok) context.addIssue({ code: 'custom', message: read.message });
 });
 
 const inputName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as day or file_name');
@@ -34,30 +35,31 @@ export const inputsSchema = z
   .superRefine((inputs, context) => {
     for (const [name, value] of Object.entries(inputs)) {
       const fault = jsonFault(value, { bytes: MAX_INPUT_BYTES });
-      if (fault !== null) context.addIssue({ code: 'custom', path: [name], message: fault });
-      const read = typeof value === 'string' ? readReference(value) : null;
-      if (read === null) continue;
-      if (!read.ok) context.addIssue({ code: 'custom', path: [name], message: read.message });
-      else if (read.reference.from === 'secret') {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: 'secrets are no inputs: name them under secrets, or use them in env or headers',
-        });
+      if (fault !== null) {
+        context.addIssue({ code: 'custom', path: [name], message: fault });
+        continue;
       }
+      const read = readTemplate(value, (reference) =>
+        reference.from === 'secret'
+          ? 'secrets are no inputs: name them under secrets, or use them in env or headers'
+          : { from: 'value', value: null },
+      );
+      if (!read.ok) context.addIssue({ code: 'custom', path: [name], message: read.message });
     }
   });
 
 export const httpCallSchema = z.strictObject({
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
-  url: line.refine(
-    (text) => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text),
-    'must be an address such as https://example.com/path',
-  ),
+  url: textWithReferences
+    .refine(
+      (text) => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text),
+      'must be an address such as https://example.com/path',
+    )
+    .refine((text) => !/^https?:\/\/[^/?#]*\$\{\{/i.test(text), 'must name its host: references go behind it'),
   headers: z
     .record(
       headerNameSchema,
-      textWithSecrets.refine((text) => !/[\r\n]/.test(text), 'must be one line'),
+      textWithReferences.refine((text) => !/[\r\n]/.test(text), 'must be one line'),
     )
     .default({}),
   /** JSON, sent as it is; a text is sent as text. Left out: the task's inputs are sent, where the method has a body. */
@@ -85,7 +87,7 @@ export const workFields = {
   /** With `run` as one text: what reads it. */
   shell: z.enum(['sh', 'bash']).optional(),
   env: z
-    .record(envNameSchema, textWithSecrets)
+    .record(envNameSchema, textWithReferences)
     .refine((env) => Object.keys(env).length <= MAX_ENV, `must be at most ${MAX_ENV}`)
     .optional(),
   /** With `run`: its working folder; a fresh empty one unless told. */
@@ -109,11 +111,16 @@ export type InputSource =
   | { readonly from: 'params'; readonly path: Path }
   /** Of a map that the task is in. */
   | { readonly from: 'item'; readonly group: string; readonly path: Path }
-  | { readonly from: 'index'; readonly group: string };
+  | { readonly from: 'index'; readonly group: string }
+  | { readonly from: 'run'; readonly field: RunField }
+  /** References within a value. */
+  | { readonly from: 'template'; readonly template: Template };
 
 interface AnyWork {
   readonly inputs?: Readonly<Record<string, InputSource>>;
   readonly secrets?: readonly string[];
+  /** Texts with references in them, by their place: `run[1]`, `ref[0]`, `env.NAME`, `url`, `headers.name`, `body`. */
+  readonly fill?: Readonly<Record<string, Template>>;
 }
 export interface HandlerWork extends AnyWork {
   readonly kind: 'handler';
@@ -127,7 +134,6 @@ export interface ProcessWork extends AnyWork {
   /** One text goes to the shell; a list is a program and its arguments. */
   readonly run: string | readonly string[];
   readonly shell?: 'bash';
-  /** Values may hold `${{ secrets.NAME }}`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly exitCodes?: ClassMap;
@@ -136,7 +142,6 @@ export interface HttpWork extends AnyWork {
   readonly kind: 'http';
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
-  /** Values may hold `${{ secrets.NAME }}`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly expect?: readonly number[];

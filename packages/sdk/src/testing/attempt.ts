@@ -5,6 +5,7 @@ import {
   type InputSource,
   MAX_OUTPUT_BYTES,
   type MapItem,
+  missingIn,
   type TaskSpecShape,
 } from '@signalbox/protocol';
 import { type Asker, makeAsking } from '../asking.ts';
@@ -132,9 +133,12 @@ function inputsOf(around: Surroundings): Record<string, unknown> {
 
 function valueOf(name: string, source: InputSource, around: Surroundings): unknown {
   const absent = [...around.failedUpstream, ...around.missingUpstream];
-  const found = findInput(source, { ...around, absent });
-  if (found !== undefined || source.from === 'value') return found;
-  const { reference, cause } = describeInput(source);
+  const run = { 'run.id': around.run, 'run.dag': around.dag };
+  const roots = { ...around, absent, run };
+  const found = findInput(source, roots);
+  const missing = found === undefined ? missingIn(source, roots) : null;
+  if (missing === null) return found;
+  const { reference, cause } = describeInput(missing);
   throw new PermanentError(`Input ${name} leads to nothing: it is ${reference}. ${cause}`);
 }
 

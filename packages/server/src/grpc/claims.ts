@@ -85,6 +85,7 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     upstream: assignment.upstream,
     failedUpstream: assignment.failedUpstream,
     missingUpstream: assignment.missingUpstream,
+    runInfo: assignment.runInfo,
     map: assignment.map,
     checkpoint: assignment.checkpoint,
     memoryBytes: assignment.memoryBytes,

@@ -32,6 +32,7 @@ const assignment = (no: number, params: string | null = null): Assignment => ({
   upstream: [],
   failedUpstream: [],
   missingUpstream: [],
+  runInfo: '',
   map: [],
   checkpoint: '',
   memoryBytes: 0,

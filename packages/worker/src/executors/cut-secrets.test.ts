@@ -48,7 +48,8 @@ test('in the answer to a call', async () => {
   const { run } = await startBody(options);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const headers = { authorization: 'Bearer ${{ secrets.KEY }}' };
-  const report = await run(workOf({ kind: 'http', method: 'GET', url, headers, timeoutMs: 30_000 }));
+  const fill = { 'headers.authorization': { text: ['Bearer ', { from: 'secret', name: 'KEY' } as const] } };
+  const report = await run(workOf({ kind: 'http', method: 'GET', url, headers, fill, timeoutMs: 30_000 }));
   expect(report.error).toContain('status 400');
   expect(report.error).not.toMatch(HALF);
 });

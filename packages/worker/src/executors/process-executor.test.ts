@@ -171,9 +171,35 @@ test('secrets come into the environment by reference, and into no log and no err
     kind: 'process',
     run: 'printf "top-"; sleep 0.1; echo "secret $AUTH"; echo "$SIGNALBOX_SECRET_OTHER" >&2; test "$AUTH" = "Bearer top-secret" && exit 4',
     env: { AUTH: 'Bearer ${{ secrets.KEY }}' },
+    fill: { 'env.AUTH': { text: ['Bearer ', { from: 'secret', name: 'KEY' }] } },
     secrets: ['OTHER'],
   });
   const report = await run(assignment);
   expect(report).toMatchObject({ outcome: 'transient', error: 'The process ended with exit code 4.\n***' });
   expect([...data.textOf(assignment.claim)].sort()).toEqual(['stderr: ***', 'stdout: *** Bearer ***']);
+});
+
+test('what a command line refers to is a value to the shell, whatever it holds (I69)', async () => {
+  const { run } = await startBody();
+  const evil = 'a  b"; echo broken; $(echo worse) `echo bad` \' * \n${{ secrets.KEY }} \\';
+  const day = { from: 'params', path: ['day'] } as const;
+  const params = JSON.stringify({ day: evil });
+  const print = [
+    '-e',
+    'require("fs").writeFileSync(process.env.SIGNALBOX_OUTPUT, JSON.stringify(process.argv.slice(1)))',
+  ];
+  const shell = workOf(
+    {
+      kind: 'process',
+      run: `node -e '${print[1]}' -- "\${SIGNALBOX_REF_0}" "y \${SIGNALBOX_REF_1}"`,
+      fill: { 'ref[0]': { source: day }, 'ref[1]': { text: ['z', day] } },
+    },
+    { params },
+  );
+  expect(JSON.parse((await run(shell)).output)).toEqual([evil, `y z${evil}`]);
+  const program = workOf(
+    { kind: 'process', run: ['node', ...print, '--', 'x', ''], fill: { 'run[5]': { text: ['-', day] } } },
+    { params },
+  );
+  expect(JSON.parse((await run(program)).output)).toEqual(['x', `-${evil}`]);
 });

@@ -143,7 +143,11 @@ class RunningProcess implements Execution {
 
   async #spawn(cwd: string, variables: Readonly<Record<string, string>>, stderr: LastLines): Promise<Exit> {
     const { run, shell } = this.#work;
-    const [program, ...args] = typeof run === 'string' ? [shell ?? 'sh', '-c', run] : run;
+    const { context } = this.#job;
+    const [program, ...args] =
+      typeof run === 'string'
+        ? [shell ?? 'sh', '-c', run]
+        : run.map((text, no) => context.text(`run[${no}]`, 'argument', text));
     const child = spawn(program as string, args, {
       cwd,
       detached: true,

@@ -1,5 +1,5 @@
 /** What a process is told of its attempt, in its environment. */
-import { fillSecrets, type ProcessWork } from '@signalbox/protocol';
+import { type ProcessWork, REFERENCE_VARIABLE } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import type { Job } from './port.ts';
 import type { ProcessFolder } from './process-folder.ts';
@@ -44,9 +44,21 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
   for (const [name, value] of work.secrets) {
     if ((work.shape.secrets ?? []).includes(name)) variables[`SIGNALBOX_SECRET_${name}`] = value;
   }
+  // The command line names them in place of what it refers to.
+  const references = Object.keys(work.shape.fill ?? {}).filter((place) => place.startsWith('ref['));
+  for (let no = 0; no < references.length; no++) {
+    variables[`${REFERENCE_VARIABLE}${no}`] = limited(context.text(`ref[${no}]`, 'variable', ''));
+  }
   // Last: what a definition sets is meant.
   for (const [name, text] of Object.entries((work.shape as ProcessWork).env ?? {})) {
-    variables[name] = fillSecrets(text, (secret) => work.secrets.get(secret) ?? '');
+    variables[name] = context.text(`env.${name}`, 'variable', text);
   }
   return variables;
+}
+
+function limited(text: string): string {
+  if (Buffer.byteLength(text) <= MAX_VARIABLE_BYTES) return text;
+  throw new PermanentError(
+    `A value of the command line is larger than ${MAX_VARIABLE_BYTES} bytes: give it under inputs, and read it from the JSON of all inputs.`,
+  );
 }

@@ -23,8 +23,8 @@ async function serve(answer: Answer): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const call = (work: Partial<HttpWork> & Pick<HttpWork, 'url'>) =>
-  workOf({ kind: 'http', method: 'GET', headers: {}, timeoutMs: 30_000, ...work });
+const call = (work: Partial<HttpWork> & Pick<HttpWork, 'url'>, different: Parameters<typeof workOf>[1] = {}) =>
+  workOf({ kind: 'http', method: 'GET', headers: {}, timeoutMs: 30_000, ...work }, different);
 
 const local = { httpAllow: ['127.0.0.0/8'], environment: { SIGNALBOX_SECRET_KEY: 'top-secret' } };
 
@@ -41,6 +41,7 @@ test('a call sends what it is told to, and what is answered is the output', asyn
     url: `${url}/path?q=1`,
     method: 'POST',
     headers: { Authorization: 'Bearer ${{ secrets.KEY }}' },
+    fill: { 'headers.Authorization': { text: ['Bearer ', { from: 'secret', name: 'KEY' }] } },
     inputs: { n: { from: 'value', value: 1 } },
   });
   const report = await rig.run(assignment);
@@ -66,6 +67,42 @@ test('a call sends what it is told to, and what is answered is the output', asyn
     { ...common, method: 'PUT', key: expect.any(String), type: 'text/plain; charset=utf-8', body: 'text' },
   ]);
   expect(rig.data.textOf(assignment.claim)).toEqual([`system: POST ${url}/path?q=1 was answered with 201.`]);
+});
+
+test('values stand in an address, a header and a body as data, whatever they hold (I69)', async () => {
+  const rig = await startBody(local);
+  const seen: object[] = [];
+  const url = await serve((request, response) => {
+    seen.push({ url: request.url, day: request.headers['x-day'], body: request.body });
+    response.end();
+  });
+  const day = { from: 'params', path: ['day'] } as const;
+  const work = {
+    url: `${url}/days/\${{ params.day }}?to=x`,
+    method: 'POST',
+    headers: { 'x-day': '' },
+    body: {},
+    fill: {
+      url: { text: [`${url}/days/`, day, '?to=x'] },
+      'headers.x-day': { source: day },
+      body: { object: { days: { list: [{ source: day }, { text: ['on ', day] }] } } },
+    },
+  } as const;
+  const run = (value: unknown) => rig.run(call(work, { params: JSON.stringify({ day: value }) }));
+  expect((await run('../../a b?c#d/${{ secrets.KEY }}')).outcome).toBe('succeeded');
+  const encoded = '..%2F..%2Fa%20b%3Fc%23d%2F%24%7B%7B%20secrets.KEY%20%7D%7D';
+  const plain = '../../a b?c#d/${{ secrets.KEY }}';
+  expect(seen).toEqual([
+    { url: `/days/${encoded}?to=x`, day: plain, body: JSON.stringify({ days: [plain, `on ${plain}`] }) },
+  ]);
+  for (const [value, why] of [
+    ['..', "can't be a part of an address"],
+    ['a\r\nx-other: 1', 'line break'],
+    [undefined, 'There is nothing at ${{ params.day }}'],
+  ] as const) {
+    expect(await run(value)).toMatchObject({ outcome: 'permanent', error: expect.stringContaining(why) });
+  }
+  expect(seen).toHaveLength(1);
 });
 
 test.each([
@@ -187,14 +224,19 @@ test('redirects are followed, each checked; credentials stay at their origin', a
     response.end();
   });
   const headers = { Authorization: 'a', 'x-plain': 'p', 'x-key': '${{ secrets.KEY }}' };
+  const fill = { 'headers.x-key': { text: [{ from: 'secret', name: 'KEY' } as const] } };
   const away = { authorization: undefined, plain: 'p', key: undefined };
-  expect((await rig.run(call({ url: `${first}/`, method: 'POST', body: 'b', headers }))).outcome).toBe('succeeded');
-  expect((await rig.run(call({ url: `${first}/keep`, method: 'POST', body: 'b', headers }))).outcome).toBe('succeeded');
+  expect((await rig.run(call({ url: `${first}/`, method: 'POST', body: 'b', headers, fill }))).outcome).toBe(
+    'succeeded',
+  );
+  expect((await rig.run(call({ url: `${first}/keep`, method: 'POST', body: 'b', headers, fill }))).outcome).toBe(
+    'succeeded',
+  );
   expect(seen).toEqual([
     { method: 'GET', body: '', ...away },
     { method: 'POST', body: 'b', ...away },
   ]);
-  expect((await rig.run(call({ url: `${first}/to-near`, headers }))).outcome).toBe('succeeded');
+  expect((await rig.run(call({ url: `${first}/to-near`, headers, fill }))).outcome).toBe('succeeded');
   expect(await rig.run(call({ url: `${first}/loop` }))).toMatchObject({
     outcome: 'permanent',
     error: expect.stringContaining('redirected more than 5 times'),

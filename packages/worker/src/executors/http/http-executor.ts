@@ -1,5 +1,5 @@
 /** `http:` — a call, and what it answered as the output. */
-import { classIn, fillSecrets, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import { classIn, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
 import { errorCode, PermanentError, retryAfterOf } from '@signalbox/sdk';
 import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
@@ -74,10 +74,10 @@ export class HttpExecutor implements Executor {
   }
 }
 
-function requestOf({ assignment, context, work: { secrets } }: Job, work: HttpWork): HttpRequest {
+function requestOf({ assignment, context }: Job, work: HttpWork): HttpRequest {
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(work.headers)) {
-    headers[name.toLowerCase()] = fillSecrets(text, (secret) => secrets.get(secret) ?? '');
+    headers[name.toLowerCase()] = context.text(`headers.${name}`, 'header', text);
   }
   headers['idempotency-key'] ??= assignment.effectKey;
   headers['user-agent'] ??= 'signalbox';
@@ -85,12 +85,12 @@ function requestOf({ assignment, context, work: { secrets } }: Job, work: HttpWo
   const { method } = work;
   let body: Buffer | null = null;
   if (work.body !== undefined || HAS_BODY.has(method)) {
-    const content = work.body === undefined ? context.inputs : work.body;
+    const content = work.body === undefined ? context.inputs : context.value('body', 'body', work.body);
     headers['content-type'] ??= typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
     body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
   }
-  const url = new URL(work.url);
-  return { method, url, written: work.url, headers, body };
+  const written = context.text('url', 'url', work.url);
+  return { method, url: new URL(written), written, headers, body };
 }
 
 const secretHeaders = (work: HttpWork): ReadonlySet<string> =>
