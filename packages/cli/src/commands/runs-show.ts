@@ -43,6 +43,12 @@ function showTasks(what: string, tasks: readonly TaskView[]): void {
   if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
 
+/** `50 %: half of the files` */
+function progressOf({ fraction, note }: NonNullable<TaskView['progress']>): string {
+  const share = fraction === null ? [] : [`${Math.round(fraction * 100)} %`];
+  return [...share, ...(note === '' ? [] : [plain(note)])].join(': ');
+}
+
 const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));
 
 function tookOf({ startedAt, endedAt }: TaskView): string {
@@ -55,6 +61,7 @@ function told(task: TaskView): string {
     const kind = task.state === 'failed' ? [task.outcome, task.code].filter((word) => word !== null) : [];
     return short([...kind, task.error.split('\n', 1)[0] ?? ''].join(': '));
   }
+  if (task.progress !== undefined) return short(progressOf(task.progress));
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
   const output = task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
   if (task.child?.run == null) return output;

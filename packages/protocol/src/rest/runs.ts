@@ -91,6 +91,15 @@ export const attemptViewSchema = z.object({
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
 
+/** How far a running attempt is, as it has told with its worker's last heartbeat. */
+export const progressViewSchema = z.object({
+  /** 0 to 1; null when it does not know. */
+  fraction: z.number().min(0).max(1).nullable(),
+  /** In its own words. */
+  note: z.string(),
+  at: instant,
+});
+
 export const taskRoleSchema = z.enum(TASK_ROLES);
 
 export const taskViewSchema = z.object({
@@ -115,6 +124,8 @@ export const taskViewSchema = z.object({
   child: childViewSchema.nullable(),
   /** How large the output is, where it is left out here for that: asked for by itself, the task has it. Null otherwise. */
   outputBytes: z.int().nullable(),
+  /** What the running attempt told last of how far it is; left out when it has told nothing, or does not run. */
+  progress: progressViewSchema.optional(),
   attempts: z.array(attemptViewSchema),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;

@@ -99,6 +99,7 @@ export class Edge {
     const { no } = ask;
     if (ask.kind === 'workers') this.#listWorkers(thread, no, ask.tenantId);
     else if (ask.kind === 'drain') this.#drain(thread, ask);
+    else if (ask.kind === 'progress') this.#progress(thread, ask);
     else if (ask.kind === 'metrics') {
       const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen() };
       this.#answer(thread, { kind: 'metrics', no, metrics });
@@ -151,6 +152,14 @@ export class Edge {
         this.#answer(thread, { kind: 'workers', no, seen });
       },
       (error: unknown) => this.#tell('warn', 'Workers could not be listed.', { error: String(error) }),
+    );
+  }
+
+  #progress(thread: Worker, { no, runId }: Extract<EdgeAsks, { kind: 'progress' }>): void {
+    const asked = this.#host()?.progressOf(runId) ?? Promise.resolve([]);
+    asked.then(
+      (told) => this.#answer(thread, { kind: 'progress', no, told }),
+      (error: unknown) => this.#tell('warn', 'Progress could not be asked for.', { error: String(error) }),
     );
   }
 

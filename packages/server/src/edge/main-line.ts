@@ -1,7 +1,7 @@
 /** The edge's line to the main thread: questions go in batches, one answer each. What is under way has a limit (I68, I74). */
 import type { MessagePort } from 'node:worker_threads';
-import type { Command, TenantId, WorkerId } from '@signalbox/engine';
-import type { Routed } from '@signalbox/host';
+import type { Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
+import type { ProgressSeen, Routed } from '@signalbox/host';
 import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
 import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorkers } from './messages.ts';
 
@@ -9,6 +9,7 @@ const MOST_UNDER_WAY = 10_000;
 const MOST_ITEMS_UNDER_WAY = 100_000;
 /** The main thread answers by the deadline; if it stands still, nobody waits for much longer. */
 const LATE_MS = 500;
+const PROGRESS_MS = 250;
 
 type Ask = EdgeAsks extends infer A ? (A extends unknown ? Omit<A, 'no'> : never) : never;
 
@@ -50,6 +51,12 @@ export class MainLine {
     const answer = await this.#ask({ kind: 'drain', ...worker }, deadlineMs);
     if (answer?.kind === 'drained') return answer.isKnown;
     throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });
+  }
+
+  /** What running attempts of a run have told. Nothing rather than late: a run can be shown without it. */
+  async progress(runId: RunId): Promise<readonly ProgressSeen[]> {
+    const answer = await this.#ask({ kind: 'progress', runId }, PROGRESS_MS);
+    return answer?.kind === 'progress' ? answer.told : [];
   }
 
   async metrics(deadlineMs: number): Promise<MainMetrics> {

@@ -1,6 +1,6 @@
 /** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
-import type { Command, TenantId, WorkerId } from '@signalbox/engine';
-import type { HostMetrics, Routed } from '@signalbox/host';
+import type { Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
+import type { HostMetrics, ProgressSeen, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
 import type { BindAddress, LogLevel, ServerConfig, TlsFiles } from '../config.ts';
@@ -48,6 +48,7 @@ export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
   | { readonly kind: 'workers'; readonly no: number; readonly tenantId: TenantId }
   | { readonly kind: 'drain'; readonly no: number; readonly tenantId: TenantId; readonly workerId: WorkerId }
+  | { readonly kind: 'progress'; readonly no: number; readonly runId: RunId }
   | { readonly kind: 'metrics'; readonly no: number }
   | { readonly kind: 'dropExpired'; readonly no: number }
   | { readonly kind: 'readiness'; readonly no: number };
@@ -56,6 +57,7 @@ export type MainAnswers =
   | { readonly kind: 'routed'; readonly no: number; readonly routed: Routed }
   | { readonly kind: 'workers'; readonly no: number; readonly seen: SeenWorkers }
   | { readonly kind: 'drained'; readonly no: number; readonly isKnown: boolean }
+  | { readonly kind: 'progress'; readonly no: number; readonly told: readonly ProgressSeen[] }
   | { readonly kind: 'metrics'; readonly no: number; readonly metrics: MainMetrics }
   /** Null when it did not come to its end. */
   | { readonly kind: 'dropped'; readonly no: number; readonly dropped: RetentionRun | null }

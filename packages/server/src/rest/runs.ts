@@ -71,16 +71,32 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
  */
 export async function readRun(
   request: RunRequest,
-  { queries }: RestParts,
+  parts: RestParts,
   choose?: (run: RunAnswer) => readonly number[],
 ): Promise<RunAnswer> {
+  const { queries } = parts;
   const { tenantId } = callerOf(request);
   const id = idOf(request);
   const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
   const some = choose === undefined ? {} : { taskNos: choose(runAnswer(run, NO_PAYLOADS)) as TaskNo[] };
   const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
-  return runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
+  const answer = runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
+  return withProgress(answer, run.runId, parts);
+}
+
+/** Known in memory alone, at the gateways of the workers: it is asked for while something runs. */
+async function withProgress(run: RunAnswer, runId: RunId, { main }: RestParts): Promise<RunAnswer> {
+  if (!run.tasks.some(({ state }) => state === 'running')) return run;
+  const told = new Map((await main.progress(runId)).map((one) => [`${one.taskNo}/${one.attemptNo}`, one]));
+  if (told.size === 0) return run;
+  const tasks = run.tasks.map((task, no) => {
+    const one = task.state === 'running' ? told.get(`${no}/${task.attempt}`) : undefined;
+    if (one === undefined) return task;
+    const { fraction, note, agoMs } = one;
+    return { ...task, progress: { fraction, note, at: new Date(Date.now() - agoMs).toISOString() } };
+  });
+  return { ...run, tasks };
 }
 
 const NO_PAYLOADS: RunPayloads = { params: null, outputs: new Map() };
