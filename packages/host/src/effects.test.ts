@@ -43,7 +43,13 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
   } as unknown as EffectPorts);
   const task = { name: 't', handler: 'h', queue: 'q', timeoutMs: null, needs: [...Array(upstreamCount).keys()] };
   const version = { no: 1, dag: { tenant: 'default', name: 'd' }, spec: {}, task: () => task, workText: () => '' };
-  const upstream = { succeededUpstream: task.needs, failedUpstream: [], missingUpstream: [], checkpoint: null, runInfo: null };
+  const upstream = {
+    succeededUpstream: task.needs,
+    failedUpstream: [],
+    missingUpstream: [],
+    checkpoint: null,
+    runInfo: null,
+  };
   const rest = { hasParams: true, news: null, map: null, ...upstream };
   const assignment = { kind: 'SendAssignment', gateway: self, workerId, claim, version, ...rest };
   const answer = async (isThere: boolean) => {

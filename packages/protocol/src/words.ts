@@ -9,6 +9,14 @@ export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 /** What a task is to its run: `task` for an ordinary one; the others close the run, and do not decide it. */
 export const TASK_ROLES = ['task', 'teardown', 'undo', 'hook'] as const;
 
+/** What may happen to a task or a run, and the words for it in a definition, in names of tasks and for the hook itself. */
+export const HOOK_EVENTS = [
+  { on: 'before', field: 'before', suffix: 'before' },
+  { on: 'after', field: 'after', suffix: 'after' },
+  { on: 'success', field: 'onSuccess', suffix: 'on_success' },
+  { on: 'failure', field: 'onFailure', suffix: 'on_failure' },
+] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [

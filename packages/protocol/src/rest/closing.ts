@@ -1,17 +1,11 @@
 /** What closes a run, as users write it: setups and teardowns, what undoes a task, hooks. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
+import type { HOOK_EVENTS } from '../words.ts';
 import { durationSchema, nameSchema } from './common.ts';
 import { retriesSchema } from './retries.ts';
 import { workFields } from './work.ts';
 
-/** What may happen to a task or a run, and the words for it in a definition, in names of tasks and for the hook itself. */
-export const HOOK_EVENTS = [
-  { on: 'before', field: 'before', suffix: 'before' },
-  { on: 'after', field: 'after', suffix: 'after' },
-  { on: 'success', field: 'onSuccess', suffix: 'on_success' },
-  { on: 'failure', field: 'onFailure', suffix: 'on_failure' },
-] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number]['on'];
 export type HookField = (typeof HOOK_EVENTS)[number]['field'];
 

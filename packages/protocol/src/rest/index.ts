@@ -1,7 +1,7 @@
 export * from './access.ts';
 export * from './bundles.ts';
 export * from './class-map.ts';
-export { HOOK_EVENTS, type HookEvent, type HookField } from './closing.ts';
+export type { HookEvent, HookField } from './closing.ts';
 export * from './common.ts';
 export * from './dag-definition.ts';
 export * from './dag-json-schema.ts';

@@ -4,7 +4,8 @@
  */
 import type { Problem } from '../errors.ts';
 import { MAX_TASKS } from '../limits.ts';
-import { HOOK_EVENTS, type HookEvent, type SideTask } from './closing.ts';
+import { HOOK_EVENTS } from '../words.ts';
+import type { HookEvent, SideTask } from './closing.ts';
 import { behind, withScopes } from './closing-scope.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec.ts';

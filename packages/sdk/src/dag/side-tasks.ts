@@ -1,5 +1,6 @@
 /** From what was written for an undo or a hook to its definition, and the function that it names. */
-import { type DagDefinition, HOOK_EVENTS } from '@signalbox/protocol';
+import type { DagDefinition } from '@signalbox/protocol';
+import { HOOK_EVENTS } from '@signalbox/protocol/words';
 import type { Handler } from '../handler.ts';
 import { DagMistake, type Place } from './mistake.ts';
 import { plain } from './plain.ts';
