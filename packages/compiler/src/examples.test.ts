@@ -16,15 +16,17 @@ const run = promisify(execFile);
 async function tryExample(name: string, params: unknown = null): Promise<TestRun> {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
-  return tryCompiled(dags.find((dag) => dag.name === name) as CompiledDag, params);
+  return tryCompiled(dags.find((dag) => dag.name === name) as CompiledDag, params, dags);
 }
 
 test('the folder has these dags, and all compile', async () => {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
   const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml', 'resume'];
+  const calls = ['load-region', 'regions'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
-  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...policies, 'saga', 'teardown'].sort());
+  const closing = ['saga', 'teardown'];
+  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...calls, ...policies, ...closing].sort());
 });
 
 test('their types are right', async () => {
@@ -115,6 +117,13 @@ test.each([
   expect(Object.fromEntries(run.tasks.map(({ name, state }) => [name, state]))).toMatchObject(states);
   if (policy !== 'skip_failed') return;
   expect(run.task('report').output).toEqual({ sales: 12, stock: null, staff: 7, missing: ['stock'] });
+});
+
+test('regions calls load-region for each, and sums up what those leave', async () => {
+  const regions = await tryExample('regions', { day: '2026-02-03' });
+  expect(regions.outcome).toBe('succeeded');
+  expect(regions.task('north').output).toEqual({ load: { rows: 2 } });
+  expect(regions.task('sum').output).toBe(4);
 });
 
 test('heartbeat is cheap', async () => {

@@ -10,19 +10,32 @@ import { type Stub, type TestRun, testRun } from '@signalbox/sdk/testing';
 import type { CompiledDag } from './compiled.ts';
 import { makeFolder } from './folder.testing.ts';
 
-export async function tryCompiled(dag: CompiledDag, params: unknown = null): Promise<TestRun> {
+/** Dags that it calls are among `others`, and run too. */
+export async function tryCompiled(
+  dag: CompiledDag,
+  params: unknown = null,
+  others: readonly CompiledDag[] = [],
+): Promise<TestRun> {
+  const stubs = await stubsFor(dag, others);
+  return testRun(dag.definition, { params, stubs, dags: others.map(({ definition }) => definition) });
+}
+
+/** What its tasks do, by name; those of a dag that a task calls come after the name of that task. */
+async function stubsFor(dag: CompiledDag, others: readonly CompiledDag[]): Promise<Record<string, Stub>> {
   const folder = await makeFolder({ 'bundle.mjs': dag.bundle?.code.toString() ?? 'export const functions = {};' });
   const { functions } = (await import(pathToFileURL(join(folder, 'bundle.mjs')).href)) as {
     functions: Record<string, Handler>;
   };
+  const stubs: Record<string, Stub> = {};
   // Of the spec: undos and hooks are tasks as well.
-  const stubs = Object.fromEntries(
-    toDagSpec(dag.definition).spec.tasks.map(({ name, handler, work }): [string, Stub] => [
-      name,
-      work?.kind === 'process' ? (context) => runProcess(work.run, context) : (functions[handler] as Stub),
-    ]),
-  );
-  return testRun(dag.definition, { params, stubs });
+  for (const { name, handler, work, child } of toDagSpec(dag.definition).spec.tasks) {
+    const called = others.find((other) => other.name === child?.dag);
+    if (called !== undefined) {
+      for (const [inner, stub] of Object.entries(await stubsFor(called, others))) stubs[`${name}/${inner}`] = stub;
+    } else if (work?.kind === 'process') stubs[name] = (context) => runProcess(work.run, context);
+    else stubs[name] = functions[handler] as Stub;
+  }
+  return stubs;
 }
 
 /** As a worker would: inputs as variables, the output in a file. */

@@ -58,6 +58,8 @@ export interface VisibleOutputs {
   readonly absent: readonly string[];
   /** Of the run itself. */
   readonly run: { readonly id: string; readonly dag: string } & Partial<ToldOfRun>;
+  /** The item that it is for, of each map around it. */
+  readonly map: readonly MapPlace[];
 }
 
 /** The params of a child run, as JSON text, from what its task says of them; or why there are none that it could be given. */

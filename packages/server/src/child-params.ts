@@ -24,7 +24,8 @@ export const childParams: ChildParams = (work, visible, schema) => {
     'run.priority': priority,
     'window.at': window,
   };
-  const roots = { params, upstream, absent: visible.absent, map: [], run };
+  const map = visible.map.map(({ group, index, item }) => ({ group, index, item: JSON.parse(item) as unknown }));
+  const roots = { params, upstream, absent: visible.absent, map, run };
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, source] of Object.entries(inputs ?? {})) {
     const found = findInput(source, roots);

@@ -11,6 +11,8 @@ beforeAll(async () => {
   first = rig.servers[0] as RunningServer;
   await rig.addWorker({
     echo: ({ params }: { params: unknown }) => params,
+    see: ({ inputs }: { inputs: unknown }) => inputs,
+    item: ({ item }: { item: unknown }) => item,
     fail: () => {
       throw new Error('It fails.');
     },
@@ -78,6 +80,22 @@ describe('parent and child on shards of different owners', () => {
     expect(run.tasks[0]?.child).toEqual({ dag: child, run: other });
     const called = await look(other);
     expect(called).toMatchObject({ dag: child, cause: 'parent', parent: { run: id, task: 'call', attempt: 1 } });
+  });
+
+  test('a call for each item of a map has its item, and what a map leaves is a list', async () => {
+    const child = await deploy(nameOwnedBy(second), {
+      tasks: [{ name: 'say', handler: 'item', map: '${{ params.list }}' }],
+    });
+    const parent = await deploy(nameOwnedBy(first), {
+      tasks: [
+        { name: 'call', dag: child, map: [['a'], ['b', 'c']], inputs: { list: '${{ item }}' } },
+        { name: 'all', handler: 'see', inputs: { all: '${{ tasks.call.output }}' } },
+      ],
+    });
+    const run = await ended(await submit(parent));
+    expect(run.tasks.find(({ name }) => name === 'all')?.output).toEqual({
+      all: [{ say: ['a'] }, { say: ['b', 'c'] }],
+    });
   });
 
   test('a failure comes back, with the name of what failed', async () => {

@@ -5,6 +5,7 @@ import type { MapPlace } from '../ports.ts';
 import type { MapLists } from './map-lists.ts';
 import { numberAt } from './output-numbers.ts';
 
+type Mapped = Pick<SendAssignment, 'claim' | 'map' | 'version'>;
 type Place = NonNullable<SendAssignment['map']>['places'][number];
 export type Inputs = (key: PayloadKey) => string | null | undefined;
 
@@ -15,7 +16,7 @@ interface Written {
 }
 
 /** What must be at hand before the items can be told. */
-export function itemKeys({ claim: { runId }, map }: SendAssignment): PayloadKey[] {
+export function itemKeys({ claim: { runId }, map }: Mapped): PayloadKey[] {
   const keys: PayloadKey[] = [];
   for (const { sources, picks } of map?.places ?? []) {
     sources.forEach((source, at) => {
@@ -37,7 +38,7 @@ export function largeItemKeys(effect: SendAssignment, inputs: Inputs, lists: Map
   });
 }
 
-export function mapPlaces(effect: SendAssignment, inputs: Inputs, lists: MapLists): readonly MapPlace[] {
+export function mapPlaces(effect: Mapped, inputs: Inputs, lists: MapLists): readonly MapPlace[] {
   const { version } = effect;
   return (effect.map?.places ?? []).map((place) => {
     const group = version.spec.groups?.[place.group];
@@ -50,7 +51,7 @@ export function mapPlaces(effect: SendAssignment, inputs: Inputs, lists: MapList
 }
 
 function valueOf(
-  { claim: { runId }, version: { spec } }: SendAssignment,
+  { claim: { runId }, version: { spec } }: Mapped,
   { source, place, at }: { readonly source: MapSource; readonly place: Place; readonly at: number },
   inputs: Inputs,
   lists: MapLists,

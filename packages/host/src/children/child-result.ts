@@ -1,10 +1,11 @@
 /** What a parent is told of its child run. */
-import type { TaskNo, TaskOutputs, TellParent } from '@signalbox/engine';
+import type { TaskNo, TellParent } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 import type { Inputs } from '../assign/map-items.ts';
+import { countOf, numbersOf } from '../assign/output-numbers.ts';
 
 /** As for what a task returns. */
-const MOST_OUTPUT_BYTES = 256 * 1024;
+export const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** No more than this many instances of mapped leaves: each is at least four characters of the list that they become. */
 const MOST_OUTPUTS = MOST_OUTPUT_BYTES / 5;
@@ -15,7 +16,7 @@ export function outputKeys({ runId, outputs }: TellParent): PayloadKey[] | null 
   for (const { at } of outputs) {
     if (at.of === 'task') keys.push({ runId, taskNo: at.no as TaskNo });
     else {
-      if (at.ranges.reduce((sum, { count }) => sum + count, keys.length) > MOST_OUTPUTS) return null;
+      if (keys.length + countOf(at) > MOST_OUTPUTS) return null;
       for (const no of numbersOf(at)) if (no !== null) keys.push({ runId, taskNo: no as TaskNo });
     }
   }
@@ -41,12 +42,4 @@ export function childError({ uid, dag, end, failed }: TellParent): string {
   if (end === 'cancelled') return `${run} was cancelled.`;
   if (end === 'set_aside') return `${run} was set aside: deciding about it went wrong.`;
   return failed.length === 0 ? `${run} failed.` : `${run} failed: ${failed.join(', ')}.`;
-}
-
-/** Null for an instance whose output nobody may see. */
-function* numbersOf({ ranges, except }: Extract<TaskOutputs, { of: 'instances' }>): Generator<number | null> {
-  const left = new Set(except);
-  for (const { from, step, count } of ranges) {
-    for (let i = 0; i < count; i++) yield left.has(from + i * step) ? null : from + i * step;
-  }
 }

@@ -11,22 +11,20 @@ import {
   childUid,
   type ParentRef,
   type SendCall,
-  type TaskNo,
   type TellParent,
 } from '@signalbox/engine';
 import type { DagFound, Store } from '@signalbox/store';
-import { payloadKeys } from '../effects.ts';
 import { claimKey } from '../gateway/session.ts';
 import type { Payloads } from '../payloads.ts';
 import type { ChildParams, Log } from '../ports.ts';
 import type { Router } from '../router.ts';
-import { toldOfRun } from '../run-info.ts';
-import { childError, childOutput, outputKeys } from './child-result.ts';
+import { charsIn, MOST_READ_CHARS, runOf, visibleTo } from './child-inputs.ts';
+import { childError, childOutput, MOST_OUTPUT_BYTES, outputKeys } from './child-result.ts';
 import { Turnstile } from './turnstile.ts';
 
 export interface ChildrenPorts {
   readonly store: Pick<Store, 'findDag'>;
-  readonly payloads: Pick<Payloads, 'fetchWhole'>;
+  readonly payloads: Pick<Payloads, 'fetch' | 'fetchWhole'>;
   readonly router: Pick<Router, 'ask'>;
   readonly childParams: ChildParams;
   readonly log: Log;
@@ -38,6 +36,7 @@ const AT_ONCE = 64;
 const PLACES_KEPT = 10_000;
 /** How often a dag is looked up anew for one call, when it is deployed again and again. */
 const MOST_LOOKS = 3;
+const NOTHING = { params: null, upstream: new Map<string, string>(), absent: [], map: [] };
 
 export class Children {
   private readonly ports: ChildrenPorts;
@@ -89,7 +88,14 @@ export class Children {
     if (answer === null || !isThere(answer)) {
       for (let left = MOST_LOOKS; left > 0; left--) {
         const params = await this.paramsOf(effect, place.paramsSchema);
-        if (!params.ok) return this.end(claim, 'refused', params.error);
+        if (!params.ok) {
+          // By a schema that may be out of date nobody is refused without a second look.
+          const known: number = place.versionNo;
+          this.places.delete(`${tenantId}/${name}`);
+          place = (await this.placeOf(tenantId, name)) ?? place;
+          if (place.versionNo !== known && left > 1) continue;
+          return this.end(claim, 'refused', params.error);
+        }
         const checked = place.paramsSchema === null ? {} : { checkedFor: place.versionNo };
         answer = await this.ask({ kind: 'BeginChild', ...to, params: params.params, ...checked });
         if (answer === null || answer.ok || answer.code !== 'PARAMS_UNCHECKED') break;
@@ -114,30 +120,19 @@ export class Children {
     if (end !== 'succeeded') return this.end(claim, end, childError(effect));
     const keys = outputKeys(effect);
     if (keys === null) return this.end(claim, 'refused', TOO_LARGE(effect));
+    const placeOf = await this.ports.payloads.fetch(keys);
+    if (charsIn(keys, placeOf) > MOST_OUTPUT_BYTES) return this.end(claim, 'refused', TOO_LARGE(effect));
     const output = childOutput(effect, await this.ports.payloads.fetchWhole(keys));
     if (output === null) return this.end(claim, 'refused', TOO_LARGE(effect));
     return this.end(claim, end, null, output);
   }
 
   private async paramsOf(effect: SendCall, schema: object | boolean | null): Promise<ReturnType<ChildParams>> {
-    const { claim, version } = effect;
-    const task = version.task(effect.specNo);
-    const keys = task.work === undefined ? [] : payloadKeys(effect);
-    const textOf = await this.ports.payloads.fetchWhole(keys);
-    const nameOf = (no: number) => version.task(no as TaskNo).name;
-    const upstream = new Map<string, string>();
-    for (const { taskNo } of keys) {
-      const text = taskNo === null ? null : textOf({ runId: claim.runId, taskNo });
-      if (text !== null && taskNo !== null) upstream.set(nameOf(taskNo), text);
-    }
-    const params = effect.hasParams ? textOf({ runId: claim.runId, taskNo: null }) : null;
-    const absent = [...effect.failedUpstream, ...effect.missingUpstream].map(nameOf);
-    const run = {
-      id: effect.runUid,
-      dag: version.dag.name,
-      ...(effect.runInfo === null ? {} : toldOfRun(effect.runInfo)),
-    };
-    return this.ports.childParams(task.work, { params, upstream, absent, run }, schema);
+    const { work } = effect.version.task(effect.specNo);
+    if (work === undefined) return this.ports.childParams(work, { ...NOTHING, run: runOf(effect) }, schema);
+    const visible = await visibleTo(effect, this.ports.payloads);
+    if (visible !== null) return this.ports.childParams(work, visible, schema);
+    return { ok: false, error: `What its inputs come from has more than ${MOST_READ_CHARS} characters in all.` };
   }
 
   private async placeOf(tenantId: SendCall['version']['dag']['tenantId'], name: string): Promise<DagFound | null> {

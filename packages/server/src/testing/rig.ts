@@ -15,6 +15,7 @@ export interface Answered {
 
 /** All that tests look at in answers; what is not in one is undefined. */
 export interface AnyBody {
+  readonly name: string;
   readonly id: string;
   readonly ids: readonly string[];
   readonly items: readonly AnyBody[];
