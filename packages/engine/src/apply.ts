@@ -3,6 +3,7 @@ import { applyBreaker } from './apply/apply-breaker.ts';
 import { applyDagChange } from './apply/apply-dag.ts';
 import { applyHand } from './apply/apply-hand.ts';
 import { applyLetter } from './apply/apply-letter.ts';
+import { applyRunLimit, applyTaskLimit } from './apply/apply-limits.ts';
 import { applyMapChange } from './apply/apply-map.ts';
 import { applyRunChange } from './apply/apply-run.ts';
 import { applySchedule } from './apply/apply-schedule.ts';
@@ -51,6 +52,14 @@ export function apply(state: State, change: Change): void {
     case 'TaskMarked':
     case 'PauseSet':
       return applyHand(state, change);
+    case 'TaskQueued':
+    case 'TaskExpired':
+    case 'TaskSlow':
+    case 'AttemptExtended':
+      return applyTaskLimit(state, change);
+    case 'RunSlow':
+    case 'RunTimedOut':
+      return applyRunLimit(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

@@ -240,7 +240,7 @@ export interface TaskCleared {
   readonly notes?: string;
 }
 
-export type ClearedFrom = 'succeeded' | 'failed' | 'retrying' | 'cancelled' | 'skipped' | 'stopped';
+export type ClearedFrom = 'succeeded' | 'failed' | 'retrying' | 'cancelled' | 'skipped' | 'stopped' | 'expired';
 
 /**
  * Somebody says what has become of a task, whatever it was, and whether or not it ever had an attempt (I32). From here on it has
@@ -278,6 +278,71 @@ export interface PauseSet {
   /** When it goes on by itself; null when somebody must say so. */
   readonly until: Instant | null;
   readonly actor: Actor;
+  readonly at: Instant;
+}
+
+/**
+ * The task waits for a slot, and may not wait for ever: since when is stored in its notes. `isNew`: it gets its row by this,
+ * before its first claim; such a row says no more than that, as one that was cleared.
+ */
+export interface TaskQueued {
+  readonly kind: 'TaskQueued';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly isNew: boolean;
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** It has failed while no attempt of it ran: it waited in its queue, or took in all, for longer than it may (I41). */
+export interface TaskExpired {
+  readonly kind: 'TaskExpired';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  /** Its newest attempt that began; 0 when there was none. */
+  readonly attemptNo: AttemptNo;
+  readonly reason: 'queue' | 'total';
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** Its running attempt takes longer than usual. Told once for an attempt. */
+export interface TaskSlow {
+  readonly kind: 'TaskSlow';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** The running attempt has asked for more time, and got it. */
+export interface AttemptExtended {
+  readonly kind: 'AttemptExtended';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly deadlineAt: Instant;
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** The run takes longer than usual. Told once. */
+export interface RunSlow {
+  readonly kind: 'RunSlow';
+  readonly runId: RunId;
+  /** What is kept of the run from here on, as JSON: see `run/run-timers.ts`. */
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** The run took longer than it may; that it closes as failed comes next. */
+export interface RunTimedOut {
+  readonly kind: 'RunTimedOut';
+  readonly runId: RunId;
+  readonly notes: string;
   readonly at: Instant;
 }
 
@@ -417,6 +482,12 @@ export type Change =
   | ClaimReturned
   | AttemptEnded
   | TaskCleared
+  | TaskQueued
+  | TaskExpired
+  | TaskSlow
+  | AttemptExtended
+  | RunSlow
+  | RunTimedOut
   | CheckpointSaved
   | ClaimAsserted
   | MapExpanded

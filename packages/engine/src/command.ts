@@ -31,6 +31,9 @@ export interface ClaimRef {
   readonly fence: Fence;
 }
 
+/** With how long before its heartbeat the attempt told of progress, if it ever did. */
+export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
+
 export interface DeployDag {
   readonly kind: 'DeployDag';
   readonly shard: ShardNo;
@@ -215,6 +218,14 @@ export interface AssertOwned {
   readonly workerId: WorkerId;
 }
 
+/** A running attempt wants to have at least this long from now. */
+export interface ExtendAttempt {
+  readonly kind: 'ExtendAttempt';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+  readonly byMs: number;
+}
+
 /** The worker did not start this claim. */
 export interface RefuseClaim {
   readonly kind: 'RefuseClaim';
@@ -303,7 +314,7 @@ export interface WorkerHeard {
   readonly workerId: WorkerId;
   /** How long ago the gateway heard it. */
   readonly agoMs: number;
-  readonly holds: readonly ClaimRef[];
+  readonly holds: readonly HeldClaim[];
   /** The shards that `holds` speaks of, where it is not all of them: of others it proves nothing by what it lacks. */
   readonly covers?: readonly ShardNo[];
   /**
@@ -362,6 +373,7 @@ export type Command =
   | SetSchedulePaused
   | RetireDag
   | ReportAttempt
+  | ExtendAttempt
   | SaveCheckpoint
   | AssertOwned
   | RefuseClaim
@@ -398,6 +410,7 @@ export type RefusalCode =
   | 'RUN_ENDED'
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'
+  | 'EXTEND_REFUSED'
   | 'NOT_OWNER';
 
 /** One task that a hand has touched, or would. */
@@ -442,6 +455,8 @@ export type Answer =
   | Touched
   | { readonly ok: true; readonly kind: 'done' }
   | { readonly ok: true; readonly kind: 'recorded' }
+  /** How long the attempt has from now; null when nothing limits it. */
+  | { readonly ok: true; readonly kind: 'extended'; readonly leftMs: number | null }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };
 
 export const DONE: Answer = { ok: true, kind: 'done' };

@@ -28,9 +28,11 @@ import { setSchedulePaused, strikeSchedule } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
 import { assertOwned, saveCheckpoint } from './task/checkpoint.ts';
+import { extendAttempt } from './task/extend.ts';
 import { refuseClaim, reportAttempt } from './task/report.ts';
 import { retryTask } from './task/retry-task.ts';
 import { dropDeadTimers } from './timer/dead-timers.ts';
+import { noteQueued } from './timer/note-queued.ts';
 import { tick } from './timer/tick.ts';
 
 export interface StepInput {
@@ -63,6 +65,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   parkCalls(recorder);
   const matchedAll = matchSlots(recorder);
   returnUnused(recorder);
+  noteQueued(recorder);
   state.touching = null;
   forgetSettled(state);
   const more = !matchedAll || isAgendaOpen(state) || recorder.isFull();
@@ -104,6 +107,7 @@ function forgetSettled(state: State): void {
 
 function isAgendaOpen({ agenda }: State): boolean {
   if (agenda.runs.size > 0 || agenda.maps.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
+  if (agenda.queued.size > 0) return true;
   return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
@@ -127,6 +131,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return submitRuns(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
+    case 'ExtendAttempt':
+      return extendAttempt(recorder, command);
     case 'RefuseClaim':
       return refuseClaim(recorder, command);
     case 'SaveCheckpoint':
@@ -189,6 +195,7 @@ function decide(recorder: Recorder, command: Command): Answer {
 function runOfCommand(command: Command): State['touching'] {
   switch (command.kind) {
     case 'ReportAttempt':
+    case 'ExtendAttempt':
     case 'RefuseClaim':
     case 'SaveCheckpoint':
     case 'AssertOwned':

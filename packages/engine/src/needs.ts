@@ -42,6 +42,7 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'ReportAttempt':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'ExtendAttempt':
       return runNeeds(state, command.claim.runId);
     case 'BeginChild':
     case 'AskChild': {
@@ -93,6 +94,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'ReportAttempt':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'ExtendAttempt':
     case 'RefuseClaim':
     case 'ChildEnded':
       return shardOfRun(command.claim.runId);

@@ -233,6 +233,21 @@ export class Scenario {
     return this;
   }
 
+  /** Heard, with how long ago this attempt told of progress. */
+  progress(claim: ClaimRef, progressAgoMs: number, worker = this.worker()): this {
+    const { gateway, id: workerId } = worker;
+    const holds = worker.holds.map((held) =>
+      held.fence === claim.fence && held.runId === claim.runId ? { ...held, progressAgoMs } : held,
+    );
+    const knows = [...this.state.shards.values()].map(({ shard, epoch }) => ({ shard, epoch }));
+    this.feed({ kind: 'WorkerHeard', gateway, workerId, agoMs: 0, holds, knows });
+    return this;
+  }
+
+  extend({ claim, worker }: Attempt, byMs: number): Answer {
+    return this.feed({ kind: 'ExtendAttempt', claim, workerId: worker.id, byMs });
+  }
+
   leave(worker = this.worker()): this {
     worker.holds = [];
     this.feed({ kind: 'WorkerLeft', gateway: worker.gateway, workerId: worker.id });

@@ -80,6 +80,8 @@ export interface Agenda {
   readonly calls: Set<number>;
   /** Maps that may be expanded, or have instances left to unfold. */
   readonly maps: Map<string, MapToDo>;
+  /** Ready tasks that may not wait for ever: since when they do is to be stored. */
+  readonly queued: Set<number>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
@@ -116,6 +118,7 @@ export class State {
     runs: new Set(),
     calls: new Set(),
     maps: new Map(),
+    queued: new Set(),
     dags: new Set(),
     loaded: [],
     faulty: [],

@@ -16,7 +16,7 @@ const TASK_MEANING: Record<StateName, string> = {
     'a mapped task that has become its instances, until the last of them has ended; then it shows what they came to',
   succeeded: 'an attempt succeeded; of a mapped task: all instances, or there were none',
   failed:
-    'an attempt failed for good, or the budget of attempts is used up; or its condition has no answer, its map no length or too many items',
+    'an attempt failed for good, or the budget of attempts is used up; or it waited, or took in all, too long; or its condition has no answer, its map no length or too many items',
   upstream_failed: 'tasks that it needs failed: it will never run',
   cancelled:
     'it was cancelled by itself, which counts as a failure; or its run was cancelled, or closed by a failure, before it ended',

@@ -72,7 +72,8 @@ export interface StoredTask {
   readonly taskNo: TaskNo;
   /**
    * `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`; `cleared`: ended, and
-   * somebody wants another attempt; `skipped`, `stopped`: somebody said so, the latter is shown as cancelled.
+   * somebody wants another attempt, or it has no more than notes yet; `skipped`, `stopped`: somebody said so, the latter is
+   * shown as cancelled; `expired`: it failed while no attempt ran.
    */
   readonly state:
     | 'running'
@@ -83,7 +84,8 @@ export interface StoredTask {
     | 'cancelled'
     | 'cleared'
     | 'skipped'
-    | 'stopped';
+    | 'stopped'
+    | 'expired';
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
   readonly workerId: WorkerId;
@@ -143,6 +145,10 @@ export interface StoredRun {
   /** What decisions need of its params. */
   readonly facts: string | null;
   readonly createdAt: Instant;
+  /** When it became active, the last time; absent while it waits. */
+  readonly admittedAt?: Instant;
+  /** What is kept of a run whose time is limited: see `run/run-timers.ts`. */
+  readonly notes?: string;
   /** The call that made it. */
   readonly parent?: ParentRef;
   /** How often its own policy has opened it again. */

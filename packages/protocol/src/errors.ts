@@ -159,6 +159,14 @@ export const ERRORS = {
     message: 'Task {task} is no longer held by this attempt.',
     remedy: 'Stop the attempt: its result is not recorded. Ask for the task to see which attempt holds it.',
   },
+  EXTEND_REFUSED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'The attempt gets no more time: {reason}.',
+    remedy:
+      'Tell of progress before asking for more time; give the task a longer timeout where it is too short for any attempt.',
+  },
   DAG_INVALID: {
     http: 422,
     grpc: 'INVALID_ARGUMENT',

@@ -46,4 +46,9 @@ export const EVENT_KINDS = [
   'letter.written',
   'letter.closed',
   'breaker.set',
+  'task.expired',
+  'task.slow',
+  'attempt.extended',
+  'run.slow',
+  'run.timed_out',
 ] as const;

@@ -14,6 +14,7 @@ import {
   type RunCreated,
   type SkipReason,
   type StoredTask,
+  type TaskExpired,
 } from '@signalbox/engine';
 
 export interface Codes<Word extends string> {
@@ -48,6 +49,7 @@ export const letterReasons = codes('letter reason', LETTER_REASONS);
 export const letterStates = codes('letter state', LETTER_STATES);
 export const breakerStates = codes<BreakerSet['state']>('breaker state', ['closed', 'open', 'ramping']);
 export const skipReasons = codes<SkipReason>('skip reason', ['paused', 'missed', 'gap']);
+export const expiryReasons = codes<TaskExpired['reason']>('expiry reason', ['queue', 'total']);
 export const returnReasons = codes<ReturnReason>('return reason', ['refused', 'undelivered', 'drained']);
 export const taskStates = codes<StoredTask['state']>('task state', [
   'running',
@@ -59,4 +61,5 @@ export const taskStates = codes<StoredTask['state']>('task state', [
   'cleared',
   'skipped',
   'stopped',
+  'expired',
 ]);

@@ -12,6 +12,7 @@ import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
 import { changeBreakers, closeLetterRows, noteTaskFailures, writeLetters } from './statements/letter.ts';
+import { noteRuns, noteTasks } from './statements/limits.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
@@ -83,6 +84,8 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, ends] of byLeaf([...rows.failures.values()], ofRun)) calls.push(noteTaskFailures(leaf, ends));
   for (const [leaf, marked] of byLeaf(rows.marked, ofRun)) calls.push(...markTasks(leaf, marked));
   for (const [leaf, pauses] of byLeaf(rows.pauses, ofRun)) calls.push(pauseRuns(leaf, pauses));
+  for (const [leaf, notes] of byLeaf([...rows.taskNotes.values()], ofRun)) calls.push(...noteTasks(leaf, notes));
+  for (const [leaf, notes] of byLeaf([...rows.runNotes.values()], ofRun)) calls.push(noteRuns(leaf, notes));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
   for (const [leaf, replaced] of byLeaf(rows.replaced, ofRun)) calls.push(...replacePayloads(leaf, replaced));

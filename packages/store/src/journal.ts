@@ -28,6 +28,7 @@ import { MARKS } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 import { letterCodecs } from './journal-letters.ts';
+import { limitCodecs } from './journal-limits.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
  * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
@@ -477,6 +478,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
     }),
   },
   ...letterCodecs,
+  ...limitCodecs,
   RunReopened: {
     write(to, c) {
       to.run(c.runId);
@@ -587,6 +589,12 @@ const KINDS: readonly Kind[] = [
   'BreakerSet',
   'TaskMarked',
   'PauseSet',
+  'TaskQueued',
+  'TaskExpired',
+  'TaskSlow',
+  'AttemptExtended',
+  'RunSlow',
+  'RunTimedOut',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -10,6 +10,8 @@
 import type {
   AttemptClaimed,
   AttemptEnded,
+  AttemptExtended,
+  AttemptNo,
   BreakerSet,
   Change,
   CheckpointSaved,
@@ -36,8 +38,11 @@ import type {
   ScheduleSet,
   ShardNo,
   TaskCleared,
+  TaskExpired,
   TaskMarked,
   TaskNo,
+  TaskQueued,
+  TaskSlow,
   TenantId,
   WindowDecided,
   WorkerId,
@@ -115,6 +120,22 @@ export interface PayloadRow {
   readonly body: string;
 }
 
+/** The last notes of a task in this batch. */
+export interface TaskNote {
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly isNew: boolean;
+  /** Of a task that expired: its newest attempt that began. */
+  readonly expiredAfter: AttemptNo | null;
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+export interface RunNote {
+  readonly runId: RunId;
+  readonly notes: string;
+}
+
 export interface FoldedRows {
   readonly deploys: DagDeployed[];
   readonly dags: Map<DagId, DagFold>;
@@ -141,32 +162,36 @@ export interface FoldedRows {
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
   readonly maps: Map<string, MapFold>;
+  /** By run and task. */
+  readonly taskNotes: Map<string, TaskNote>;
+  readonly runNotes: Map<RunId, RunNote>;
 }
 
 /**
- * What is done by hand needs the row as it was left: it goes with no other change of its run. So a batch that holds such is
+ * What is done by hand, or noted of times, needs the row as it was left: it goes with no other change of its run. So a batch that holds such is
  * written in parts, one after the other; all others, which is nearly all of them, in one.
  */
 export function partsOf(changes: readonly Change[]): readonly (readonly Change[])[] {
-  if (!changes.some(isByHand)) return [changes];
+  if (changes.every((change) => groupOf(change) === 'plain')) return [changes];
   const parts: Change[][] = [[]];
-  let others = new Set<RunId>();
-  let byHand = new Set<RunId>();
+  let groups = new Map<RunId, Group>();
   let rows = new Set<string>();
   for (const change of changes) {
     const runId = 'runId' in change ? change.runId : null;
+    const group = groupOf(change);
     const row = isByHand(change) ? handRow(change) : '';
-    if (runId !== null && ((isByHand(change) ? others : byHand).has(runId) || rows.has(row))) {
+    if (runId !== null && ((groups.get(runId) ?? group) !== group || rows.has(row))) {
       parts.push([]);
-      [others, byHand, rows] = [new Set(), new Set(), new Set()];
+      [groups, rows] = [new Map(), new Set()];
     }
     parts.at(-1)?.push(change);
-    if (runId !== null) (isByHand(change) ? byHand : others).add(runId);
+    if (runId !== null) groups.set(runId, group);
     if (row !== '') rows.add(row);
   }
   return parts;
 }
 
+type Group = 'plain' | 'by hand' | 'notes';
 type HandChange = RunReopened | RunForced | TaskCleared | TaskMarked | PauseSet;
 
 const BY_HAND: ReadonlySet<Change['kind']> = new Set([
@@ -176,6 +201,19 @@ const BY_HAND: ReadonlySet<Change['kind']> = new Set([
   'TaskMarked',
   'PauseSet',
 ]);
+const NOTES: ReadonlySet<Change['kind']> = new Set([
+  'TaskQueued',
+  'TaskExpired',
+  'TaskSlow',
+  'AttemptExtended',
+  'RunSlow',
+  'RunTimedOut',
+]);
+
+function groupOf(change: Change): Group {
+  if (isByHand(change)) return 'by hand';
+  return NOTES.has(change.kind) ? 'notes' : 'plain';
+}
 
 function isByHand(change: Change): change is HandChange {
   return BY_HAND.has(change.kind);
@@ -210,6 +248,8 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     replaced: [],
     checkpoints: new Map(),
     maps: new Map(),
+    taskNotes: new Map(),
+    runNotes: new Map(),
   };
   for (const change of changes) foldChange(rows, change);
   return rows;
@@ -279,6 +319,16 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'TaskCleared':
       rows.cleared.push(change);
+      return;
+    case 'TaskQueued':
+    case 'TaskExpired':
+    case 'TaskSlow':
+    case 'AttemptExtended':
+      foldNotes(rows, change);
+      return;
+    case 'RunSlow':
+    case 'RunTimedOut':
+      rows.runNotes.set(change.runId, { runId: change.runId, notes: change.notes });
       return;
     case 'TaskMarked': {
       const { runId, taskNo, state, output: body } = change;
@@ -367,6 +417,15 @@ function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | 
     if (change.fence > 1) rows.replaced.push({ runId, taskNo, body: output });
     else if (output !== null) rows.payloads.push({ runId, taskNo, body: output });
   }
+}
+
+function foldNotes(rows: FoldedRows, change: TaskQueued | TaskExpired | TaskSlow | AttemptExtended): void {
+  const { runId, taskNo, notes, at } = change;
+  const name = `${runId}/${taskNo}`;
+  const before = rows.taskNotes.get(name);
+  const isNew = before?.isNew ?? (change.kind === 'TaskQueued' && change.isNew);
+  const expiredAfter = change.kind === 'TaskExpired' ? change.attemptNo : (before?.expiredAfter ?? null);
+  rows.taskNotes.set(name, { runId, taskNo, isNew, expiredAfter, notes, at });
 }
 
 function runOf(rows: FoldedRows, runId: RunId): RunFold {

@@ -7,6 +7,7 @@ import { CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { markTask } from '../task/move.ts';
+import { forgetExpiry } from '../task/notes.ts';
 import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
 import { watchPause } from '../timer/watch-pause.ts';
 import { voidStopped } from './apply-task.ts';
@@ -32,6 +33,7 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
   tasks.cleared[slot] = 0;
   tasks.retryAt[slot] = 0;
   voidStopped(state, slot);
+  forgetExpiry(state, slot);
   runs.flags[run]! |= CLAIMED;
   if (change.facts !== null) runs.factsOf(run).setTask(change.taskNo, change.facts);
   markTask(state, slot, CODE_OF[change.state]);

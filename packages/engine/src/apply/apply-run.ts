@@ -10,6 +10,7 @@ import { pagesOf } from '../map/run-maps.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
+import { watchRun } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { resetCounts } from '../task/field.ts';
@@ -34,7 +35,7 @@ export function applyRunChange(state: State, change: RunChange): void {
   assert(run >= 0, `${change.kind} is about a run in memory`);
   switch (change.kind) {
     case 'RunAdmitted':
-      return admitRun(state, run);
+      return admitRun(state, run, change);
     case 'RunClosing':
       return closeRun(state, run, change);
     case 'RunForced':
@@ -78,17 +79,19 @@ function createRun(state: State, change: RunCreated): void {
   }
   if (taskCount === 0) state.agenda.runs.add(run);
   if (change.facts !== null) runs.factsOf(run).setParams(change.facts);
+  if (change.admitted) watchRun(state, run, change.at);
   settleStart(state, run);
   const shard = state.shards.get(shardOfRun(change.runId));
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
 }
 
-function admitRun(state: State, run: number): void {
+function admitRun(state: State, run: number, change: RunAdmitted): void {
   const { runs } = state;
   assert(!runs.has(run, ADMITTED), 'a run is admitted once');
   runs.flags[run]! |= ADMITTED;
   const version = runs.versionOf(run);
   version.dag.activeRuns += 1;
+  watchRun(state, run, change.at);
   enqueueReady(state, run);
   if (version.graph.maps !== null) watchMaps(state, run);
 }
@@ -162,6 +165,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   if (change.admitted) {
     runs.flags[run]! |= ADMITTED;
     dag.activeRuns += 1;
+    watchRun(state, run, change.at);
   } else {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);

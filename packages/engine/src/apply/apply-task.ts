@@ -11,7 +11,7 @@ import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
-import { keepNotes } from '../task/notes.ts';
+import { keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import {
   CANCELLED,
@@ -24,6 +24,7 @@ import {
   SUCCEEDED,
   WAITING,
 } from '../task/task-table.ts';
+import { watchClaim } from '../timer/task-timers.ts';
 import { noteLetterUsed } from './apply-letter.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
@@ -52,12 +53,16 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   tasks.fence[slot] = change.fence;
   tasks.attemptNo[slot] = change.attemptNo;
   tasks.claimedAt[slot] = change.at;
+  tasks.claimedMono[slot] = state.mono;
   tasks.cleared[slot] = 0;
+  const isFirst = notesOf(state, slot).firstAt === undefined;
   keepNotes(state, slot, change.notes);
+  if (tasks.watches.size > 0) tasks.watches.delete(slot);
   tasks.confirmed[slot] = UNCONFIRMED;
   runs.flags[run]! |= CLAIMED;
   const { timeoutMs } = taskSpecOf(state, slot);
   if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
+  if (runs.versionOf(run).hasClaimTimers) watchClaim(state, slot, isFirst);
   if (isParked) return setTaskTimer(state, 'call', state.settings.askChildMs, change);
   const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
   if (worker.free > 0) worker.free -= 1;
@@ -150,6 +155,7 @@ function isClearable(code: number, { from }: TaskCleared): boolean {
 const CODE_OF = {
   succeeded: SUCCEEDED,
   failed: FAILED,
+  expired: FAILED,
   cancelled: CANCELLED,
   skipped: SKIPPED,
   stopped: STOPPED,

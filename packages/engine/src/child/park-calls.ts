@@ -16,6 +16,8 @@ import { taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { mayRun } from '../task/move.ts';
+import { hasRow } from '../task/notes.ts';
+import { notesOfClaim } from '../timer/task-timers.ts';
 import { isCall } from './is-call.ts';
 
 /** Calls that may lie above a run: a dag that calls itself comes to an end. */
@@ -49,9 +51,10 @@ function parkCall(recorder: Recorder, slot: number): void {
     attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
     fence: (tasks.fence[slot]! + 1) as Fence,
     workerId: NOBODY,
-    firstOfTask: tasks.fence[slot] === 0,
+    firstOfTask: !hasRow(state, slot),
     firstOfRun: !runs.has(run, CLAIMED),
     at: state.now,
+    ...notesOfClaim(state, slot),
   });
   if (depthOf(state, run) > MAX_DEPTH) {
     const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;

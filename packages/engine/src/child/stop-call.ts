@@ -8,11 +8,16 @@ import { sendCall } from './park-calls.ts';
 export interface StopOfCall {
   readonly outcome: AttemptOutcome;
   readonly error: string | null;
+  readonly code?: string | null;
+  readonly isLast?: boolean;
 }
 
 /** `as` is how the attempt ends; null where its run is closing, which says enough. */
 export function stopCall(recorder: Recorder, slot: number, as: StopOfCall | null): void {
-  if (as !== null) recorder.state.stopping.set(slot, { outcome: as.outcome, error: as.error });
+  if (as !== null) {
+    const { outcome, error, code = null, isLast = false } = as;
+    recorder.state.stopping.set(slot, { outcome, error, code, isLast });
+  }
   sendCall(recorder, slot, 'stop');
 }
 

@@ -193,6 +193,10 @@ export interface DagSpec {
   /** What of the params is looked at by conditions, and which lists of theirs are mapped over. */
   /** What was done is undone when a run fails or is cancelled, as far as its tasks say how. */
   readonly compensate?: true;
+  /** How long a run may take, from when it became active; it fails then. */
+  readonly timeoutMs?: number;
+  /** A run that takes longer is told of as slow, and goes on. */
+  readonly softTimeoutMs?: number;
   /** What of the params is looked at by conditions. */
   readonly paramFacts?: readonly Path[];
   /** Of tasks. */

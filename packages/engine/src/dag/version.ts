@@ -1,7 +1,7 @@
 /** One version of a dag in the working set. */
 import type { TaskNo, VersionNo } from '../ids.ts';
 import type { Lane } from '../match/lane.ts';
-import { keepsNotes } from '../task/notes.ts';
+import { hasClaimTimers, keepsNotes } from '../task/notes.ts';
 import type { Dag } from './dag-table.ts';
 import { Graph } from './graph.ts';
 import type { DagSpec, TaskSpec } from './spec.ts';
@@ -17,6 +17,9 @@ export class Version {
   readonly closingCount: number;
   /** Of some of its tasks more is kept than their rows tell: see `task/notes.ts`. */
   readonly keepsNotes: boolean;
+  /** Some of its tasks have times that begin with a claim, or when they are ready. */
+  readonly hasClaimTimers: boolean;
+  readonly watchesQueue: boolean;
   /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
@@ -32,6 +35,8 @@ export class Version {
     this.taskCount = spec.tasks.length;
     this.closingCount = this.graph.closing?.tasks.length ?? 0;
     this.keepsNotes = spec.tasks.some(keepsNotes);
+    this.hasClaimTimers = spec.tasks.some(hasClaimTimers);
+    this.watchesQueue = spec.tasks.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
   }
 
   task(no: TaskNo): TaskSpec {

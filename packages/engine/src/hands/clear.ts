@@ -145,7 +145,7 @@ export function clearTask(
     actor,
     at: now,
     // What an attempt needs of memory it needs, whoever asked for it.
-    ...(isFresh ? noting(notesOf(state, slot), { counts: undefined }) : NO_NOTES),
+    ...(isFresh ? noting(notesOf(state, slot), AFRESH) : NO_NOTES),
   });
 }
 
@@ -156,8 +156,12 @@ const ROW_STATES: ReadonlyMap<number, ClearedFrom> = new Map([
   [STOPPED, 'stopped'],
 ]);
 
+const AFRESH = { counts: undefined, firstAt: undefined, queuedAt: undefined, expired: undefined } as const;
+
 /** A task that waited for a retry when its run was closed is cancelled, and its row still says that it waits. */
-function rowStateOf({ tasks }: State, slot: number): ClearedFrom {
+function rowStateOf(state: State, slot: number): ClearedFrom {
+  const { tasks } = state;
+  if (tasks.state[slot] === FAILED && notesOf(state, slot).expired !== undefined) return 'expired';
   return ROW_STATES.get(tasks.state[slot]!) ?? (tasks.retryAt[slot] !== 0 ? 'retrying' : 'cancelled');
 }
 

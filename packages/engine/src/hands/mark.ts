@@ -7,6 +7,7 @@ import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { type ReadFacts, readTaskFacts } from '../task/facts.ts';
 import { hasOwnState } from '../task/move.ts';
+import { hasRow } from '../task/notes.ts';
 import type { Mark } from '../task/outcome.ts';
 import { FAILED, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
 import { byHand } from './by-hand.ts';
@@ -104,7 +105,7 @@ function markSlot(
     taskNo: taskNoOf(state, slot),
     attemptNo: tasks.attemptNo[slot] as AttemptNo,
     fence: (tasks.fence[slot]! + 1) as Fence,
-    firstOfTask: tasks.fence[slot] === 0,
+    firstOfTask: !hasRow(state, slot),
     firstOfRun: !runs.has(run, CLAIMED),
     state: as,
     output: as === 'succeeded' ? output : null,

@@ -6,6 +6,7 @@ import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { mayRun } from '../task/move.ts';
 import { findTask, isHeld, returnClaim } from '../task/report.ts';
+import { hearProgress } from '../timer/task-timers.ts';
 import { attemptsOf } from './attempts.ts';
 import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from './confirmed.ts';
 import { killAttempt } from './kill.ts';
@@ -23,7 +24,7 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   const heardAt = (state.mono - command.agoMs) as MonoMs;
   renewLease(worker, (heardAt + state.settings.leaseMs) as MonoMs);
   clearSilence(recorder, worker);
-  confirmHeld(recorder, command, worker);
+  confirmHeld(recorder, command, worker, heardAt);
   // A heartbeat that was overtaken by a later one proves nothing by what it lacks.
   const isNewest = heardAt >= worker.heardAt && !recorder.overtaken.has(command);
   if (isNewest) settleMissing(recorder, command, worker, heardAt);
@@ -47,13 +48,16 @@ export function workerLeft(recorder: Recorder, { workerId, gateway }: WorkerLeft
   watchLease(state, worker);
 }
 
-function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker): void {
+function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker, heardAt: MonoMs): void {
   const { state } = recorder;
   for (const claim of command.holds) {
     if (!state.shards.has(shardOfRun(claim.runId))) continue;
     const slot = findTask(state, claim);
     const isOurs = slot !== null && isHeld(state, slot, claim) && state.tasks.worker[slot] === worker.no;
-    if (isOurs) state.tasks.confirmed[slot] = SEEN;
+    if (isOurs) {
+      state.tasks.confirmed[slot] = SEEN;
+      if (claim.progressAgoMs !== undefined) hearProgress(state, slot, heardAt - claim.progressAgoMs);
+    }
     // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
     if (isOurs && !mayRun(state, slot)) kill(recorder, claim, command, 'cancelled');
     else if (!isOurs) kill(recorder, claim, command, 'lost');

@@ -7,6 +7,7 @@ import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
 import { specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { READY } from '../task/task-table.ts';
+import { watchQueue } from '../timer/task-timers.ts';
 import { Lane } from './lane.ts';
 
 /** Puts a ready task into its lane, unless its run may not run yet. */
@@ -18,6 +19,7 @@ export function enqueue(state: State, slot: number): void {
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
   lane.queue.update(lane);
+  if (state.runs.versionOf(run).watchesQueue) watchQueue(state, slot);
 }
 
 /** The task is ready no more. Its entry stays in the lane until it comes up. */

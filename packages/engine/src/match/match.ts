@@ -17,8 +17,9 @@ import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
 import { fieldOf } from '../task/move.ts';
-import { notesOf } from '../task/notes.ts';
+import { hasRow, notesOf } from '../task/notes.ts';
 import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
+import { notesOfClaim } from '../timer/task-timers.ts';
 import { isReady } from './enqueue.ts';
 import type { Lane } from './lane.ts';
 import { newsFor } from './news.ts';
@@ -98,9 +99,10 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     attemptNo: claim.attemptNo,
     fence: claim.fence,
     workerId: worker.id,
-    firstOfTask: claim.fence === 1,
+    firstOfTask: !hasRow(state, slot),
     firstOfRun: !runs.has(run, CLAIMED),
     at: state.now,
+    ...notesOfClaim(state, slot),
   });
   passGate(state, slot);
   recorder.send({

@@ -18,13 +18,15 @@ import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
 import type { Columns } from '../task/field.ts';
 import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
-import { keepNotes } from '../task/notes.ts';
+import { forgetExpiry, keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { READY, SUCCEEDED } from '../task/task-table.ts';
+import { watchLoaded, watchOf, watchTotal } from '../timer/task-timers.ts';
 import { watchPause } from '../timer/watch-pause.ts';
 import { restorePauses } from './pauses.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from './run-table.ts';
+import { watchLoadedRun } from './run-timers.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
 
 const ASK_SPREAD_MS = 1_000;
@@ -47,7 +49,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     (stored.admitted ? ADMITTED : 0) |
     (stored.isForced ? FORCED : 0) |
     (stored.hasParams ? HAS_PARAMS : 0) |
-    (stored.tasks.length > 0 ? CLAIMED : 0) |
+    (stored.tasks.some(({ fence }) => fence > 0) ? CLAIMED : 0) |
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
   restorePauses(state, run, stored.pauses);
@@ -67,6 +69,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   copyDerived(state, derived.columns, { from: 0, to: base, length: version.taskCount });
   if (derived.maps !== null) adoptMaps(state, run, derived.maps, derived.columns);
   if (derived.facts !== undefined) runs.facts.set(run, derived.facts);
+  if (stored.phase === 'open' && stored.admitted) watchLoadedRun(state, run, stored);
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
   if (runs.phase[run] === OPEN && !stored.admitted) {
@@ -122,14 +125,18 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.retryAt[slot] = row.retryAt ?? 0;
   noteFailure(state, slot, row.fingerprint ?? 0, row.quick);
   tasks.claimedAt[slot] = row.claimedAt;
+  tasks.claimedMono[slot] = state.mono - Math.max(0, state.now - row.claimedAt);
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
   if (row.state === 'cleared') voidStopped(state, slot);
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   keepNotes(state, slot, row.notes);
+  if (row.state !== 'expired') forgetExpiry(state, slot);
   const spec = taskSpecOf(state, slot);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
+  const { deadlineAt } = notesOf(state, slot);
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
+  if (tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);
   if (row.state === 'retrying') {
     // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
     const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
@@ -137,8 +144,12 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   }
   if (row.state !== 'running') return;
   if (spec.timeoutMs !== null) {
-    setTaskTimer(state, 'timeout', within(row.claimedAt + spec.timeoutMs - state.now, spec.timeoutMs), timer);
+    const spanMs = deadlineAt === undefined ? spec.timeoutMs : deadlineAt - row.claimedAt;
+    const leftMs = within(row.claimedAt + spanMs - state.now, spanMs);
+    if (deadlineAt !== undefined) watchOf(state, slot).deadlineAt = state.mono + leftMs;
+    setTaskTimer(state, 'timeout', leftMs, timer);
   }
+  if (runs.versionOf(run).hasClaimTimers) watchLoaded(state, slot);
   // Nobody knows which words of the call have arrived: it is asked for anew, not all of them in one moment.
   if (isCall(state, slot))
     return setTaskTimer(state, 'call', ASK_SPREAD_MS * chanceOf(1, timer.runId, row.taskNo), timer);

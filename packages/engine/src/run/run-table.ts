@@ -11,6 +11,7 @@ import type { CheckpointRef } from '../task/checkpoint.ts';
 import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
 import type { Pauses } from './pauses.ts';
+import type { RunTiming } from './run-timers.ts';
 import { readUid, writeUid } from './uid-column.ts';
 
 export const OPEN = 0;
@@ -65,6 +66,9 @@ export class RunTable {
   /** Of runs whose dag has mapped groups. */
   readonly maps = new Map<number, RunMaps>();
 
+  /** Of runs whose time is limited. */
+  readonly timings = new Map<number, RunTiming>();
+
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<number, ParentRef>();
   /** The same runs, by their uid. */
@@ -101,6 +105,7 @@ export class RunTable {
     this.id[slot] = 0;
     this.version[slot] = undefined;
     if (this.facts.size > 0) this.facts.delete(slot);
+    if (this.timings.size > 0) this.timings.delete(slot);
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     if (this.maps.size > 0) this.maps.delete(slot);

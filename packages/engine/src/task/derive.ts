@@ -43,6 +43,7 @@ const STATE_OF_ROW = {
   retrying: RETRYING,
   succeeded: SUCCEEDED,
   failed: FAILED,
+  expired: FAILED,
   cancelled: CANCELLED,
   /** As if it had never run: its upstream says what it is. */
   cleared: BLOCKED,
@@ -51,7 +52,7 @@ const STATE_OF_ROW = {
 } as const satisfies Record<StoredTask['state'], number>;
 
 /** Cancelled with its run, a task decides nothing any more. */
-const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed', 'skipped', 'stopped']);
+const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed', 'expired', 'skipped', 'stopped']);
 
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const stored = run.maps ?? [];

@@ -26,6 +26,8 @@ interface Ending {
   readonly code?: string | null;
   readonly retryAfterMs?: number | null;
   readonly memoryBytes?: number | null;
+  /** The time of the whole task is over: there is no other. */
+  readonly isLast?: boolean;
 }
 
 export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
@@ -58,7 +60,8 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
   const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
   const weighed = weighEnd(recorder, slot, { outcome, code, error });
-  const delayMs = isFailure && !weighed.isPoison ? retryDelayMs(task.retry, failed) : null;
+  const isLast = weighed.isPoison || ending.isLast === true;
+  const delayMs = isFailure && !isLast ? retryDelayMs(task.retry, failed) : null;
   const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
   const { fingerprint, quick } = weighed;
   const end: AttemptEnded = {
@@ -81,7 +84,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     facts: read.ok ? read.text : null,
     error,
     code,
-    ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next }) : NO_NOTES),
+    ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined }) : NO_NOTES),
   };
   recorder.record(end);
   followEnd(recorder, slot, end, weighed, code);

@@ -144,7 +144,8 @@ export function markTask(state: State, slot: number, to: number): void {
 
 /** Its row says what it is. Others are what their upstream makes of them (D4). */
 export function hasOwnState({ tasks }: State, slot: number): boolean {
-  return tasks.fence[slot]! > 0 && tasks.cleared[slot] === 0;
+  if (tasks.cleared[slot] !== 0) return false;
+  return tasks.fence[slot]! > 0 || tasks.notes.get(slot)?.expired !== undefined;
 }
 
 export function fieldOf(state: State, run: number): Field {

@@ -3,6 +3,7 @@
  * as JSON, by each change that alters it, so that live, on load and in replay it is the same (I19). Plain tasks have none.
  */
 import type { TaskSpec } from '../dag/spec.ts';
+import type { Instant } from '../ids.ts';
 import type { State } from '../state.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
@@ -11,10 +12,28 @@ export interface TaskNotes {
   readonly counts?: Readonly<Partial<Record<AttemptOutcome, number>>> | undefined;
   /** What its next attempt may have, once it was more than the task says. */
   readonly memoryBytes?: number | undefined;
+  /** When its first attempt was claimed since its budgets began: the time of the whole task counts from here. */
+  readonly firstAt?: Instant | undefined;
+  /** Since when it was ready for the newest claim, or is. */
+  readonly queuedAt?: Instant | undefined;
+  /** Of the running attempt, once it got more time than its timeout. */
+  readonly deadlineAt?: Instant | undefined;
+  /** When the newest attempt was found to be slow. */
+  readonly slowAt?: Instant | undefined;
+  /** It failed without an attempt that ended so: it waited for too long, or all of it took too long. */
+  readonly expired?: 'queue' | 'total' | undefined;
 }
 
 /** In this order in the text, so that equal notes are equal texts. */
-const FIELDS = ['counts', 'memoryBytes'] as const satisfies readonly (keyof TaskNotes)[];
+const FIELDS = [
+  'counts',
+  'memoryBytes',
+  'firstAt',
+  'queuedAt',
+  'deadlineAt',
+  'slowAt',
+  'expired',
+] as const satisfies readonly (keyof TaskNotes)[];
 
 export function notesOf({ tasks }: State, slot: number): TaskNotes {
   return tasks.notes.get(slot) ?? NONE;
@@ -28,6 +47,22 @@ export function noting(before: TaskNotes, fields: TaskNotes): { readonly notes?:
   return text === textOf(before) ? NO_NOTES : { notes: text };
 }
 
+/** Somebody has said since what became of it: that it expired once is of no interest. */
+export function forgetExpiry({ tasks }: State, slot: number): void {
+  const { expired, ...others } = tasks.notes.get(slot) ?? NONE;
+  if (expired !== undefined) tasks.notes.set(slot, others);
+}
+
+/** The same for a change that is about nothing else. */
+export function notesWith(before: TaskNotes, fields: TaskNotes): string {
+  return textOf({ ...before, ...fields });
+}
+
+/** Only a task that has one has notes. */
+export function hasRow({ tasks }: State, slot: number): boolean {
+  return tasks.fence[slot]! > 0 || tasks.notes.has(slot);
+}
+
 export const NO_NOTES: { readonly notes?: string } = {};
 
 export function keepNotes(state: State, slot: number, text: string | null | undefined): void {
@@ -39,6 +74,12 @@ function textOf(notes: TaskNotes): string {
 }
 
 /** Whether anything is ever kept of this task. */
-export function keepsNotes({ retry, onResource }: TaskSpec): boolean {
-  return retry.budgets !== undefined || onResource !== undefined;
+export function keepsNotes(task: TaskSpec): boolean {
+  if (task.retry.budgets !== undefined || task.onResource !== undefined) return true;
+  return task.totalTimeoutMs !== undefined || task.queueTimeoutMs !== undefined || task.softTimeoutMs !== undefined;
+}
+
+/** Whether times of it begin with a claim, beside the timeout of an attempt. */
+export function hasClaimTimers({ softTimeoutMs, stuckMs, totalTimeoutMs }: TaskSpec): boolean {
+  return softTimeoutMs !== undefined || stuckMs !== undefined || totalTimeoutMs !== undefined;
 }

@@ -1,13 +1,13 @@
 /** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
 import { type Answer, DONE, type RetryTask, refuse } from '../command.ts';
 import { findRun } from '../hands/by-hand.ts';
-import { clearSlots, clearTask } from '../hands/clear.ts';
+import { clearSlots, clearTask, reopenFor } from '../hands/clear.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
 import { CLOSING, OPEN } from '../run/run-table.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import { hasOwnState } from './move.ts';
-import { FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
+import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
 
 export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const { state } = recorder;
@@ -18,16 +18,23 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const slot = slotOf(state, run, command.taskNo);
   if (slot < 0) return refuse('TASK_NOT_FOUND', String(command.taskNo));
   const from = tasks.state[slot]!;
-  if (from !== FAILED && from !== RETRYING) {
+  // Stopped with its run, by a failure or because the run's time was over.
+  const isStopped = from === CANCELLED && runs.phase[run] !== OPEN;
+  if (from !== FAILED && from !== RETRYING && !isStopped) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
-  if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
+  if (!isStopped && !hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
   // Its outcome was fixed in an earlier commit, its end is not stored yet: first things first.
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   // Closed by a failure, and what it has stopped still runs: what becomes of that is not known yet.
   if (runs.phase[run] === CLOSING) return refuse('TASK_NOT_RETRYABLE', 'its run is closing');
   if (from === RETRYING) {
     clearTask(recorder, slot, { actor, fresh: false, more: false });
+    return DONE;
+  }
+  if (isStopped && !state.runs.versionOf(run).graph.isFailFast) {
+    const stopped = reopenFor(recorder, run, actor);
+    stopped.forEach((other, i) => clearTask(recorder, other, { actor, fresh: true, more: i < stopped.length - 1 }));
     return DONE;
   }
   return (

@@ -9,11 +9,14 @@
  *   upstream_failed | skipped | cancelled, or failed: its condition has no answer. In a mapped group: expanded, and from there
  *   what its instances come to; or succeeded at once, for a map without items.
  *
+ * One that waits for too long goes from ready or retrying to failed, without another attempt.
+ *
  * A task that runs another dag goes from ready to waiting, and on from there as from running.
  *
  * Back to blocked goes only what somebody clears or marks by hand, and what was decided because of it.
  */
 import { grown } from '../run/run-table.ts';
+import type { Watch } from '../timer/task-timers.ts';
 import type { TaskNotes } from './notes.ts';
 
 export const BLOCKED = 0;
@@ -37,9 +40,9 @@ export const TASK_MOVES: readonly (readonly number[])[] = [
   // succeeded: its map is empty, or by hand, as stopped
   [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED, STOPPED],
   // To retrying where a breaker holds it back; back to blocked only by a recorded action of a person (I32), as all below.
-  [BLOCKED, RUNNING, WAITING, RETRYING, CANCELLED],
+  [BLOCKED, RUNNING, WAITING, RETRYING, FAILED, CANCELLED],
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [BLOCKED, READY, RUNNING, WAITING, CANCELLED], // straight to running in a replay, which has no timers
+  [BLOCKED, READY, RUNNING, WAITING, FAILED, CANCELLED], // straight to running in a replay, which has no timers
   [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
   [BLOCKED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
   [BLOCKED, EXPANDED], // expanded: an instance is decided anew, as all below
@@ -110,11 +113,14 @@ export class TaskTable {
   quickCount = new Uint8Array(0);
   quickSince = new Float64Array(0);
   claimedAt = new Float64Array(0);
+  /** The same instant on the clock that never jumps. */
+  claimedMono = new Float64Array(0);
   /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
   retryAt = new Float64Array(0);
 
   /** Few tasks have any. */
   readonly notes = new Map<number, TaskNotes>();
+  readonly watches = new Map<number, Watch>();
 
   /** Slots side by side, for tasks that are numbered from `firstNo` on. */
   allocate(length: number, run: number, firstNo = 0): number {
@@ -145,7 +151,9 @@ export class TaskTable {
 
   release(base: number, length: number): void {
     for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
-    if (this.notes.size > 0) for (let slot = base; slot < base + length; slot++) this.notes.delete(slot);
+    for (const kept of [this.notes, this.watches]) {
+      if (kept.size > 0) for (let slot = base; slot < base + length; slot++) kept.delete(slot);
+    }
     const room = roomFor(length);
     const blocks = this.free.get(room);
     if (blocks === undefined) this.free.set(room, [base]);
@@ -180,6 +188,7 @@ export class TaskTable {
       this.quickCount = grown(this.quickCount, this.capacity);
       this.quickSince = grown(this.quickSince, this.capacity);
       this.claimedAt = grown(this.claimedAt, this.capacity);
+      this.claimedMono = grown(this.claimedMono, this.capacity);
       this.retryAt = grown(this.retryAt, this.capacity);
     }
     return base;

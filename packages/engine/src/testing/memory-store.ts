@@ -1,4 +1,6 @@
 /** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
+
+import type { TaskLimitChange } from '../apply/apply-limits.ts';
 import type {
   AttemptClaimed,
   AttemptEnded,
@@ -11,7 +13,7 @@ import type {
   TaskCleared,
   TaskMarked,
 } from '../change.ts';
-import type { DagId, Epoch, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
+import type { AttemptNo, DagId, Epoch, Fence, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { NOBODY, shardOfRun } from '../ids.ts';
 import { type LetterRef, letterName } from '../letter/letter.ts';
 import type { Heads } from '../restore.ts';
@@ -193,6 +195,20 @@ export class MemoryStore {
       case 'AttemptEnded':
       case 'TaskCleared':
         return this.writeTask(change);
+      case 'TaskQueued':
+      case 'TaskExpired':
+      case 'TaskSlow':
+      case 'AttemptExtended': {
+        const { taskRows } = this.runs.get(change.runId)!;
+        const { taskNo, notes } = change;
+        const known = taskRows.get(taskNo);
+        if ((known === undefined) !== (change.kind === 'TaskQueued' && change.isNew))
+          throw new Error('A row is made once.');
+        const { attemptNo } = { attemptNo: known?.attemptNo ?? (0 as AttemptNo), ...change };
+        const state = change.kind === 'TaskExpired' ? { state: 'expired' as const, attemptNo } : {};
+        taskRows.set(taskNo, { ...(known ?? unclaimed(change)), ...state, notes });
+        return;
+      }
       case 'CheckpointSaved': {
         const { taskRows } = this.runs.get(change.runId)!;
         const { taskNo, fence, no } = change;
@@ -255,6 +271,7 @@ export class MemoryStore {
         priority,
         admitted,
         createdAt: at,
+        ...(admitted ? { admittedAt: at } : {}),
         hasParams: params !== null,
         facts,
         ...(parent === undefined ? {} : { parent }),
@@ -274,10 +291,14 @@ export class MemoryStore {
       if (runId > shard.lastRunId) shard.lastRunId = runId;
       return;
     }
-    const row = this.runs.get(change.runId)!;
+    const before = this.runs.get(change.runId)!;
+    const { notes: _notes, admittedAt: _admittedAt, ...afresh } = before;
+    const row = change.kind === 'RunReopened' ? afresh : before;
     const { outcome } = { ...row, ...change };
     const next = {
-      RunAdmitted: { admitted: true },
+      RunAdmitted: { admitted: true, ...(change.kind === 'RunAdmitted' ? { admittedAt: change.at } : {}) },
+      RunSlow: change.kind === 'RunSlow' ? { notes: change.notes } : {},
+      RunTimedOut: change.kind === 'RunTimedOut' ? { notes: change.notes } : {},
       RunClosing: { phase: 'closing', outcome },
       RunForced: { isForced: true },
       RunEnded: { phase: 'ended', outcome },
@@ -287,6 +308,7 @@ export class MemoryStore {
         isForced: false,
         admitted: change.kind === 'RunReopened' && change.admitted,
         retries: change.kind === 'RunReopened' && change.retryNo > 0 ? change.retryNo : row.retries,
+        ...(change.kind === 'RunReopened' && change.admitted ? { admittedAt: change.at } : {}),
       },
       RunStruck: change.kind === 'RunStruck' ? { strikes: change.strikes, setAside: change.setAside } : {},
     } as const;
@@ -347,6 +369,14 @@ export class MemoryStore {
       taskRows.set(taskNo, { ...known, state, outcome, retryAt, endedAt, facts, ...failures, ...notesIn(change) });
     }
   }
+}
+
+/** The row of a task that was never claimed. */
+function unclaimed({ taskNo, at }: TaskLimitChange): StoredTask {
+  const none = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint: null, notes: null } as const;
+  const failure = { fingerprint: null, quick: null } as const;
+  const counts = { attemptNo: 0 as AttemptNo, fence: 0 as Fence, lostCount: 0, budgetBase: 0 };
+  return { taskNo, state: 'cleared', workerId: NOBODY, claimedAt: at, ...counts, ...none, ...failure };
 }
 
 const notesIn = ({ notes }: { readonly notes?: string }) => (notes === undefined ? {} : { notes });

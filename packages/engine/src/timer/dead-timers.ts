@@ -3,9 +3,11 @@
  * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
  */
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
+import { isCurrentRunTimer, isRunTimer } from '../run/run-timers.ts';
 import type { State } from '../state.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { RETRYING } from '../task/task-table.ts';
+import { isCurrent, isTaskTimer } from './ring-task.ts';
 import type { Timer } from './timer-heap.ts';
 import { isWatched } from './watch-pause.ts';
 
@@ -29,9 +31,11 @@ function isLive(state: State, timer: Timer): boolean {
     const run = state.runs.find(timer.subject as RunId);
     return run >= 0 && isWatched(state, run, timer.stamp);
   }
+  if (isRunTimer(timer)) return isCurrentRunTimer(state, timer);
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
   const slot = findTask(state, claim);
   if (slot === null) return false;
+  if (isTaskTimer(timer)) return isCurrent(state, slot, timer);
   if (timer.kind !== 'retry') return isHeld(state, slot, claim);
   return state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
 }

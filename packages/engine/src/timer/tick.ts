@@ -10,12 +10,15 @@ import { killAttempt } from '../lease/kill.ts';
 import { endLease, watchLease } from '../lease/lease.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
+import { isRunTimer, ringRun } from '../run/run-timers.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { endAttempt } from '../task/end-attempt.ts';
+import { deadlineOf } from '../task/extend.ts';
 import { mayRun } from '../task/move.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { RETRYING, WAITING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
+import { isTaskTimer, ringTask } from './ring-task.ts';
 import type { Timer } from './timer-heap.ts';
 
 export function tick(recorder: Recorder): void {
@@ -69,6 +72,7 @@ function openWindows(recorder: Recorder): void {
 function ring(recorder: Recorder, timer: Timer): void {
   if (timer.kind === 'lease') return ringLease(recorder, timer);
   if (timer.kind === 'resume') return endPause(recorder, timer.subject as RunId, timer.stamp);
+  if (isRunTimer(timer)) return ringRun(recorder, timer);
   const { state } = recorder;
   if (timer.kind === 'breaker' || timer.kind === 'budget') return ringBreaker(recorder, timer);
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
@@ -80,12 +84,16 @@ function ring(recorder: Recorder, timer: Timer): void {
     if (isWaiting && mayRun(state, slot)) passRetry(state, slot);
     return;
   }
+  if (isTaskTimer(timer)) return ringTask(recorder, slot, timer);
   if (!isHeld(state, slot, claim)) return;
   if (timer.kind === 'call') {
     if (state.tasks.state[slot] !== WAITING) return;
     askAgain(recorder, slot);
     setTaskTimer(state, 'call', state.settings.askChildMs, claim);
   } else if (timer.kind === 'timeout') {
+    // It has got more time since.
+    const leftMs = deadlineOf(state, slot) - state.mono;
+    if (leftMs > 0) return setTaskTimer(state, 'timeout', leftMs, claim);
     killAttempt(recorder, slot, 'timeout');
     const error = 'The attempt ran longer than its timeout allows.';
     endAttempt(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });

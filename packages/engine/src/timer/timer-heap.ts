@@ -4,7 +4,22 @@
  */
 export interface Timer {
   readonly at: number;
-  readonly kind: 'retry' | 'timeout' | 'kill' | 'call' | 'resume' | 'lease' | 'window' | 'breaker' | 'budget';
+  readonly kind:
+    | 'retry'
+    | 'timeout'
+    | 'kill'
+    | 'queue'
+    | 'soft'
+    | 'stuck'
+    | 'total'
+    | 'run'
+    | 'run_slow'
+    | 'call'
+    | 'resume'
+    | 'lease'
+    | 'window'
+    | 'breaker'
+    | 'budget';
   /** Run id, dag id, or the worker's number, by kind. */
   readonly subject: number;
   readonly taskNo: number;

@@ -119,9 +119,20 @@ export function describe(change: Change): Told | null {
       const fingerprint = change.fingerprint === null ? null : fingerprintText(change.fingerprint);
       return ofDag('breaker.set', change, { state, fingerprint, pauseMs, openedAt: iso(change.openedAt), actor });
     }
-    case 'MapUnfolded':
+    case 'TaskExpired':
+      return ofTask('task.expired', change, { reason: change.reason });
+    case 'TaskSlow':
+      return ofTask('task.slow', change, { attempt: change.attemptNo });
+    case 'AttemptExtended':
+      return ofTask('attempt.extended', change, { attempt: change.attemptNo, deadlineAt: iso(change.deadlineAt) });
+    case 'RunSlow':
+      return ofRun('run.slow', change, {});
+    case 'RunTimedOut':
+      return ofRun('run.timed_out', change, {});
     case 'CheckpointSaved':
     case 'ClaimAsserted':
+    case 'MapUnfolded':
+    case 'TaskQueued':
     case 'KeyStored':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':

@@ -3,7 +3,9 @@
  * that the two can be held against each other. What a constraint or a missing row would stop is a `Violation`.
  */
 import type {
+  AttemptNo,
   Change,
+  Fence,
   Instant,
   LetterRef,
   RunId,
@@ -91,7 +93,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent } = change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
-      const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at };
+      const since = admitted ? { admittedAt: at } : {};
+      const run = { runId, uid, tenantId, dagId, versionNo, priority, admitted, createdAt: at, ...since };
       const fresh = {
         phase: 'open',
         outcome: null,
@@ -109,7 +112,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return;
     }
     case 'RunAdmitted':
-      return setRun(tables, change, { admitted: true });
+      return setRun(tables, change, { admitted: true, admittedAt: change.at });
     case 'KeyStored': {
       const { kind: _kind, at: _at, ...key } = change;
       require(!tables.keys.has(storedKeyKey(key)), 'unique key', change);
@@ -169,6 +172,26 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       if (change.from === 'failed') closeLetter(tables, change, 'replayed');
       return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, ...fresh });
     }
+    case 'TaskQueued':
+    case 'TaskExpired':
+    case 'TaskSlow':
+    case 'AttemptExtended': {
+      const { runId, taskNo, notes } = change;
+      liveRun(tables, change);
+      const task = tables.tasks.get(runId)?.get(taskNo);
+      const isNew = change.kind === 'TaskQueued' && change.isNew;
+      require((task === undefined) === isNew, 'a task gets its row once', change);
+      const isFree = task?.state === 'retrying' || task?.state === 'returned' || task?.state === 'cleared';
+      if (change.kind === 'TaskExpired') {
+        require(isFree, 'an expired task does not run', change);
+        return setTask(tables, runId, { ...task!, state: 'expired', attemptNo: change.attemptNo, notes });
+      }
+      if (change.kind !== 'TaskQueued') runningTask(tables, change);
+      return setTask(tables, runId, { ...(task ?? unclaimedTask(change)), notes });
+    }
+    case 'RunSlow':
+    case 'RunTimedOut':
+      return setRun(tables, change, { notes: change.notes });
     case 'CheckpointSaved': {
       const { runId, taskNo, fence, no, value } = change;
       const task = runningTask(tables, change);
@@ -207,7 +230,9 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const run = tables.runs.get(runId);
       if (run?.phase !== 'ended') throw new Violation('a run that is opened again has ended', change);
       const retries = change.retryNo > 0 ? change.retryNo : run.retries;
-      tables.runs.set(runId, { ...run, phase: 'open', outcome: null, isForced: false, admitted, retries });
+      const { notes: _notes, admittedAt: _admittedAt, ...kept } = run;
+      const since = admitted ? { admittedAt: change.at } : {};
+      tables.runs.set(runId, { ...kept, phase: 'open', outcome: null, isForced: false, admitted, retries, ...since });
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':
@@ -303,7 +328,10 @@ function setOutput(tables: Tables, task: { runId: RunId; taskNo: TaskNo }, outpu
 
 type OfRun = Extract<
   Change,
-  { runId: RunId; kind: `Run${string}` | `Map${string}` | 'AttemptClaimed' | 'TaskCleared' | 'TaskMarked' | 'PauseSet' }
+  {
+    runId: RunId;
+    kind: `Run${string}` | `Map${string}` | `Task${string}` | 'AttemptClaimed' | 'AttemptExtended' | 'PauseSet';
+  }
 >;
 
 function liveRun(tables: Tables, change: OfRun): RunRow {
@@ -330,12 +358,22 @@ function runningTask(
   tables: Tables,
   change: Extract<
     Change,
-    { taskNo: TaskNo; kind: 'ClaimReturned' | 'AttemptEnded' | 'CheckpointSaved' | 'ClaimAsserted' }
+    {
+      taskNo: TaskNo;
+      kind: 'ClaimReturned' | 'AttemptEnded' | 'CheckpointSaved' | 'ClaimAsserted' | 'TaskSlow' | 'AttemptExtended';
+    }
   >,
 ) {
   const task = tables.tasks.get(change.runId)?.get(change.taskNo);
   if (task?.state !== 'running' || task.fence !== change.fence) throw new Violation('an ended claim is held', change);
   return task;
+}
+
+function unclaimedTask({ taskNo, at }: { readonly taskNo: TaskNo; readonly at: Instant }): StoredTask {
+  const none = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint: null, notes: null } as const;
+  const failure = { fingerprint: null, quick: null } as const;
+  const counts = { attemptNo: 0 as AttemptNo, fence: 0 as Fence, lostCount: 0, budgetBase: 0 };
+  return { taskNo, state: 'cleared', workerId: NOBODY, claimedAt: at, ...counts, ...none, ...failure };
 }
 
 function setTask(tables: Tables, runId: RunId, task: StoredTask): void {

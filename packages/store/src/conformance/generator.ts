@@ -207,6 +207,10 @@ export class Generator {
   #close(run: ModelRun): void {
     const { runId } = run;
     const outcome = run.outcome ?? this.#one(['succeeded', 'failed', 'cancelled'] as const);
+    if (run.phase === 'open' && this.#random() < 0.3) {
+      const kind = this.#random() < 0.5 ? 'RunSlow' : 'RunTimedOut';
+      this.#emit({ kind, runId, notes: `{"slowAt":${this.#now}}`, at: this.#tick() });
+    }
     if (run.phase === 'open') this.#emit({ kind: 'RunClosing', runId, outcome, actor: ACTOR, at: this.#tick() });
     if (this.#random() < 0.3 && !run.isForced) this.#emit({ kind: 'RunForced', runId, actor: ACTOR, at: this.#tick() });
     if (this.#random() < 0.4) return;
@@ -272,6 +276,12 @@ export class Generator {
     if (task?.state === 'running') {
       const chance = this.#random();
       const { runId } = run;
+      if (chance < 0.08) {
+        const { attemptNo, fence } = task;
+        const noted = { runId, taskNo, attemptNo, fence, notes: `{"slowAt":${this.#now}}`, at: this.#tick() };
+        if (chance < 0.04) return this.#emit({ kind: 'TaskSlow', ...noted });
+        return this.#emit({ kind: 'AttemptExtended', ...noted, deadlineAt: (this.#now + 9_000) as Instant });
+      }
       if (chance < 0.25) {
         const reason = this.#one(['refused', 'undelivered', 'drained'] as const);
         return this.#emit({ kind: 'ClaimReturned', runId, taskNo, fence: task.fence, reason, at: this.#tick() });
@@ -282,6 +292,14 @@ export class Generator {
       return this.#end(run, taskNo, this.#one(FAILURES), retryAt);
     }
     if (run.phase !== 'open' || (task !== undefined && !CLAIMABLE.includes(task.state))) return;
+    const expiry = this.#random();
+    if (expiry < 0.2) {
+      const noted = { runId: run.runId, taskNo, notes: `{"queuedAt":${this.#now}}`, at: this.#tick() };
+      if (task === undefined || expiry < 0.12)
+        return this.#emit({ kind: 'TaskQueued', isNew: task === undefined, ...noted });
+      const reason = this.#one(['queue', 'total'] as const);
+      return this.#emit({ kind: 'TaskExpired', attemptNo: task.attemptNo, reason, ...noted });
+    }
     const attemptNo = ((task?.attemptNo ?? 1) +
       (task?.state === 'retrying' || task?.state === 'cleared' ? 1 : 0)) as AttemptNo;
     const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };

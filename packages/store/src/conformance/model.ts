@@ -1,24 +1,27 @@
 /** What a store should give back after some changes, kept in the plainest way: one object per thing, changed one by one. */
-import type {
-  Change,
-  DagId,
-  Instant,
-  LetterRef,
-  RunCreated,
-  RunId,
-  ShardNo,
-  StoredBreaker,
-  StoredDag,
-  StoredKey,
-  StoredLetter,
-  StoredRun,
-  StoredSchedule,
-  StoredTask,
-  StoredVersion,
-  TaskMarked,
-  WorkerId,
+import {
+  type AttemptNo,
+  type Change,
+  type DagId,
+  type Fence,
+  type Instant,
+  type LetterRef,
+  letterName,
+  NOBODY,
+  type RunCreated,
+  type RunId,
+  type ShardNo,
+  type StoredBreaker,
+  type StoredDag,
+  type StoredKey,
+  type StoredLetter,
+  type StoredRun,
+  type StoredSchedule,
+  type StoredTask,
+  type StoredVersion,
+  type TaskMarked,
+  type WorkerId,
 } from '@signalbox/engine';
-import { letterName, NOBODY } from '@signalbox/engine';
 import { payloadName } from '../port.ts';
 import { TENANT } from './changes.ts';
 
@@ -167,6 +170,7 @@ export class Model {
       facts,
       ...(parent === undefined ? {} : { parent }),
       createdAt: at,
+      ...(admitted ? { admittedAt: at } : {}),
       ...fresh,
       tasks: [],
     });
@@ -198,7 +202,7 @@ export class Model {
   #applyToRun(change: Extract<Change, { runId: RunId | null }>): void {
     switch (change.kind) {
       case 'RunAdmitted':
-        this.run(change.runId).admitted = true;
+        Object.assign(this.run(change.runId), { admitted: true, admittedAt: change.at });
         return;
       case 'AttemptClaimed': {
         const { runId, taskNo, attemptNo, fence, workerId, at } = change;
@@ -285,14 +289,58 @@ export class Model {
         run.pauses = all.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1));
         return;
       }
-      case 'RunReopened':
-        Object.assign(this.run(change.runId), {
+      case 'RunReopened': {
+        const run = this.run(change.runId);
+        delete run.notes;
+        delete run.admittedAt;
+        Object.assign(run, {
           phase: 'open',
           outcome: null,
           isForced: false,
           admitted: change.admitted,
+          ...(change.admitted ? { admittedAt: change.at } : {}),
         });
         if (change.retryNo > 0) this.run(change.runId).retries = change.retryNo;
+        return;
+      }
+      case 'RunSlow':
+      case 'RunTimedOut':
+        this.run(change.runId).notes = change.notes;
+        return;
+      case 'TaskQueued': {
+        const { runId, taskNo, isNew, notes, at } = change;
+        if (!isNew) return void (this.task(runId, taskNo).notes = notes);
+        const none = {
+          retryAt: null,
+          endedAt: null,
+          outcome: null,
+          facts: null,
+          checkpoint: null,
+          fingerprint: null,
+          quick: null,
+        } as const;
+        const counts = { attemptNo: 0 as AttemptNo, fence: 0 as Fence, lostCount: 0, budgetBase: 0 };
+        this.run(runId).tasks.push({
+          taskNo,
+          state: 'cleared',
+          workerId: NOBODY,
+          claimedAt: at,
+          notes,
+          ...counts,
+          ...none,
+        });
+        return;
+      }
+      case 'TaskExpired':
+        Object.assign(this.task(change.runId, change.taskNo), {
+          state: 'expired',
+          attemptNo: change.attemptNo,
+          notes: change.notes,
+        });
+        return;
+      case 'TaskSlow':
+      case 'AttemptExtended':
+        this.task(change.runId, change.taskNo).notes = change.notes;
         return;
       case 'RunForced':
         this.run(change.runId).isForced = true;

@@ -19,7 +19,7 @@ const openRuns = leafStatement(
     update run_${leaf} r set phase = ${OPEN}, outcome = null, closing_at = null, closing_actor = null, ended_at = null,
         forced_at = null, forced_by = null,
         admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor,
-        retries = coalesce(u.retry_no, r.retries)
+        retries = coalesce(u.retry_no, r.retries), notes = null
       from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint')}) u
      where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
     returning 1)

@@ -36,7 +36,9 @@ export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, a
     array_agg(r.strikes)::text, array_agg(r.created_at)::text,
     json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text,
     json_object_agg(r.run_id, r.parent) filter (where r.parent is not null)::text,
-    json_object_agg(r.run_id, r.pauses) filter (where r.pauses is not null)::text`;
+    json_object_agg(r.run_id, r.pauses) filter (where r.pauses is not null)::text,
+    array_agg(coalesce(r.admitted_at, -1))::text,
+    json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -132,6 +134,8 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const facts = parseFacts(row[9]);
   const parents = parseFacts(row[10]);
   const pauses = parseFacts(row[11]);
+  const admittedAts = parseIntegers(row[12]);
+  const notes = parseFacts(row[13]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -154,10 +158,16 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       createdAt: at(createdAts, i) as Instant,
       retries: mark >> 10,
       pauses: readPauses(pauses?.[id]),
+      ...timingOf(at(admittedAts, i), notes?.[id]),
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
       ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
     };
   });
+}
+
+function timingOf(admittedAt: number, notes: string | undefined): Pick<StoredRun, 'admittedAt' | 'notes'> {
+  const since = admittedAt < 0 ? {} : { admittedAt: admittedAt as Instant };
+  return notes === undefined ? since : { ...since, notes };
 }
 
 function parentOf(text: string | undefined): Pick<StoredRun, 'parent'> {

@@ -1,0 +1,40 @@
+/** What the times of tasks and runs have come to. */
+import { assert } from '../assert.ts';
+import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
+import type { RunNotes } from '../run/run-timers.ts';
+import { slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { moveTask, settleDownstream } from '../task/move.ts';
+import { keepNotes } from '../task/notes.ts';
+import { FAILED, READY, RETRYING } from '../task/task-table.ts';
+import { watchOf, watchQueue } from '../timer/task-timers.ts';
+
+export type TaskLimitChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
+
+export function applyTaskLimit(state: State, change: TaskLimitChange): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0, `${change.kind} is about a task of its run`);
+  keepNotes(state, slot, change.notes);
+  if (change.kind === 'TaskQueued') return watchQueue(state, slot);
+  if (change.kind === 'TaskExpired') return expire(state, slot);
+  assert(state.tasks.fence[slot] === change.fence, `${change.kind} is about the running attempt (I21)`);
+  if (change.kind === 'TaskSlow') return;
+  const leftMs = change.deadlineAt - change.at;
+  // The timer that is set already will find it.
+  watchOf(state, slot).deadlineAt = state.mono + leftMs;
+}
+
+function expire(state: State, slot: number): void {
+  const code = state.tasks.state[slot];
+  assert(code === READY || code === RETRYING, 'a task without a running attempt expires');
+  moveTask(state, slot, FAILED);
+  settleDownstream(state, slot);
+}
+
+export function applyRunLimit(state: State, change: RunSlow | RunTimedOut): void {
+  const timing = state.runs.timings.get(state.runs.find(change.runId));
+  assert(timing !== undefined, `${change.kind} is about a run whose time is counted`);
+  timing.notes = JSON.parse(change.notes) as RunNotes;
+}

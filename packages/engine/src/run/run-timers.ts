@@ -1,0 +1,94 @@
+/**
+ * The times that a whole run may take: `timeoutMs` ends it as failed, `softTimeoutMs` tells of it once. Both count from when it
+ * became active, which is stored; one that is opened again begins anew. Closing is not a part of it: what closes a run has
+ * timeouts of its own.
+ */
+import type { Actor, Instant, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import type { State } from '../state.ts';
+import type { StoredRun } from '../stored.ts';
+import { leftMs } from '../timer/task-timers.ts';
+import type { Timer } from '../timer/timer-heap.ts';
+import { finishRun } from './finish.ts';
+import { OPEN } from './run-table.ts';
+import { stopRunning } from './stop-running.ts';
+
+/** What is kept of a run that has such times: JSON, beside its row. */
+export interface RunNotes {
+  readonly slowAt?: Instant;
+  readonly timedOutAt?: Instant;
+}
+
+export interface RunTiming {
+  /** When it became active, by both clocks. */
+  readonly since: Instant;
+  readonly sinceMono: number;
+  notes: RunNotes;
+}
+
+/** The run has become active. */
+export function watchRun(state: State, run: number, since: Instant): void {
+  const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
+  if (timeoutMs === undefined && softTimeoutMs === undefined) return;
+  beginWatch(state, run, since, {});
+}
+
+export function watchLoadedRun(state: State, run: number, stored: StoredRun): void {
+  const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
+  if ((timeoutMs === undefined && softTimeoutMs === undefined) || stored.admittedAt === undefined) return;
+  beginWatch(state, run, stored.admittedAt, stored.notes === undefined ? {} : (JSON.parse(stored.notes) as RunNotes));
+}
+
+function beginWatch(state: State, run: number, since: Instant, notes: RunNotes): void {
+  const { runs, mono, now } = state;
+  const { timeoutMs, softTimeoutMs } = runs.versionOf(run).spec;
+  const sinceMono = mono - Math.max(0, now - since);
+  runs.timings.set(run, { since, sinceMono, notes });
+  const push = (kind: Timer['kind'], spanMs: number) =>
+    state.timers.push({
+      at: mono + leftMs(state, since, spanMs),
+      kind,
+      subject: runs.id[run]!,
+      taskNo: -1,
+      stamp: since,
+    });
+  if (timeoutMs !== undefined) push('run', timeoutMs);
+  if (softTimeoutMs !== undefined && notes.slowAt === undefined) push('run_slow', softTimeoutMs);
+}
+
+export function isRunTimer({ kind }: Timer): boolean {
+  return kind === 'run' || kind === 'run_slow';
+}
+
+export function isCurrentRunTimer({ runs }: State, timer: Timer): boolean {
+  const run = runs.find(timer.subject as RunId);
+  return run >= 0 && runs.phase[run] === OPEN && runs.timings.get(run)?.since === timer.stamp;
+}
+
+/** When its time is over, on the clock that never jumps; null when it has none. */
+export function runDueAt({ runs }: State, run: number): number | null {
+  const { timeoutMs } = runs.versionOf(run).spec;
+  const timing = runs.timings.get(run);
+  return timeoutMs === undefined || timing === undefined ? null : timing.sinceMono + timeoutMs;
+}
+
+export function ringRun(recorder: Recorder, timer: Timer): void {
+  const { state } = recorder;
+  const { runs, now } = state;
+  if (!isCurrentRunTimer(state, timer)) return;
+  const runId = timer.subject as RunId;
+  const run = runs.find(runId);
+  state.touching = runId;
+  // Its last task may have ended in this very step: what came first wins.
+  finishRun(recorder, run);
+  if (runs.phase[run] !== OPEN) return;
+  const { notes } = runs.timings.get(run)!;
+  if (timer.kind === 'run_slow') {
+    if (notes.slowAt !== undefined) return;
+    return recorder.record({ kind: 'RunSlow', runId, notes: JSON.stringify({ ...notes, slowAt: now }), at: now });
+  }
+  const text = JSON.stringify({ ...notes, timedOutAt: now });
+  recorder.record({ kind: 'RunTimedOut', runId, notes: text, at: now });
+  recorder.record({ kind: 'RunClosing', runId, outcome: 'failed', actor: 'system' as Actor, at: now });
+  stopRunning(recorder, run);
+}
