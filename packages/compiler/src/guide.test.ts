@@ -33,7 +33,15 @@ test('every file of the guide to graphs compiles', async () => {
   const files = await filesOf(new URL('../../../docs/guides/graphs.md', import.meta.url));
   const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
   expect(problems).toEqual([]);
-  expect(dags.map(({ name }) => name)).toEqual(['cluster', 'import', 'nightly', 'orders']);
+  expect(dags.map(({ name }) => name)).toEqual([
+    'cluster',
+    'import',
+    'night',
+    'nightly',
+    'orders',
+    'regions',
+    'load-region',
+  ]);
 });
 
 test('every file of the guide to failures compiles', async () => {

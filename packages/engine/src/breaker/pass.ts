@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { mayRun, moveTask } from '../task/move.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
 import { findTask } from '../task/report.ts';
-import { READY, RETRYING, RUNNING } from '../task/task-table.ts';
+import { READY, RETRYING, RUNNING, WAITING } from '../task/task-table.ts';
 import type { Breaker, HeldTask } from './breaker.ts';
 import { closeBreaker } from './judge.ts';
 
@@ -165,5 +165,5 @@ function isUnderWay(state: State, probe: HeldTask): boolean {
   if (slot === null || !mayRun(state, slot)) return false;
   const code = state.tasks.state[slot];
   if (code === RETRYING) return state.breakers.budget.waitingCount > 0 && state.tasks.fence[slot] === probe.fence;
-  return code === READY || code === RUNNING;
+  return code === READY || code === RUNNING || code === WAITING;
 }
