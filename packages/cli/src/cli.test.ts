@@ -113,7 +113,7 @@ test('a run that fails is waited for with exit code 1, and says why', async () =
   await json('deploy', join(examples, 'broken.json'));
   const { exitCode, stdout } = await signalbox('runs', 'trigger', 'broken', '--wait');
   expect(exitCode).toBe(1);
-  expect(stdout).toMatch(/stumble +failed +3 +\d+ ms +Error: This example fails on purpose/);
+  expect(stdout).toMatch(/stumble +failed +3 +\d+ ms +transient: Error: This example fails on purpose/);
   expect(stdout).toMatch(/never +upstream_failed/);
 });
 

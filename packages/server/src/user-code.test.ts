@@ -40,7 +40,7 @@ test('a checkpoint is there for the next attempt, on another worker, once it was
   const rows = await rig.sql(
     `select p.task_no, p.body from payload p join run r using (shard, run_id) where r.uid = '${id}'`,
   );
-  expect(rows.map(({ task_no: no }) => no).sort()).toEqual([-2, 0]);
+  expect(new Set(rows.map(({ task_no: no }) => no))).toEqual(new Set([-2, 0]));
 });
 
 test('an attempt that the server has given up saves nothing, and is told that the task is not its own (I21)', async () => {

@@ -58,8 +58,11 @@ function tookOf({ startedAt, endedAt }: TaskView): string {
 function told(task: TaskView): string {
   // The first line says what; the rest, where, is in --json.
   if (task.error !== null) {
-    const kind = task.state === 'failed' ? [task.outcome, task.code].filter((word) => word !== null) : [];
-    return short([...kind, task.error.split('\n', 1)[0] ?? ''].join(': '));
+    const [line = ''] = task.error.split('\n', 1);
+    // The name of an error is the beginning of its text.
+    const code = task.code === null || task.code === `error:${line.split(':', 1)[0]}` ? null : task.code;
+    const kind = task.state === 'failed' ? [task.outcome, code].filter((word) => word !== null) : [];
+    return short([...kind, line].join(': '));
   }
   if (task.progress !== undefined) return short(progressOf(task.progress));
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
