@@ -354,6 +354,8 @@ export interface RunReopened {
   readonly admitted: boolean;
   /** The how manieth time its own policy asked for it; 0 when a person did. */
   readonly retryNo: number;
+  /** Its outcome stays: only tasks that close it are to run again. */
+  readonly asClosing?: true;
   readonly actor: Actor;
   readonly at: Instant;
 }

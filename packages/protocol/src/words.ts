@@ -15,6 +15,7 @@ export const HOOK_EVENTS = [
   { on: 'after', field: 'after', suffix: 'after' },
   { on: 'success', field: 'onSuccess', suffix: 'on_success' },
   { on: 'failure', field: 'onFailure', suffix: 'on_failure' },
+  { on: 'retry', field: 'onRetry', suffix: 'on_retry' },
 ] as const;
 
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;

@@ -486,6 +486,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
       to.uint(c.retryNo);
+      to.flag(c.asClosing === true);
     },
     read: (from, format) => ({
       runId: from.run(),
@@ -493,6 +494,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       actor: from.text() as Actor,
       at: from.instant(),
       retryNo: format < 3 ? 0 : from.uint(),
+      ...(format >= 3 && from.flag() ? { asClosing: true as const } : {}),
     }),
   },
   RunClosing: {

@@ -148,9 +148,12 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   const version = runs.versionOf(run);
   const { dag } = version;
   assert(runs.phase[run] === ENDED && !runs.has(run, SET_ASIDE), 'a run that has ended is opened again');
-  assert(runs.outcome[run] !== CANCELLED_OUTCOME, 'a cancelled run stays cancelled (I42)');
-  runs.phase[run] = OPEN;
-  runs.outcome[run] = 0;
+  if (change.asClosing === true) runs.phase[run] = CLOSING;
+  else {
+    assert(runs.outcome[run] !== CANCELLED_OUTCOME, 'a cancelled run stays cancelled (I42)');
+    runs.phase[run] = OPEN;
+    runs.outcome[run] = 0;
+  }
   runs.flags[run]! &= ~(ADMITTED | FORCED);
   if (change.retryNo > 0) {
     assert(change.retryNo === runs.retries[run]! + 1, 'the retries of a run are counted one by one');
@@ -166,12 +169,13 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     runs.flags[run]! |= ADMITTED;
     dag.activeRuns += 1;
     watchRun(state, run, change.at);
-  } else {
+  } else if (runs.phase[run] === OPEN) {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
-  reviveCancelled(state, run);
+  if (runs.phase[run] === OPEN) reviveCancelled(state, run);
+  else state.agenda.runs.add(run);
   settleClosingTasks(state, run);
   if (version.graph.maps !== null) watchMaps(state, run);
 }

@@ -26,6 +26,8 @@ export class ClosingPlan {
   readonly tasks: readonly ClosingTask[];
   /** Those that look at the run's phase or outcome, beside what they await. */
   readonly ofRun: readonly ClosingTask[];
+  /** Hooks that run for each retry of a task, by that task. */
+  readonly onRetry: ReadonlyMap<number, number>;
   private readonly byNo: ReadonlyMap<number, ClosingTask>;
   private readonly awaited: ReadonlyMap<number, readonly number[]>;
 
@@ -44,6 +46,9 @@ export class ClosingPlan {
       return [{ no, kind, ...marks, awaits: [...new Set(awaitsOf(tasks, no, undoOf, below))] }];
     });
     this.ofRun = this.tasks.filter(({ kind, hook }) => kind === 'undo' || hook?.of === null);
+    this.onRetry = new Map(
+      this.tasks.flatMap(({ no, hook }) => (hook?.on === 'retry' && hook.of !== null ? [[hook.of, no]] : [])),
+    );
     this.byNo = new Map(this.tasks.map((task) => [task.no, task]));
     const awaited = new Map<number, number[]>();
     for (const { no, awaits } of this.tasks) {

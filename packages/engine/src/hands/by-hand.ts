@@ -49,20 +49,25 @@ export function byHand(
 }
 
 /** The run in memory, brought there if it has ended; or the refusal. */
-export function findRun(recorder: Recorder, { runId, tenantId }: Pick<Hand, 'runId' | 'tenantId'>): number | Answer {
+export function findRun(
+  recorder: Recorder,
+  { runId, tenantId }: Pick<Hand, 'runId' | 'tenantId'>,
+  { cancelledToo = false } = {},
+): number | Answer {
   const { runs } = recorder.state;
   const known = runs.find(runId);
   if (known >= 0) {
     if (runs.versionOf(known).dag.tenantId !== tenantId) return refuse('RUN_NOT_FOUND');
     if (runs.has(known, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
-    if (RUN_OUTCOMES[runs.outcome[known]! - 1] === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
+    if (!cancelledToo && RUN_OUTCOMES[runs.outcome[known]! - 1] === 'cancelled')
+      return refuse('RUN_ENDED', 'cancelled');
     return known;
   }
   const stored = recorder.endedRuns.get(runId);
   if (stored === undefined || stored.tenantId !== tenantId) return refuse('RUN_NOT_FOUND');
   // Live, and yet not in memory: it can't be loaded, and is about to be set aside.
   if (stored.setAside || stored.phase !== 'ended') return refuse('RUN_SET_ASIDE');
-  if (stored.outcome === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
+  if (!cancelledToo && stored.outcome === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
   return bringBack(recorder, stored);
 }
 

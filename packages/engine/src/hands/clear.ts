@@ -10,7 +10,7 @@ import { reopenRun } from '../run/reopen.ts';
 import { OPEN } from '../run/run-table.ts';
 import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { hasOwnState } from '../task/move.ts';
+import { hasOwnState, isClosingTask } from '../task/move.ts';
 import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
 import {
   CANCELLED,
@@ -58,6 +58,8 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   const staying = own.filter((slot) => !isGone(slot));
   const wanted = withClosers(state, run, staying);
   if (wanted.length === 0) return null;
+  const tearing = teardownsAtWork(state, run, wanted);
+  if (tearing.length > 0) return refuse('TASK_BUSY', naming(state, tearing));
   if (wanted.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
   const inTheWay = failuresLeft(state, run, new Set(wanted));
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
@@ -76,20 +78,41 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
 function withClosers(state: State, run: number, wanted: readonly number[]): readonly number[] {
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || wanted.length === 0) return wanted;
-  const behind = new Set(closing.reach(wanted.map((slot) => specNoOf(state, slot))));
+  const all = new Set(wanted);
+  const stack = wanted.map((slot) => specNoOf(state, slot) as number);
+  const add = (no: number): boolean => {
+    const slot = slotOf(state, run, no);
+    if (all.has(slot) || state.tasks.state[slot] === RUNNING || !isClearable(state, slot)) return false;
+    all.add(slot);
+    stack.push(no);
+    return true;
+  };
   if (state.runs.phase[run] !== OPEN) {
     for (const { no, undoes } of closing.ofRun) {
-      behind.add(no);
       // What was undone is not done any more, whatever its row says.
-      if (undoes !== undefined && state.tasks.state[slotOf(state, run, no)] === SUCCEEDED) behind.add(undoes);
+      if (undoes !== undefined && state.tasks.state[slotOf(state, run, no)] === SUCCEEDED) add(undoes);
+      add(no);
     }
   }
-  const all = new Set(wanted);
-  for (const no of behind) {
-    const slot = slotOf(state, run, no);
-    if (state.tasks.state[slot] !== RUNNING && isClearable(state, slot)) all.add(slot);
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    for (const below of closing.awaiting(no)) {
+      const { teardown = [], hook } = closing.get(below);
+      // A hook that fires with each retry has its own way of running again.
+      if (hook?.on === 'retry' || !add(below)) continue;
+      // What was taken down has to be made again first, for whatever works with it.
+      for (const setup of teardown) if (state.tasks.state[slotOf(state, run, setup)] === SUCCEEDED) add(setup);
+    }
   }
   return [...all];
+}
+
+/** Teardowns that are at it, of what these tasks work with. */
+function teardownsAtWork(state: State, run: number, wanted: readonly number[]): number[] {
+  const { closing } = state.runs.versionOf(run).graph;
+  if (closing === null) return [];
+  const awaiting = new Set(wanted.flatMap((slot) => closing.awaiting(specNoOf(state, slot))));
+  const slots = [...awaiting].filter((no) => closing.get(no).kind === 'teardown').map((no) => slotOf(state, run, no));
+  return slots.filter((slot) => isBusy(state.tasks.state[slot]!));
 }
 
 /**
@@ -116,19 +139,23 @@ export function failuresLeft(state: State, run: number, without: ReadonlySet<num
   const left: number[] = [];
   forEachSlot(state, run, (slot) => {
     const code = tasks.state[slot];
-    if ((code !== FAILED && code !== STOPPED) || without.has(slot)) return;
+    if ((code !== FAILED && code !== STOPPED) || without.has(slot) || isClosingTask(state, slot)) return;
     // A condition without an answer is looked at again behind a task that runs again.
     if (hasOwnState(state, slot) || !behind.has(specNoOf(state, slot))) left.push(slot);
   });
   return left;
 }
 
+interface Clearing {
+  readonly actor: Actor;
+  readonly fresh: boolean;
+  readonly more: boolean;
+  /** Of a hook: which retry it is about from here on. */
+  readonly firing?: number;
+}
+
 /** One that only waits keeps what is left of its budgets, unless it is given fresh ones (I39). */
-export function clearTask(
-  recorder: Recorder,
-  slot: number,
-  { actor, fresh, more }: { readonly actor: Actor; readonly fresh: boolean; readonly more: boolean },
-): void {
+export function clearTask(recorder: Recorder, slot: number, { actor, fresh, more, firing }: Clearing): void {
   const { state } = recorder;
   const { tasks, runs, now } = state;
   const from = rowStateOf(state, slot);
@@ -145,7 +172,7 @@ export function clearTask(
     actor,
     at: now,
     // What an attempt needs of memory it needs, whoever asked for it.
-    ...(isFresh ? noting(notesOf(state, slot), AFRESH) : NO_NOTES),
+    ...(isFresh ? noting(notesOf(state, slot), { ...AFRESH, ...(firing === undefined ? {} : { firing }) }) : NO_NOTES),
   });
 }
 

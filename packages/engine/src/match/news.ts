@@ -4,6 +4,7 @@ import type { AttemptNo, TaskNo } from '../ids.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { outcomeOf } from '../task/closing.ts';
+import { notesOf } from '../task/notes.ts';
 import type { TaskState } from '../task/outcome.ts';
 import { FAILED, SUCCEEDED, TASK_STATE_NAMES } from '../task/task-table.ts';
 
@@ -34,6 +35,10 @@ export function newsFor(state: State, run: number, taskNo: TaskNo): HookNews | n
     return { on, taskNo: null, outcome, attemptNo: 0 as AttemptNo, failed: failed.slice(0, MOST_FAILED) };
   }
   const slot = slotOf(state, run, of);
+  if (on === 'retry') {
+    const attemptNo = ((notesOf(state, slotOf(state, run, taskNo)).firing ?? 0) + 1) as AttemptNo;
+    return { on, taskNo: of as TaskNo, outcome: null, attemptNo, failed: [] };
+  }
   const code = tasks.state[slot]!;
   return {
     on,

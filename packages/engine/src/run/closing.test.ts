@@ -302,3 +302,79 @@ describe('hooks of a run', () => {
     expect(box.run(second)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 });
+
+describe('a hook for retries', () => {
+  const hooked = dag([
+    task('work', [], { retry: { maxAttempts: 4, baseMs: 1_000, maxMs: 1_000 } }),
+    task('work:on_retry', [], { hook: { of: 0, on: 'retry' } }),
+  ]);
+  const newsOf = (box: Scenario) =>
+    box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' && effect.news ? [effect.news.attemptNo] : []));
+
+  test('runs for each of them, also for one that comes while it runs', () => {
+    const box = scenario({ dag: hooked, workers: ['w1', 'w2'] });
+    box.report(box.claim('work'), 'transient');
+    const first = box.claim('work:on_retry', box.worker('w2'));
+    box.advance('2s', [first.worker]);
+    box.report(box.claim('work'), 'transient');
+    box.advance('2s', [first.worker]);
+    box.killOwner();
+    box.report(first, 'succeeded');
+    end(box, 'work');
+    end(box, 'work:on_retry');
+    expect(newsOf(box)).toEqual([1, 2]);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('is skipped when there was none', () => {
+    const box = scenario({ dag: hooked });
+    end(box, 'work');
+    expect(box.run().phase).toBe('ended');
+    expect(box.task('work:on_retry').state).toBe('skipped');
+  });
+
+  test('runs for what was left when its run was cancelled', () => {
+    const box = scenario({ dag: hooked });
+    box.report(box.claim('work'), 'transient');
+    box.cancel();
+    expect(box.run().phase).toBe('closing');
+    end(box, 'work:on_retry', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+});
+
+describe('by hand', () => {
+  test('a teardown that failed runs again by itself, and the run keeps its outcome, a cancelled one too', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    box.cancel();
+    end(box, 'drop', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.retry('work')).toMatchObject({ ok: false });
+    expect(box.retry('drop')).toMatchObject({ ok: true });
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'cancelled' });
+    box.killOwner();
+    end(box, 'drop');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('what was taken down is made again for a task that works with it, and taken down again', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    end(box, 'work', 'permanent');
+    end(box, 'drop');
+    expect(box.retry('work')).toMatchObject({ ok: true });
+    for (const name of ['make', 'work']) end(box, name);
+    end(box, 'report');
+    end(box, 'drop');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('no task is begun again while that is being taken down which it works with', () => {
+    const box = scenario({ dag: cluster });
+    end(box, 'make');
+    end(box, 'work', 'permanent');
+    box.claim('drop');
+    expect(box.retry('work')).toMatchObject({ ok: false });
+  });
+});

@@ -5,6 +5,7 @@ import type { Actor, RunId } from '../ids.ts';
 import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/set-schedule.ts';
+import { refireHooks } from '../task/refire.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { ADMITTED, CLOSING, OPEN } from './run-table.ts';
 import { stopRunning } from './stop-running.ts';
@@ -47,6 +48,7 @@ export function finishRun(recorder: Recorder, run: number): void {
   if (runs.version[run] === undefined) return;
   const runId = runs.id[run] as RunId;
   recorder.state.touching = runId;
+  refireHooks(recorder, run);
   const isOver = runs.unfinished[run] === 0;
   const hasFailed = runs.failed[run]! > 0;
   if (runs.phase[run] === OPEN && (isOver || (hasFailed && runs.versionOf(run).graph.isFailFast))) {

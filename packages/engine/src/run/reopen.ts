@@ -35,3 +35,11 @@ export function reopenRun(recorder: Recorder, run: number, actor: Actor, retryNo
   const admitted = dag.hasRoomForRun() && dag.waitingRuns.size === 0;
   recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, retryNo, actor, at: now });
 }
+
+/** Back to closing, its outcome as it was: a task that closes it is to run again. It waits for nobody's turn. */
+export function reopenAsClosing(recorder: Recorder, run: number, actor: Actor): void {
+  const { runs, now } = recorder.state;
+  const admitted = runs.versionOf(run).dag.hasRoomForRun();
+  const runId = runs.id[run] as RunId;
+  recorder.record({ kind: 'RunReopened', runId, admitted, retryNo: 0, asClosing: true, actor, at: now });
+}

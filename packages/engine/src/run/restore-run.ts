@@ -78,7 +78,9 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   }
   // A node that died between two steps may have left a run with nothing to do but end.
   const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
-  if (isLive && (runs.unfinished[run] === 0 || runs.phase[run] === CLOSING || isFailing)) state.agenda.runs.add(run);
+  const mayRefire = (version.graph.closing?.onRetry.size ?? 0) > 0;
+  const isOver = runs.unfinished[run] === 0 || runs.phase[run] === CLOSING;
+  if (isLive && (isOver || isFailing || mayRefire)) state.agenda.runs.add(run);
   if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);
   state.touching = null;
   return run;

@@ -19,9 +19,17 @@ export interface Standing {
   readonly isBusy: boolean;
   /** Whether a task that was cancelled had begun. */
   readonly hadBegun: (slot: number) => boolean;
+  /** How often a task was, or is to be, tried again: by its policy or by hand. */
+  readonly retriesOf: (slot: number) => number;
 }
 
-export const OPEN_STANDING: Standing = { outcome: null, isForced: false, isBusy: true, hadBegun: () => false };
+export const OPEN_STANDING: Standing = {
+  outcome: null,
+  isForced: false,
+  isBusy: true,
+  hadBegun: () => false,
+  retriesOf: () => 0,
+};
 
 export function outcomeOf(code: number): RunOutcome | null {
   return RUN_OUTCOMES[code - 1] ?? null;
@@ -46,6 +54,12 @@ export function wakeClosing(field: Field): void {
   for (const { no } of graph.closing!.ofRun) {
     if (columns.state[base + no] === BLOCKED && decide(field, no)) settleClosing(field, no);
   }
+}
+
+/** This task is to be tried again: a hook that waits for that may run. */
+export function wakeOnRetry(field: Field, no: number): void {
+  const hook = field.graph.closing!.onRetry.get(no);
+  if (hook !== undefined && field.columns.state[field.base + hook] === BLOCKED) decide(field, hook);
 }
 
 /** These closing tasks, of the states as they are: those without a state of their own are decided anew. */
@@ -78,8 +92,9 @@ function decide(field: Field, no: number): boolean {
 function verdictOn(field: Field, no: number): number {
   const { graph, columns, base, standing } = field;
   if (standing.isForced) return CANCELLED;
-  if (columns.unmet[base + no]! > 0) return BLOCKED;
   const task = graph.closing!.get(no);
+  if (task.hook?.on === 'retry' && standing.retriesOf(base + task.hook.of!) > 0) return READY;
+  if (columns.unmet[base + no]! > 0) return BLOCKED;
   if (task.kind === 'undo') return verdictOnUndo(field, task);
   if (task.kind === 'hook') return verdictOnHook(field, task);
   const setups = task.teardown!;
@@ -106,6 +121,7 @@ function verdictOnHook(field: Field, { hook }: ClosingTask): number {
 
 /** The task has ended. */
 function isWantedAfter({ columns, base, standing }: Field, of: number, on: HookEvent): boolean {
+  if (on === 'retry') return false;
   const code = columns.state[base + of];
   if (on === 'success') return code === SUCCEEDED;
   if (on === 'failure') return code === FAILED || code === STOPPED;

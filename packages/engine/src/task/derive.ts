@@ -93,6 +93,7 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   const closing = field.graph.closing!;
   const { state } = field.columns;
   const { taskCount } = field.graph;
+  const ofTask = new Map(rows.map((row) => [row.taskNo as number, row]));
   const begun = new Map(rows.flatMap((row) => (row.state === 'cleared' ? [] : [[row.taskNo as number, row]])));
   let isBusy = false;
   // An expanded one stands for its instances.
@@ -104,6 +105,11 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
     outcome: run.phase === 'open' ? null : run.outcome,
     isForced: run.isForced,
     isBusy,
+    retriesOf: (no) => {
+      const row = ofTask.get(no);
+      if (row === undefined) return 0;
+      return row.state === 'retrying' || row.state === 'cleared' ? row.attemptNo : row.attemptNo - 1;
+    },
     hadBegun: (no) => {
       const row = begun.get(no);
       return row !== undefined && row.attemptNo > (row.state === 'returned' ? 1 : 0);

@@ -15,12 +15,14 @@ import {
   FAILED,
   READY,
   RETRYING,
+  RUNNING,
   SKIPPED,
   STOPPED,
   SUCCEEDED,
   TASK_MOVES,
   TASK_STATE_NAMES,
   UPSTREAM_FAILED,
+  WAITING,
 } from './task-table.ts';
 
 /** Moves a task, and the counts that go with it. The one place that writes `state`. */
@@ -164,6 +166,16 @@ export function fieldOf(state: State, run: number): Field {
   };
 }
 
+/** An attempt whose task is to have another was followed by a retry, or will be: by policy or by hand, and whatever stops it. */
+export function retriesOf({ tasks }: State, slot: number): number {
+  const [code, attemptNo] = [tasks.state[slot]!, tasks.attemptNo[slot]!];
+  if (attemptNo === 0) return 0;
+  const hasEnded = code === SUCCEEDED || code === FAILED || code === STOPPED || code === SKIPPED;
+  const wasStopped = code === CANCELLED && tasks.retryAt[slot] === 0 && tasks.endedFence[slot] === tasks.fence[slot];
+  const isLast = code === RUNNING || code === WAITING || hasEnded || wasStopped;
+  return tasks.cleared[slot] === 0 && isLast ? attemptNo - 1 : attemptNo;
+}
+
 function standingOf(state: State, run: number): Standing {
   const { runs, tasks } = state;
   return {
@@ -171,6 +183,7 @@ function standingOf(state: State, run: number): Standing {
     isForced: runs.has(run, FORCED),
     isBusy: runs.unfinished[run]! > 0,
     hadBegun: (slot) => hasOwnState(state, slot) && tasks.attemptNo[slot]! > 0,
+    retriesOf: (slot) => retriesOf(state, slot),
   };
 }
 

@@ -22,6 +22,8 @@ export interface TaskNotes {
   readonly slowAt?: Instant | undefined;
   /** It failed without an attempt that ended so: it waited for too long, or all of it took too long. */
   readonly expired?: 'queue' | 'total' | undefined;
+  /** Of a hook that runs for each retry of a task: which retry its attempts are about, counted from 0. */
+  readonly firing?: number | undefined;
 }
 
 /** In this order in the text, so that equal notes are equal texts. */
@@ -33,6 +35,7 @@ const FIELDS = [
   'deadlineAt',
   'slowAt',
   'expired',
+  'firing',
 ] as const satisfies readonly (keyof TaskNotes)[];
 
 export function notesOf({ tasks }: State, slot: number): TaskNotes {

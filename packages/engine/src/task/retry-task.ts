@@ -2,21 +2,26 @@
 import { type Answer, DONE, type RetryTask, refuse } from '../command.ts';
 import { findRun } from '../hands/by-hand.ts';
 import { clearSlots, clearTask, reopenFor } from '../hands/clear.ts';
+import type { Actor } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
-import { CLOSING, OPEN } from '../run/run-table.ts';
+import { RUN_OUTCOMES } from '../run/phase.ts';
+import { reopenAsClosing } from '../run/reopen.ts';
+import { CLOSING, ENDED, OPEN } from '../run/run-table.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
-import { hasOwnState } from './move.ts';
+import { hasOwnState, isClosingTask, mayRun } from './move.ts';
 import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from './task-table.ts';
 
 export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const { state } = recorder;
   const { runs, tasks } = state;
   const { actor } = command;
-  const run = findRun(recorder, command);
+  const run = findRun(recorder, command, { cancelledToo: true });
   if (typeof run !== 'number') return run;
   const slot = slotOf(state, run, command.taskNo);
   if (slot < 0) return refuse('TASK_NOT_FOUND', String(command.taskNo));
+  if (isClosingTask(state, slot)) return retryClosing(recorder, run, slot, actor);
+  if (RUN_OUTCOMES[runs.outcome[run]! - 1] === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
   const from = tasks.state[slot]!;
   // Stopped with its run, by a failure or because the run's time was over.
   const isStopped = from === CANCELLED && runs.phase[run] !== OPEN;
@@ -45,12 +50,28 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   );
 }
 
+/** What closes a run decides nothing: it runs again by itself, and the run keeps its outcome, also one that was cancelled. */
+function retryClosing(recorder: Recorder, run: number, slot: number, actor: Actor): Answer {
+  const { state } = recorder;
+  const { runs, tasks } = state;
+  const from = tasks.state[slot]!;
+  if (from !== FAILED && from !== RETRYING) {
+    return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
+  }
+  if (runs.phase[run] === CLOSING) finishRun(recorder, run);
+  if (runs.phase[run] === ENDED) reopenAsClosing(recorder, run, actor);
+  if (!mayRun(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its run is closing by force');
+  clearTask(recorder, slot, { actor, fresh: from === FAILED, more: false });
+  return DONE;
+}
+
 /** Under `fail_fast` each failure closes the run: with one of them left it would close again at once. */
 function withItsLike({ state }: Recorder, run: number, slot: number): number[] {
   if (!state.runs.versionOf(run).graph.isFailFast) return [slot];
   const failed: number[] = [];
   forEachSlot(state, run, (other) => {
-    if (state.tasks.state[other] === FAILED && hasOwnState(state, other)) failed.push(other);
+    if (state.tasks.state[other] !== FAILED || !hasOwnState(state, other)) return;
+    if (!isClosingTask(state, other)) failed.push(other);
   });
   return failed;
 }

@@ -295,6 +295,7 @@ export class MemoryStore {
     const { notes: _notes, admittedAt: _admittedAt, ...afresh } = before;
     const row = change.kind === 'RunReopened' ? afresh : before;
     const { outcome } = { ...row, ...change };
+    const isBackToClosing = change.kind === 'RunReopened' && change.asClosing === true;
     const next = {
       RunAdmitted: { admitted: true, ...(change.kind === 'RunAdmitted' ? { admittedAt: change.at } : {}) },
       RunSlow: change.kind === 'RunSlow' ? { notes: change.notes } : {},
@@ -303,8 +304,8 @@ export class MemoryStore {
       RunForced: { isForced: true },
       RunEnded: { phase: 'ended', outcome },
       RunReopened: {
-        phase: 'open',
-        outcome: null,
+        phase: isBackToClosing ? 'closing' : 'open',
+        outcome: isBackToClosing ? row.outcome : null,
         isForced: false,
         admitted: change.kind === 'RunReopened' && change.admitted,
         retries: change.kind === 'RunReopened' && change.retryNo > 0 ? change.retryNo : row.retries,

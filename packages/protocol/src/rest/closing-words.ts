@@ -4,6 +4,7 @@ const HOOKS = {
   after: 'Runs after it has ended, however it did.',
   onSuccess: 'Runs after it has succeeded.',
   onFailure: 'Runs after it has failed.',
+  onRetry: 'Runs each time that it is tried again.',
 } as const;
 
 const hookWords = (path: string): [string, { readonly description: string }][] =>

@@ -21,12 +21,18 @@ const sideTaskSchema = z.strictObject({
   timeout: durationSchema.nullable().default(null),
 });
 
-const hooksSchema = z.strictObject({
+const runHooksSchema = z.strictObject({
   before: sideTaskSchema.optional(),
   after: sideTaskSchema.optional(),
   onSuccess: sideTaskSchema.optional(),
   onFailure: sideTaskSchema.optional(),
 });
+
+const taskHooksSchema = runHooksSchema.extend({
+  /** Once for each time that the task is tried again. */
+  onRetry: sideTaskSchema.optional(),
+});
+export type TaskHooks = z.output<typeof taskHooksSchema>;
 
 /** The fields of a task; its schema spreads them. */
 export const closingTaskFields = {
@@ -41,14 +47,14 @@ export const closingTaskFields = {
     .optional(),
   /** Undoes what the task has done, when the run fails or is cancelled and the dag compensates. */
   undo: sideTaskSchema.optional(),
-  hooks: hooksSchema.optional(),
+  hooks: taskHooksSchema.optional(),
 } as const;
 
 /** The fields of a dag; its schema spreads them. */
 export const closingDagFields = {
   /** When a run fails or is cancelled, what was done is undone, in reverse order. */
   compensate: z.boolean().optional(),
-  hooks: hooksSchema.optional(),
+  hooks: runHooksSchema.optional(),
 } as const;
 
 export type SideTask = z.output<typeof sideTaskSchema>;

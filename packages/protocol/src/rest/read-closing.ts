@@ -5,7 +5,7 @@
 import type { Problem } from '../errors.ts';
 import { MAX_TASKS } from '../limits.ts';
 import { HOOK_EVENTS } from '../words.ts';
-import type { HookEvent, SideTask } from './closing.ts';
+import type { HookEvent, SideTask, TaskHooks } from './closing.ts';
 import { behind, withScopes } from './closing-scope.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec.ts';
@@ -147,7 +147,7 @@ function readHooks(definition: ParsedDagDefinition, known: Known, problems: Prob
   const given = Object.fromEntries(
     TOLD.map((field) => [field, { from: 'task', task: EVENT_TASK, path: [field] } satisfies InputSource]),
   );
-  const make = (hooks: ParsedDagDefinition['hooks'], of: number | null): TaskSpecShape[] =>
+  const make = (hooks: TaskHooks | undefined, of: number | null): TaskSpecShape[] =>
     HOOK_EVENTS.flatMap(({ on, field, suffix }) => {
       const side = hooks?.[field];
       if (side === undefined) return [];

@@ -25,7 +25,7 @@ export type Side<Context> =
 
 /** What a hook is told. */
 export interface HookInputs {
-  readonly event: 'before' | 'after' | 'on_success' | 'on_failure';
+  readonly event: 'before' | 'after' | 'on_success' | 'on_failure' | 'on_retry';
   /** The task that it belongs to; null for a hook of the run. */
   readonly task: string | null;
   /** What became of the task, or of the run; null as long as that is open. */
@@ -47,6 +47,11 @@ export interface Hooks<Params = unknown> {
   readonly after?: Hook<Params>;
   readonly onSuccess?: Hook<Params>;
   readonly onFailure?: Hook<Params>;
+}
+
+export interface TaskHooks<Params = unknown> extends Hooks<Params> {
+  /** Each time that the task is tried again, by its policy or by hand; `attempt` is the one that did not succeed. */
+  readonly onRetry?: Hook<Params>;
 }
 
 /** What undoes a task sees: the inputs of the task, and what it returned. */

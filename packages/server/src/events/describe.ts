@@ -58,6 +58,7 @@ export function describe(change: Change): Told | null {
     case 'RunReopened':
       return ofRun('run.reopened', change, {
         admitted: change.admitted,
+        closing: change.asClosing ?? false,
         retry: change.retryNo === 0 ? null : change.retryNo,
         actor: change.actor,
       });

@@ -51,7 +51,8 @@ export function hands(scene: Scene): Checker {
   /** Only one that nobody cancelled, and only for a task of its own that failed. */
   function checkReopened(change: RunReopened, { changes }: JournaledCommit): void {
     const run = ledger.run(change.runId);
-    if (run.phase !== 'ended' || run.outcome === 'cancelled' || run.isSetAside) {
+    const mayBe = change.asClosing || run.outcome !== 'cancelled';
+    if (run.phase !== 'ended' || !mayBe || run.isSetAside) {
       scene.fail('I33', `run ${change.runId} was opened again, it is ${run.phase} as ${run.outcome}`);
     }
     const isForTask = changes.some(

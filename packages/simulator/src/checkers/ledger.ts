@@ -224,7 +224,8 @@ export class Ledger {
       }
       case 'RunReopened': {
         const run = this.run(change.runId);
-        Object.assign(run, { phase: 'open', outcome: null, isAdmitted: change.admitted, openedAt: this.at });
+        const phase = change.asClosing ? { phase: 'closing' } : { phase: 'open', outcome: null };
+        Object.assign(run, { ...phase, isAdmitted: change.admitted, openedAt: this.at });
         this.live.add(run);
         return;
       }

@@ -232,7 +232,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const retries = change.retryNo > 0 ? change.retryNo : run.retries;
       const { notes: _notes, admittedAt: _admittedAt, ...kept } = run;
       const since = admitted ? { admittedAt: change.at } : {};
-      tables.runs.set(runId, { ...kept, phase: 'open', outcome: null, isForced: false, admitted, retries, ...since });
+      const phase = change.asClosing ? ({ phase: 'closing' } as const) : ({ phase: 'open', outcome: null } as const);
+      tables.runs.set(runId, { ...kept, ...phase, isForced: false, admitted, retries, ...since });
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':

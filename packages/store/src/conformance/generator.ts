@@ -223,7 +223,7 @@ export class Generator {
   #clear(): void {
     const isClearable = ({ state }: { readonly state: string }) => CLEARABLE.includes(state);
     const runs = [...this.model.runs.values()].filter(
-      (run) => run.phase !== 'closing' && !run.setAside && run.outcome !== 'cancelled' && run.tasks.some(isClearable),
+      (run) => run.phase !== 'closing' && !run.setAside && run.tasks.some(isClearable),
     );
     if (runs.length === 0) return;
     const run = this.#one(runs);
@@ -232,7 +232,8 @@ export class Generator {
     if (run.phase === 'ended') {
       const retryNo = this.#random() < 0.5 ? run.retries + 1 : 0;
       const admitted = this.#random() < 0.6;
-      this.#emit({ kind: 'RunReopened', runId, admitted, retryNo, actor: ACTOR, at: this.#tick() });
+      const asClosing = run.outcome === 'cancelled' || this.#random() < 0.3 ? { asClosing: true as const } : {};
+      this.#emit({ kind: 'RunReopened', runId, admitted, retryNo, ...asClosing, actor: ACTOR, at: this.#tick() });
     }
     const from = state as TaskCleared['from'];
     const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying', more: false } as const;

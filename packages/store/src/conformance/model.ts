@@ -294,8 +294,7 @@ export class Model {
         delete run.notes;
         delete run.admittedAt;
         Object.assign(run, {
-          phase: 'open',
-          outcome: null,
+          ...(change.asClosing ? { phase: 'closing' } : { phase: 'open', outcome: null }),
           isForced: false,
           admitted: change.admitted,
           ...(change.admitted ? { admittedAt: change.at } : {}),

@@ -16,14 +16,16 @@ const openRuns = leafStatement(
   'open_runs',
   (leaf) => `
   with hit as (
-    update run_${leaf} r set phase = ${OPEN}, outcome = null, closing_at = null, closing_actor = null, ended_at = null,
+    update run_${leaf} r set phase = case when u.as_closing then ${CLOSING} else ${OPEN} end,
+        outcome = case when u.as_closing then r.outcome end, closing_at = case when u.as_closing then r.closing_at end,
+        closing_actor = case when u.as_closing then r.closing_actor end, ended_at = null,
         forced_at = null, forced_by = null,
         admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor,
         retries = coalesce(u.retry_no, r.retries), notes = null
-      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint')}) u
+      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint', 'as_closing boolean')}) u
      where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
     returning 1)
-  select expect_rows('open_runs', count(*), $7::integer) from hit`,
+  select expect_rows('open_runs', count(*), $8::integer) from hit`,
 );
 
 /** A run that was open once and is to go on has had a claim. */
@@ -44,9 +46,10 @@ export function reopenRuns(leaf: Leaf, runs: readonly RunReopened[]): Call[] {
   const admitted = plainArray(runs.map((run) => run.admitted));
   const ats = plainArray(runs.map((run) => run.at));
   const actors = textArray(runs.map((run) => run.actor));
+  const asClosing = plainArray(runs.map((run) => run.asClosing === true));
   const retryNos = nullableArray(runs.map(({ retryNo }) => (retryNo === 0 ? null : retryNo)));
   return [
-    call(openRuns(leaf), ...keys, admitted, ats, actors, retryNos, runs.length),
+    call(openRuns(leaf), ...keys, admitted, ats, actors, retryNos, asClosing, runs.length),
     call(liveAgain(leaf), ...keys, admitted, runs.length),
   ];
 }
