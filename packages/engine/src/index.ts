@@ -22,6 +22,7 @@ export {
   type LetterState,
   letterName,
 } from './letter/letter.ts';
+export { type NamedPlace, TaskNames } from './map/task-names.ts';
 export { type Demand, demandOf } from './match/demand.ts';
 export type { HookNews } from './match/news.ts';
 export { type QueueKey, queueKey } from './match/ready-queue.ts';
@@ -37,5 +38,6 @@ export { deriveFaults, deriveTaskStates } from './task/derive.ts';
 export { type ReadFacts, readTaskFacts } from './task/facts.ts';
 export { type Fingerprint, fingerprintOf, fingerprintText, firstLineOf, parseFingerprint } from './task/fingerprint.ts';
 export * from './task/outcome.ts';
+export { type InstanceCounts, readTasks, type TasksRead } from './task/read-tasks.ts';
 export { TRIGGER_RULES, type TriggerRule } from './task/trigger.ts';
 export { nextDue } from './timer/tick.ts';

@@ -14,7 +14,7 @@ export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.t
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';
-export type { AttemptView, RunDetails, RunPayloads, RunView, TaskView } from './queries/run-view.ts';
+export type { AttemptView, RunDetails, RunOutline, RunPayloads, RunView, TaskView } from './queries/run-view.ts';
 export type { ListedSchedule, NodeRow, VersionDetails, VersionSummary } from './queries/versions.ts';
 export * from './queries.ts';
 export type { Dropped, Expiry } from './retention.ts';

@@ -33,7 +33,15 @@ import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/log
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
-import { getPayload, getPayloads, getRun, getRunSpec, resolveRun, type WantedPayloads } from './queries/run-view.ts';
+import {
+  getPayload,
+  getPayloads,
+  getRun,
+  getRunSpec,
+  type RunOutline,
+  resolveRun,
+  type WantedPayloads,
+} from './queries/run-view.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -98,8 +106,8 @@ export class Queries {
 
   resolveRun = (tenantId: TenantId, uid: string) =>
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));
-  getRun = (tenantId: TenantId, uid: string) =>
-    this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid));
+  getRun = (tenantId: TenantId, uid: string, choose?: (outline: RunOutline) => readonly number[]) =>
+    this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid, choose));
   getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
   getPayloads = (tenantId: TenantId, run: WantedPayloads) =>

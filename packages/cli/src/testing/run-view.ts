@@ -8,6 +8,9 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
   const isBegun = !['blocked', 'ready', 'upstream_failed'].includes(state);
   return {
     name,
+    group: null,
+    map: [],
+    instances: null,
     role: 'task',
     state,
     attempt: isBegun ? 1 : 0,

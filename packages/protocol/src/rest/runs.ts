@@ -46,6 +46,7 @@ export const TASK_STATES = [
   'retrying',
   'waiting',
   'expanded',
+  'expanded',
   'succeeded',
   'failed',
   'upstream_failed',
@@ -102,8 +103,18 @@ export const progressViewSchema = z.object({
 
 export const taskRoleSchema = z.enum(TASK_ROLES);
 
+export const instanceCountsSchema = z.object({ total: z.int(), states: z.partialRecord(z.enum(TASK_STATES), z.int()) });
+export type InstanceCounts = z.infer<typeof instanceCountsSchema>;
+
 export const taskViewSchema = z.object({
+  /** `load`; of one instance of a mapped task `load[3]`, and `part[2][5]` where a map is in a map. */
   name: z.string(),
+  /** The group that it is in. */
+  group: z.string().nullable(),
+  /** Of an instance: the maps that it is in, outermost first, and which item of each it is for. */
+  map: z.array(z.object({ group: z.string(), index: z.int() })),
+  /** Of a mapped task: what has become of its instances. Null for others, and for an instance. */
+  instances: instanceCountsSchema.nullable(),
   role: taskRoleSchema,
   state: taskStateSchema,
   /** Number of the last attempt; 0 before the first. */

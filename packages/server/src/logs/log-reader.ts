@@ -2,7 +2,7 @@
  * Logs for people, whatever node they lie on. A log is over when its attempt has ended, a moment has passed in which its last lines may
  * arrive, and all lines are out.
  */
-import type { RunId, TaskNo, TenantId } from '@signalbox/engine';
+import { type RunId, TaskNames, type TaskNo, type TenantId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { LogAttempts, LogAttemptView, Queries } from '@signalbox/store';
 import type { NumberedLine } from './frame.ts';
@@ -52,7 +52,10 @@ const NAMES_KEPT = 500_000;
 
 interface KnownRun {
   readonly runId: RunId;
-  readonly names: readonly string[];
+  readonly names: TaskNames;
+  readonly count: number;
+  /** In a dag with maps more tasks may come. */
+  readonly hasMaps: boolean;
 }
 
 export class LogReader {
@@ -101,8 +104,10 @@ export class LogReader {
     name: RunName,
     { cursor, limit }: { readonly cursor: RunCursor; readonly limit: number },
   ): Promise<RunLogPage> {
-    const { runId, names } = await this.#findRun(name);
+    const { runId, ...run } = await this.#findRun(name);
     const known = await this.#attempts(name, runId, null);
+    const isNew = run.hasMaps && known.attempts.some(({ taskNo }) => run.names.nameOf(taskNo) === null);
+    const { names } = isNew ? await this.#findRun(name, true) : run;
     const page = await advance({
       cursor,
       limit,
@@ -113,7 +118,7 @@ export class LogReader {
       now: Date.now(),
     });
     const lines = page.lines.map(({ attempt, line }) => ({
-      task: names[attempt.taskNo] ?? '',
+      task: names.nameOf(attempt.taskNo) ?? '',
       attempt: attempt.attemptNo,
       ...line,
     }));
@@ -183,26 +188,31 @@ export class LogReader {
   }
 
   async #findTask(name: AttemptName): Promise<{ runId: RunId; taskNo: TaskNo }> {
-    const { runId, names } = await this.#findRun(name);
-    const taskNo = names.indexOf(name.task);
-    if (taskNo < 0) throw new SignalboxError('TASK_NOT_FOUND', { task: name.task });
+    const run = await this.#findRun(name);
+    const { runId } = run;
+    let taskNo = run.names.numberOf(name.task);
+    if (taskNo === null && run.hasMaps) taskNo = (await this.#findRun(name, true)).names.numberOf(name.task);
+    if (taskNo === null) throw new SignalboxError('TASK_NOT_FOUND', { task: name.task });
     return { runId, taskNo: taskNo as TaskNo };
   }
 
-  /** A run's version never changes, so its names are asked for once. */
-  async #findRun({ tenantId, uid }: RunName): Promise<KnownRun> {
+  /** A run's version never changes, so its names are asked for once; `anew` when its maps may have made more of them. */
+  async #findRun({ tenantId, uid }: RunName, anew = false): Promise<KnownRun> {
     const key = `${tenantId}/${uid}`;
     const known = this.#runs.get(key);
-    if (known !== undefined) return known;
-    const run = await this.#queries.getRun(tenantId, uid);
+    if (known !== undefined && !anew) return known;
+    const run = await this.#queries.getRun(tenantId, uid, () => []);
     if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: uid });
-    const found = { runId: run.runId, names: run.spec.tasks.map(({ name }) => name) };
-    if (!this.#runs.has(key)) this.#namesKept += found.names.length;
+    const { spec, maps } = run;
+    const count = spec.tasks.length + maps.length;
+    const hasMaps = spec.groups?.some(({ map }) => map !== undefined) === true;
+    const found = { runId: run.runId, names: new TaskNames(spec, maps), count, hasMaps };
+    this.#namesKept += found.count - (known?.count ?? 0);
     this.#runs.set(key, found);
-    for (const [oldest, { names }] of this.#runs) {
+    for (const [oldest, old] of this.#runs) {
       if (this.#namesKept <= NAMES_KEPT) break;
       this.#runs.delete(oldest);
-      this.#namesKept -= names.length;
+      this.#namesKept -= old.count;
     }
     return found;
   }

@@ -1,5 +1,5 @@
 /** Runs: one, many, and an end to one. */
-import type { RunId, TaskNo } from '@signalbox/engine';
+import type { RunId, TaskNo, TasksRead } from '@signalbox/engine';
 import {
   type Cancelled,
   cancelSchema,
@@ -10,13 +10,13 @@ import {
   runIdSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { ListRuns, RunPayloads } from '@signalbox/store';
+import type { ListRuns, RunOutline } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
-import { runAnswer, runSummary, stateOf } from './views.ts';
+import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -65,41 +65,64 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 }
 
-/**
- * The run that the path names, if it is one of the caller's: whole, or with the outputs of some of its tasks, which are
- * chosen when their states are known.
- */
-export async function readRun(
-  request: RunRequest,
-  parts: RestParts,
-  choose?: (run: RunAnswer) => readonly number[],
-): Promise<RunAnswer> {
+/** The run that the path names, if it is one of the caller's: with all tasks of its definition. */
+export async function readRun(request: RunRequest, parts: RestParts): Promise<RunAnswer> {
   const { queries } = parts;
   const { tenantId } = callerOf(request);
   const id = idOf(request);
   const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-  const some = choose === undefined ? {} : { taskNos: choose(runAnswer(run, NO_PAYLOADS)) as TaskNo[] };
+  const hasMaps = run.spec.groups?.some(({ map }) => map !== undefined) === true;
+  const some = hasMaps ? { taskNos: [-1, ...run.spec.tasks.keys()] as TaskNo[] } : {};
   const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
   const answer = runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
-  return withProgress(answer, run.runId, parts);
+  return { ...answer, tasks: await withProgress(answer.tasks, run, parts) };
 }
 
-/** Known in memory alone, at the gateways of the workers: it is asked for while something runs. */
-async function withProgress(run: RunAnswer, runId: RunId, { main }: RestParts): Promise<RunAnswer> {
-  if (!run.tasks.some(({ state }) => state === 'running')) return run;
+/** Known in memory alone, at the gateways of the workers: it is asked for while something runs. `nos` are the tasks' numbers. */
+async function withProgress(
+  tasks: RunAnswer['tasks'],
+  { runId }: { readonly runId: RunId },
+  { main }: RestParts,
+  nos: readonly number[] = tasks.map((_, no) => no),
+): Promise<RunAnswer['tasks']> {
+  if (!tasks.some(({ state }) => state === 'running')) return tasks;
   const told = new Map((await main.progress(runId)).map((one) => [`${one.taskNo}/${one.attemptNo}`, one]));
-  if (told.size === 0) return run;
-  const tasks = run.tasks.map((task, no) => {
-    const one = task.state === 'running' ? told.get(`${no}/${task.attempt}`) : undefined;
+  if (told.size === 0) return tasks;
+  return tasks.map((task, i) => {
+    const one = task.state === 'running' ? told.get(`${nos[i]}/${task.attempt}`) : undefined;
     if (one === undefined) return task;
     const { fraction, note, agoMs } = one;
     return { ...task, progress: { fraction, note, at: new Date(Date.now() - agoMs).toISOString() } };
   });
-  return { ...run, tasks };
 }
 
-const NO_PAYLOADS: RunPayloads = { params: null, outputs: new Map() };
+export interface SomeTasks {
+  readonly tasks: RunAnswer['tasks'];
+  readonly nos: readonly number[];
+}
+
+/** Some of its tasks, with their attempts and outputs; which ones is said when their states are known. Only those are read. */
+export async function readTasksOf(
+  request: RunRequest,
+  parts: RestParts,
+  choose: (tasks: TasksRead) => readonly number[],
+): Promise<SomeTasks> {
+  const { queries } = parts;
+  const { tenantId } = callerOf(request);
+  const id = idOf(request);
+  let [read, nos]: [TasksRead | undefined, readonly number[]] = [undefined, []];
+  const choosing = (outline: RunOutline) => {
+    read = tasksOf(outline);
+    nos = choose(read);
+    return nos;
+  };
+  const run = await fromDatabase(() => queries.getRun(tenantId, id, choosing), request.log);
+  if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+  const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, taskNos: nos as TaskNo[] };
+  const payloads = await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log);
+  return { tasks: await withProgress(runAnswer(run, payloads, read, nos).tasks, run, parts, nos), nos };
+}
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };
 

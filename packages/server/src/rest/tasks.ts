@@ -1,15 +1,14 @@
 /** Tasks of a run and their attempts, one by one or in pages; another attempt by hand. */
-import type { TaskNo } from '@signalbox/engine';
+import { TaskNames, type TaskNo } from '@signalbox/engine';
 import {
   type AttemptPage,
   listTasksSchema,
-  nameSchema,
   parseOr,
-  type RunView,
   SignalboxError,
   type TaskPage,
   type TaskRetried,
   type TaskView,
+  taskIdSchema,
 } from '@signalbox/protocol';
 import { readLargeOutput } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -17,23 +16,29 @@ import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
-import { idOf, type RunRequest, readRun } from './runs.ts';
+import { idOf, type RunRequest, readTasksOf } from './runs.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 
 export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/runs/:id/tasks', async (request: RunRequest) => {
-    const { cursor, limit, state } = parseOr(listTasksSchema, request.query, 'BAD_REQUEST');
-    const chosen: number[] = [];
-    let seen = Number(cursor ?? 0);
-    const { tasks } = await readRun(request, parts, (run) => {
-      for (; seen < run.tasks.length && chosen.length < limit; seen++) {
-        if (state === undefined || run.tasks[seen]?.state === state) chosen.push(seen);
+    const { cursor, limit, state, group } = parseOr(listTasksSchema, request.query, 'BAD_REQUEST');
+    let next: number | null = null;
+    const { tasks } = await readTasksOf(request, parts, (read) => {
+      const { names } = read;
+      const chosen: number[] = [];
+      for (const no of names.from(Number(cursor ?? 0))) {
+        if (state !== undefined && read.stateOf(no) !== state) continue;
+        if (group !== undefined && !names.isIn(no, group)) continue;
+        if (chosen.length === limit) {
+          next = no;
+          break;
+        }
+        chosen.push(no);
       }
       return chosen;
     });
-    const items = chosen.flatMap((no) => tasks[no] ?? []);
-    return { items, cursor: seen < tasks.length ? String(seen) : null } satisfies TaskPage;
+    return { items: tasks, cursor: next === null ? null : String(next) } satisfies TaskPage;
   });
 
   app.get('/v1/runs/:id/tasks/:task', (request: TaskRequest) => readTask(request, parts));
@@ -49,7 +54,7 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<TaskRetried>(request, parts, {
       target: `${run}/${task.name}`,
       make: async (_key, again) => {
-        await retry(request, task.name).catch((error: unknown) => {
+        await retry(request).catch((error: unknown) => {
           const isDone = again && error instanceof SignalboxError && error.code === 'TASK_NOT_RETRYABLE';
           if (!isDone) throw error;
         });
@@ -58,25 +63,29 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
     });
   });
 
-  async function retry(request: TaskRequest, task: string): Promise<void> {
+  async function retry(request: TaskRequest): Promise<void> {
     const { tenantId, actor } = callerOf(request);
     const id = idOf(request);
-    const run = await fromDatabase(() => parts.queries.getRun(tenantId, id), request.log);
+    const run = await fromDatabase(() => parts.queries.getRun(tenantId, id, () => []), request.log);
     if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-    const taskNo = run.spec.tasks.findIndex(({ name }) => name === task) as TaskNo;
+    const { task } = request.params;
+    const taskNo = new TaskNames(run.spec, run.maps).numberOf(task) as TaskNo | null;
+    if (taskNo === null) throw new SignalboxError('TASK_NOT_FOUND', { task });
     const command = { kind: 'RetryTask', tenantId, runId: run.runId, taskNo, actor } as const;
     answerOf(await parts.main.command(command, parts.leftMs(request)), 'done', { run: id, task });
   }
 }
 
 async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskView> {
-  const name = nameSchema.safeParse(request.params.task);
-  const placeIn = ({ tasks }: RunView) => (name.success ? tasks.findIndex((found) => found.name === name.data) : -1);
-  const run = await readRun(request, parts, (found) => [placeIn(found)].filter((no) => no >= 0));
-  const task = run.tasks[placeIn(run)];
+  const name = taskIdSchema.safeParse(request.params.task);
+  const { tasks, nos } = await readTasksOf(request, parts, ({ names }) => {
+    const no = name.success ? names.numberOf(name.data) : null;
+    return no === null ? [] : [no];
+  });
+  const [task] = tasks;
   if (task === undefined) throw new SignalboxError('TASK_NOT_FOUND', { task: request.params.task });
   if (task.outputBytes === null) return task;
-  return { ...task, output: await readLarge(request, parts, placeIn(run)), outputBytes: null };
+  return { ...task, output: await readLarge(request, parts, nos[0] ?? 0), outputBytes: null };
 }
 
 async function readLarge(request: TaskRequest, { queries }: RestParts, no: number): Promise<unknown> {

@@ -1,5 +1,5 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { deriveFaults, deriveTaskStates, Graph, type Instant, NOBODY, type TaskNo } from '@signalbox/engine';
+import { type Instant, NOBODY, readTasks, type TaskNo, type TasksRead } from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
@@ -10,6 +10,7 @@ import {
   type AttemptView,
   childKey,
   type RunDetails,
+  type RunOutline,
   type RunPayloads,
   type RunView,
   readLargeOutput,
@@ -42,11 +43,18 @@ export function runSummary(run: RunView): RunSummary {
   };
 }
 
-/** Params and outputs are JSON text. */
-export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): RunAnswer {
-  const graph = new Graph(run.spec);
-  const states = deriveTaskStates(graph, run.tasks, run);
-  const faults = deriveFaults(graph, run.tasks, run);
+/** The states of a run's tasks, by number. */
+export function tasksOf(run: RunOutline): TasksRead {
+  return readTasks(run.spec, run.outline, run);
+}
+
+/** Params and outputs are JSON text. Of the tasks those with the numbers that are named; else all of the definition. */
+export function runAnswer(
+  run: RunDetails,
+  { params, outputs }: RunPayloads,
+  read: TasksRead = tasksOf(run),
+  nos: readonly number[] = run.spec.tasks.map((_, no) => no),
+): RunAnswer {
   const rows = new Map(run.tasks.map((task) => [task.taskNo as number, task]));
   const earlier = new Map<number, AttemptView[]>();
   for (const attempt of run.supersededAttempts) {
@@ -54,21 +62,31 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
     if (list === undefined) earlier.set(attempt.taskNo, [attempt]);
     else list.push(attempt);
   }
-  const tasks = run.spec.tasks.map((task, no): TaskAnswer => {
-    const { name, child: called } = task;
+  const tasks = nos.map((no): TaskAnswer => {
+    const specNo = read.names.specOf(no) ?? no;
+    const task = run.spec.tasks[specNo]!;
+    const { child: called } = task;
+    const isMapped = read.names.isMapped(no);
+    const place = {
+      name: read.names.nameOf(no) ?? task.name,
+      group: task.group === undefined ? null : (run.spec.groups?.[task.group]?.name ?? null),
+      map: read.names.placesOf(no),
+      instances: isMapped && no === specNo ? (read.instances.get(specNo) ?? null) : null,
+    };
     const role = roleOf(task);
     const row = rows.get(no);
     const output = outputs.get(no as TaskNo);
-    const state = states[no]!;
+    const state = read.stateOf(no);
     const childOf = (attempt: AttemptView | undefined) => childAnswer(run, called?.dag, attempt);
     const attempts = [...(earlier.get(no) ?? []), ...(row?.hasAttempt ? [row] : [])].map((attempt) =>
       attemptAnswer(attempt, childOf(attempt)),
     );
     const child = childOf(row);
-    const error = faults.get(no) ?? null;
-    if (row === undefined) return { ...UNCLAIMED, name, role, state, error, ...outputAnswer(output), child, attempts };
+    const error = read.faultOf(no);
+    if (row === undefined)
+      return { ...UNCLAIMED, ...place, role, state, error, ...outputAnswer(output), child, attempts };
     return {
-      name,
+      ...place,
       role,
       state,
       attempt: row.attemptNo,
@@ -86,7 +104,9 @@ export function runAnswer(run: RunDetails, { params, outputs }: RunPayloads): Ru
       attempts,
     };
   });
-  const closingFailed = tasks.flatMap(({ role, state, name }) => (role !== 'task' && state === 'failed' ? [name] : []));
+  const closingFailed = run.spec.tasks.flatMap((task, no) =>
+    roleOf(task) !== 'task' && read.stateOf(no) === 'failed' ? [task.name] : [],
+  );
   return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed };
 }
 

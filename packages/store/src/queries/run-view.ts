@@ -16,6 +16,7 @@ import {
   type RunUid,
   SHARD_COUNT,
   type ShardNo,
+  type StoredMap,
   type StoredPause,
   type StoredTask,
   shardOfRun,
@@ -32,8 +33,9 @@ import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
+import { type MapsByRun, parseMaps, readMaps, sortMaps } from '../statements/map.ts';
 import { readPauses } from '../statements/marks.ts';
-import { decodeNullableText, decodeText, plainArray } from '../text.ts';
+import { decodeNullableText, decodeText, parseIntegers, plainArray } from '../text.ts';
 import { expectResults } from '../whole-runs.ts';
 import { findChildren } from './child-runs.ts';
 
@@ -105,13 +107,21 @@ export interface TaskView extends AttemptView {
   readonly notes: string | null;
 }
 
+export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts'>;
+
+/** A run with maps may have a hundred thousand tasks: which of them are wanted is said once their states can be told. */
+export type RunOutline = Pick<RunDetails, 'spec' | 'facts' | 'isForced' | 'phase' | 'outcome' | 'outline' | 'maps'>;
+
 export interface RunDetails extends RunView {
   readonly hash: string;
   readonly spec: DagSpec;
   readonly facts: string | null;
   readonly isForced: boolean;
-  /** Those with a row: the others are derived from the spec by the engine's `deriveTasks`. */
+  /** Those with a row that were asked for: the others are derived from the spec by the engine's `deriveTasks`. */
   readonly tasks: readonly TaskView[];
+  /** All that have a row, as far as states are derived of them. */
+  readonly outline: readonly OutlinedTask[];
+  readonly maps: readonly StoredMap[];
   /** The attempts before the newest one of each task. */
   readonly supersededAttempts: readonly AttemptView[];
   /** The runs that its tasks have made, by `childKey`. */
@@ -138,11 +148,13 @@ const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcom
     a.retry_at, a.error, a.code`;
 const ATTEMPT_COUNT = 11;
 
+const TASK_COLUMNS = `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts,
+    a.notes, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
+
 const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts, a.notes,
-      a.cleared_at, a.cleared_by, a.marked_at, a.marked_by
+  select ${TASK_COLUMNS}
     from ${readable('task', leaf)} a
     left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
@@ -150,6 +162,38 @@ const selectTasks = leafStatement(
 
 /** The row of the task shows no attempt: the newest one has a row of its own. */
 export const NO_ATTEMPT = `(t.outcome is null and t.state not in (${taskStates.code('running')}, ${taskStates.code('returned')}))`;
+/** Column by column: a run may have a hundred thousand. */
+const selectOutline = leafStatement(
+  'view_outline',
+  (leaf) => `
+  select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
+    from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
+);
+const selectFacts = leafStatement(
+  'view_facts',
+  (leaf) => `
+  select task_no, facts from ${readable('task', leaf)}
+   where shard = $1::smallint and run_id = $2::bigint and facts is not null`,
+);
+
+/** Leans on the primary keys (shard, run_id, task_no …). */
+const selectSomeTasks = leafStatement(
+  'view_some_tasks',
+  (leaf) => `
+  select ${TASK_COLUMNS} from unnest($3::integer[]) as u (no)
+    join ${readable('task', leaf)} a on a.shard = $1::smallint and a.run_id = $2::bigint and a.task_no = u.no
+    left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
+   order by a.task_no`,
+);
+const selectSomeAttempts = leafStatement(
+  'view_some_attempts',
+  (leaf) => `
+  select ${ATTEMPT_COLUMNS} from unnest($3::integer[]) as u (no)
+    join ${readable('task', leaf)} t on t.shard = $1::smallint and t.run_id = $2::bigint and t.task_no = u.no
+    join ${readable('attempt', leaf)} a on a.shard = t.shard and a.run_id = t.run_id and a.task_no = t.task_no
+   where a.attempt_no < t.attempt_no or ${NO_ATTEMPT}
+   order by a.task_no, a.attempt_no`,
+);
 
 const selectAttempts = leafStatement(
   'view_attempts',
@@ -209,32 +253,57 @@ export async function getRun(
   days: KnownDays,
   tenantId: TenantId,
   uid: string,
+  choose?: (outline: RunOutline) => readonly number[],
 ): Promise<RunDetails | null> {
   const run = await database.snapshot(async (ask) => {
     const runId = await findRunId(ask, days, uid);
     if (runId === null) return null;
     const leaf = leafOfRun(days, runId);
     const key = [shardOfRun(runId), runId];
-    const [found, tasks, attempts] = expectResults(
-      await ask(
-        [call(selectRun(leaf), ...key, tenantId), call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)],
-        { last: true },
-      ),
-      3,
-    );
-    const row = found.rows[0];
+    const [found] = await ask([call(selectRun(leaf), ...key, tenantId)]);
+    const row = found?.rows[0];
     if (row === undefined) return null;
-    return {
+    const head = {
       ...parseRunView(row),
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
       spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
       isForced: row[RUN_VIEW_COUNT + 3] === 't',
-      tasks: tasks.rows.map(parseTask),
-      supersededAttempts: attempts.rows.map(parseAttempt),
     };
+    if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
+      const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];
+      const [rows, earlier] = expectResults(await ask(calls, { last: true }), 2);
+      const tasks = rows.rows.map(parseTask);
+      return { ...head, tasks, outline: tasks, maps: [], supersededAttempts: earlier.rows.map(parseAttempt) };
+    }
+    const calls = [call(selectOutline(leaf), ...key), call(selectFacts(leaf), ...key), readMaps(leaf, [runId])];
+    const [columns, facts, expansions] = expectResults(await ask(calls), 3);
+    const outlined = { ...head, outline: parseOutline(columns.rows, facts.rows), maps: mapsOfRun(expansions, runId) };
+    // Of a run with maps, unless told, the tasks of its spec.
+    const nos = plainArray(choose?.(outlined) ?? head.spec.tasks.map((_, no) => no));
+    const some = [call(selectSomeTasks(leaf), ...key, nos), call(selectSomeAttempts(leaf), ...key, nos)];
+    const [rows, earlier] = expectResults(await ask(some, { last: true }), 2);
+    return { ...outlined, tasks: rows.rows.map(parseTask), supersededAttempts: earlier.rows.map(parseAttempt) };
   });
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
+}
+
+function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
+  const texts = new Map(facts.map(([no, text]) => [Number(no), text ?? null]));
+  const [nos, attempts, states] = [0, 1, 2].map((at) => parseIntegers(columns[0]?.[at]));
+  return (nos ?? []).map((no, i) => ({
+    taskNo: no as TaskNo,
+    attemptNo: (attempts?.[i] ?? 0) as AttemptNo,
+    state: taskStates.word(states?.[i] ?? 0),
+    facts: texts.get(no) ?? null,
+  }));
+}
+
+function mapsOfRun(result: Parameters<typeof parseMaps>[0], runId: RunId): readonly StoredMap[] {
+  const maps: MapsByRun = new Map();
+  parseMaps(result, maps);
+  sortMaps(maps);
+  return maps.get(runId) ?? [];
 }
 
 const selectSpec = leafStatement(
