@@ -267,8 +267,9 @@ export interface AskChild {
   readonly uid: RunUid;
   readonly parent: ParentRef;
   readonly priority: Priority;
-  /** It is to be cancelled; where it has not begun, it never will. */
+  /** It is to be cancelled, with force or without; where it has not begun, it never will. */
   readonly stop: boolean;
+  readonly force: boolean;
 }
 
 /**

@@ -109,6 +109,8 @@ export interface ReturnSlots {
 export interface SendCall {
   readonly kind: 'SendCall';
   readonly step: 'begin' | 'ask' | 'stop';
+  /** With `stop`: what closes the child run is not waited for either. */
+  readonly force: boolean;
   readonly claim: ClaimRef;
   /** With the claim it names the child run: see `childUid`. */
   readonly claimedAt: Instant;

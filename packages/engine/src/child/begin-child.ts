@@ -46,7 +46,13 @@ export function askChild(recorder: Recorder, command: AskChild): Answer {
   // One that nobody waits for goes its own way once it has begun.
   if (isLive && command.stop && command.parent.waits) {
     const runId = runs.id[known] as RunId;
-    cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, actor: PARENT });
+    cancelRun(recorder, {
+      kind: 'CancelRun',
+      tenantId: command.tenantId,
+      runId,
+      ...(command.force && { force: true as const }),
+      actor: PARENT,
+    });
     return LIVE;
   }
   return speakOf(recorder, known);

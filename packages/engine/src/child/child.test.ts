@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, scenario } from '../scenario.ts';
+import { accepted, scenario, TENANT } from '../scenario.ts';
 import { CallLines } from '../testing/call-lines.ts';
 import { chain, dag, job, type TaskOptions, task } from '../testing/specs.ts';
 import { MAX_DEPTH } from './park-calls.ts';
@@ -322,12 +322,35 @@ describe('with what else a dag may have', () => {
       box.cancel(parent);
       lines.deliver();
       expect(box.run(parent)).toMatchObject({ phase: 'closing', outcome: 'cancelled' });
-      if (force) box.feed({ kind: 'CancelRun', tenantId: 1 as never, runId: parent, force: true, actor: box.actor });
+      if (force) box.feed({ kind: 'CancelRun', tenantId: TENANT, runId: parent, force: true, actor: box.actor });
       else box.report(box.claim('job'), 'succeeded');
       lines.deliver();
       expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
       expect(box.run(lines.children()[0])).toMatchObject({ outcome: force ? 'cancelled' : 'succeeded' });
     }
+  });
+
+  test('force is passed on: a child that is closing is ended, too (I42)', () => {
+    const box = scenario();
+    const tasks = [task('make', [], { setup: true }), task('drop', [0], { teardown: [0] })];
+    const other = box.deploy(dag(tasks), 'other');
+    box.dagId = box.deploy(dag([call()]), 'parent');
+    box.submit();
+    const parent = box.lastRun();
+    const lines = new CallLines(box, { other }).deliver();
+    box.report(box.claim('make'), 'succeeded');
+    const drop = box.claim('drop');
+    box.cancel(parent);
+    lines.deliver();
+    expect(drop.worker.killed).toEqual([]);
+    box.feed({ kind: 'CancelRun', tenantId: TENANT, runId: parent, force: true, actor: box.actor });
+    lines.deliver();
+    // It has no ordinary task left, so its outcome is its own; what closes it is stopped all the same.
+    expect(drop.worker.killed).toMatchObject([{ reason: 'cancelled' }]);
+    box.report(drop, 'cancelled');
+    lines.deliver();
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended' });
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
   test('what a run is for is what its leaves leave; a task that another needs is not told of', () => {

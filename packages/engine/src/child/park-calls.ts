@@ -11,7 +11,7 @@ import { claimOf } from '../lease/kill.ts';
 import { isReady } from '../match/enqueue.ts';
 import { visibleTo } from '../match/match.ts';
 import type { Recorder } from '../recorder.ts';
-import { CLAIMED } from '../run/run-table.ts';
+import { CLAIMED, FORCED } from '../run/run-table.ts';
 import { taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';
@@ -70,6 +70,7 @@ export function sendCall(recorder: Recorder, slot: number, step: SendCall['step'
   recorder.send({
     kind: 'SendCall',
     step,
+    force: runs.has(run, FORCED),
     claim,
     claimedAt: tasks.claimedAt[slot] as Instant,
     runUid: runs.uidOf(run),

@@ -1,3 +1,4 @@
+import { waitsForChild } from '../child/is-call.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from './finish.ts';
@@ -22,7 +23,8 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   const { runId, actor } = command;
   const wasClosing = runs.phase[run] === CLOSING;
   if (!wasClosing) recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', actor, at: state.now });
-  const isForced = command.force === true && runs.closingLeft[run]! > 0 && !runs.has(run, FORCED);
+  const isForceable = runs.closingLeft[run]! > 0 || waitsForChild(state, run);
+  const isForced = command.force === true && isForceable && !runs.has(run, FORCED);
   if (isForced) recorder.record({ kind: 'RunForced', runId, actor, at: state.now });
   if (!wasClosing || isForced) stopRunning(recorder, run);
   const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;

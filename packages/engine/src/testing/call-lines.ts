@@ -42,7 +42,8 @@ export class CallLines {
     const dagId = this.dags[dag];
     if (dagId === undefined) return this.end(effect, step === 'stop' ? 'unbegun' : 'refused');
     const to = { ...this.place(effect), dagId };
-    const asked = step === 'begin' ? null : this.box.feed({ kind: 'AskChild', ...to, stop: step === 'stop' });
+    const asked =
+      step === 'begin' ? null : this.box.feed({ kind: 'AskChild', ...to, stop: step === 'stop', force: effect.force });
     const isAbsent = asked?.ok !== true || asked.kind !== 'child' || asked.state === 'absent';
     if (step === 'stop' && isAbsent) return asked!;
     const answer = isAbsent ? this.box.feed({ kind: 'BeginChild', ...to, params: null }) : asked;

@@ -82,7 +82,7 @@ export class Children {
     const to = { shard, dagId, tenantId, uid, parent, priority: effect.priority };
     let answer: Answer | null = null;
     if (step !== 'begin') {
-      answer = await this.ask({ kind: 'AskChild', ...to, stop: step === 'stop' });
+      answer = await this.ask({ kind: 'AskChild', ...to, stop: step === 'stop', force: effect.force });
       if (answer === null || (step === 'stop' && !isThere(answer))) return;
     }
     if (answer === null || !isThere(answer)) {
