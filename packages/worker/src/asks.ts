@@ -19,6 +19,8 @@ export interface AskParts {
   readonly now: () => number;
   readonly resendMs: number;
   readonly send: (ask: PendingAsk) => void;
+  /** More time is given to who makes progress: what was told of it goes along. */
+  readonly tellProgress: () => void;
 }
 
 interface Waiter {
@@ -130,6 +132,7 @@ export class Asks {
       queued: false,
       isOver: false,
     };
+    if (wish.kind === 'extend') this.#parts.tellProgress();
     this.#byNo.set(this.#lastNo, asked);
     this.#underWay.set(key, asked);
     this.#parts.send(asked);
@@ -167,5 +170,6 @@ function refusalOf({ code, detail }: AskAnswer): Error {
       : new AttemptStopped('stale', 'This attempt does not hold the task any more: its result is not recorded.');
   }
   if (code === 'BAD_REQUEST') return new PermanentError(detail);
+  if (code === 'EXTEND_REFUSED') return new Error(`The server gives this attempt no more time: ${detail}.`);
   return new Error(detail === '' ? `The server refused: ${code}.` : detail);
 }

@@ -98,7 +98,12 @@ class RunningWorker implements Worker {
       progress: () => this.#holds.progress(now()),
       onIdle: () => this.#leaveIfDone(),
     });
-    this.#asks = new Asks({ now, resendMs: config.timing.resendMs, send: (asked) => this.#outbox.ask(asked) });
+    this.#asks = new Asks({
+      now,
+      resendMs: config.timing.resendMs,
+      send: (asked) => this.#outbox.ask(asked),
+      tellProgress: () => this.#outbox.heartbeat(),
+    });
     this.#shipper = new LogShipper(config, config.log);
     this.#bundles = new Bundles(config.cacheFolder, config);
     this.#executors = new Executors(config, this.#bundles, this.#shipper);

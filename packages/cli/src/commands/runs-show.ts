@@ -61,7 +61,9 @@ function told(task: TaskView): string {
     const [line = ''] = task.error.split('\n', 1);
     // The name of an error is the beginning of its text.
     const code = task.code === null || task.code === `error:${line.split(':', 1)[0]}` ? null : task.code;
-    const kind = task.state === 'failed' ? [task.outcome, code].filter((word) => word !== null) : [];
+    // Some codes begin with the class that they are of: `lost:silent`.
+    const outcome = code?.startsWith(`${task.outcome}:`) ? null : task.outcome;
+    const kind = task.state === 'failed' ? [outcome, code].filter((word) => word !== null) : [];
     return short([...kind, line].join(': '));
   }
   if (task.progress !== undefined) return short(progressOf(task.progress));

@@ -280,3 +280,16 @@ test('one task by itself begins with a checkpoint, and tells what it saves', asy
   await runTask(counts, 'count', { checkpoint: 41, onCheckpoint: (value) => saved.push(value) });
   expect(saved).toEqual([42]);
 });
+
+test('an attempt gets more time than its timeout gives, when it asks for it', async () => {
+  const long = dag('long', ({ task }) => {
+    task('work', { timeout: '10s' }, (): unknown => null);
+  });
+  const work: Parameters<typeof testRun>[1] = {
+    stubs: { work: async (context) => takes('30s', await context.extend(60_000))(context) },
+  };
+  const run = await testRun(long, work);
+  expect(run.outcome).toBe('succeeded');
+  expect(run.task('work').output).toBe(60_000);
+  expect(run.elapsedMs).toBe(30_000);
+});

@@ -3,6 +3,7 @@
  * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
  */
 import {
+  type Answer,
   type Command,
   deriveTaskStates,
   Graph,
@@ -93,7 +94,7 @@ interface Running {
   readonly attempt: Attempt;
   readonly controller: AbortController;
   readonly startedAt: number;
-  readonly deadlineAt: number;
+  deadlineAt: number;
   readonly log: LogLine[];
   readonly progress: TestProgress[];
   readonly settling: Promise<Settled>;
@@ -222,12 +223,19 @@ class World {
     const workerId = worker.id;
     const ask = (command: Command): void => {
       const answer = this.#box.feed(command);
-      if (!answer.ok) throw new AttemptStopped('stale', 'This attempt does not hold the task any more.');
+      if (!answer.ok) throw refusal(answer);
     };
     return {
       progress: (fraction, note) => void progress.push({ fraction, note }),
-      extend: async () => {
-        throw new Error('No more time is given in a test.');
+      extend: async (byMs) => {
+        await null; // It may ask before it is in the list of those that run.
+        if (progress.length > 0) this.#box.progress(claim, 0, worker);
+        const answer = this.#box.feed({ kind: 'ExtendAttempt', claim, workerId, byMs });
+        if (!answer.ok) throw refusal(answer);
+        const leftMs = answer.kind === 'extended' ? (answer.leftMs ?? Number.POSITIVE_INFINITY) : 0;
+        const running = this.#running.find((one) => one.attempt.claim === claim);
+        if (running !== undefined) running.deadlineAt = Math.max(running.deadlineAt, this.#box.node.mono + leftMs);
+        return leftMs;
       },
       saveCheckpoint: async (value) => {
         this.#askCount += 1;
@@ -346,4 +354,9 @@ function saidBy({ outcome, error }: Settled): Pick<ReportAttempt, 'code' | 'retr
   if (outcome === 'succeeded') return {};
   const { retryAfterMs = null, memoryBytes = null } = failureOf(error) ?? {};
   return { code: errorCode(error), retryAfterMs, memoryBytes };
+}
+
+function refusal({ code, detail }: Extract<Answer, { ok: false }>): Error {
+  if (code === 'STALE_TOKEN') return new AttemptStopped('stale', 'This attempt does not hold the task any more.');
+  return new Error(`The server gives this attempt no more time: ${detail}.`);
 }
