@@ -121,6 +121,8 @@ function forceRun(state: State, run: number): void {
   assert(runs.phase[run] === CLOSING && !runs.has(run, FORCED), 'a closing run is forced to its end once');
   runs.flags[run]! |= FORCED;
   cancelUnbegun(state, run);
+  // Also what had nothing to do: whether that was known before the force or would have been after it, no row tells.
+  settleClosingTasks(state, run);
   state.agenda.runs.add(run);
 }
 
