@@ -5,6 +5,7 @@ import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import type { Sabotage } from './fake-store/index.ts';
 import { FakeStore } from './fake-store/index.ts';
+import { forgetsOneInstance, slotIn } from './sabotage-maps.ts';
 import { type Mode, type Simulation, simulate } from './simulate.ts';
 import type { World } from './world/world.ts';
 
@@ -83,7 +84,7 @@ function takesAnyToken(host: Host): void {
     if (command.kind !== 'ReportAttempt' || state === null) return offer(envelope);
     const run = state.runs.find(command.claim.runId);
     if (run < 0) return offer(envelope);
-    const slot = state.runs.base[run]! + command.claim.taskNo;
+    const slot = slotIn(state, run, command.claim.taskNo);
     const [fence, attemptNo] = [state.tasks.fence[slot], state.tasks.attemptNo[slot]];
     const claim = { ...command.claim, fence, attemptNo } as typeof command.claim;
     return offer({ ...envelope, command: { ...command, claim } });
@@ -95,6 +96,21 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
   const { store } = insideOf(host).ownership.ports;
   const loadHeads = store.loadHeads.bind(store);
   store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
+}
+
+function forgetsInstances(host: Host): void {
+  const { turns } = insideOf(host);
+  const [decide, forget] = [turns.decide.bind(turns), forgetsOneInstance(new Set())];
+  turns.decide = (...parts) => {
+    decide(...parts);
+    const state = turns.current();
+    if (state !== null) forget(state);
+  };
+}
+
+/** A new owner knows nothing of maps that have expanded. */
+function forgetsMaps(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, runs: heads.runs.map(({ maps: _maps, ...run }) => run) }));
 }
 
 /** The limits of dags are not looked at. */
@@ -171,7 +187,7 @@ const READY = 1;
 function fenceOf(state: State | null, runId: number, taskNo: number): { slot: number | null; fence: number } {
   const run = state?.runs.find(runId as never) ?? -1;
   if (state === null || run < 0) return { slot: null, fence: 0 };
-  const slot = state.runs.base[run]! + taskNo;
+  const slot = slotIn(state, run, taskNo);
   return { slot, fence: state.tasks.fence[slot] ?? 0 };
 }
 
@@ -356,6 +372,8 @@ const CASES: readonly Case[] = [
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
+  { what: 'waiting for each instance of a map', within: 60, expected: /^(I30|I19|I33|D3)/, onHost: forgetsInstances },
+  { what: 'the memory of maps', within: 60, expected: /^(I34|I19|I17|I16|D1|D3)/, onHost: forgetsMaps },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   { what: 'asking again for a call', within: 200, mode: 'liveness', expected: /^(I42|I72)/, onHost: neverAsksAgain },
   { what: 'the end of a child before its call', within: 60, expected: /^I42/, onHost: leavesChildrenAlone },

@@ -66,7 +66,7 @@ export function ownership(scene: Scene): Checker {
   /** Whether a backoff is over is known to its owner alone: both read as ready. */
   function stateOf({ runId, taskNo }: RetryTask): string {
     const run = ledger.runs.get(runId);
-    const state = run?.spec.tasks[taskNo] === undefined ? 'nowhere' : ledger.stateOf(run, taskNo);
+    const state = run === undefined || !ledger.statesOf(run).has(taskNo) ? 'nowhere' : ledger.stateOf(run, taskNo);
     return state === 'retrying' ? 'ready' : state;
   }
 

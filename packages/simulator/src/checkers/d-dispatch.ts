@@ -5,6 +5,7 @@ import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Claims } from './d-claims.ts';
+import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
@@ -25,7 +26,7 @@ export function dispatch(scene: Scene): Checker {
     const next = (task?.attemptNo ?? 0) + 1;
     if (change.attemptNo !== next) scene.fail('I23', `${what} was claimed, its next attempt is ${next}`);
     const worker = claims.workers.get(change.workerId);
-    const { queue, child } = run.spec.tasks[change.taskNo]!;
+    const { queue, child } = taskSpecOf(run, change.taskNo);
     if ((child !== undefined) !== (change.workerId === NOBODY)) {
       scene.fail('I54', `${what} was given to ${change.workerId}`);
     }

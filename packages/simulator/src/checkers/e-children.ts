@@ -2,6 +2,7 @@
 import { type AttemptEnded, childUid, type RunCreated } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook, TaskBook } from './ledger.ts';
+import { taskSpecOf } from './map-book.ts';
 
 /** For what is on its way, and for how often things are looked at. */
 const SLACK_MS = 15_000;
@@ -38,7 +39,7 @@ export function children(scene: Scene): Checker {
   }
 
   function checkEnded(change: AttemptEnded): void {
-    const { child: spec } = ledger.run(change.runId).spec.tasks[change.taskNo]!;
+    const { child: spec } = taskSpecOf(ledger.run(change.runId), change.taskNo);
     if (spec === undefined) return;
     const key = keyOf(change);
     const child = made.get(key);

@@ -1,8 +1,9 @@
 /** E. DAGs: nothing runs before its turn, runs go through their phases, versions and outputs are the right ones. */
-import type { Change } from '@signalbox/engine';
+import type { Change, TaskSpec } from '@signalbox/engine';
 import type { Assignment } from '@signalbox/host';
 import { name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
+import { numberNear, specNoOf } from './map-book.ts';
 
 const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped'];
 
@@ -24,11 +25,16 @@ export function dags(scene: Scene): Checker {
       const run = ledger.run(change.runId);
       if (run.phase !== 'open') scene.fail('I33', `run ${change.runId} was closed though it is ${run.phase}`);
       if (change.outcome === 'cancelled') return;
-      const states = run.spec.tasks.map((_, no) => ledger.stateOf(run, no));
+      const all = [...ledger.statesOf(run)];
+      const states = all.map(([, state]) => state);
       const { onFailure = 'continue', tasks } = run.spec;
-      const isLeaf = (no: number) => tasks.every(({ needs }) => !needs.includes(no));
-      const hasFailed = states.some(
-        (state, no) => (state === 'failed' || state === 'upstream_failed') && (onFailure !== 'continue' || isLeaf(no)),
+      const isFed = (no: number) =>
+        run.spec.groups?.some(({ map }) => map?.over.some((from) => from.from === 'task' && from.task === no)) === true;
+      const isLeaf = (no: number) => !isFed(no) && tasks.every(({ needs }) => !needs.includes(no));
+      const hasFailed = all.some(
+        ([no, state]) =>
+          (state === 'failed' || state === 'upstream_failed') &&
+          (onFailure !== 'continue' || isLeaf(specNoOf(run, no))),
       );
       const isOver = states.every((state) => ENDED.includes(state)) || (onFailure === 'fail_fast' && hasFailed);
       const outcome = hasFailed ? 'failed' : 'succeeded';
@@ -57,20 +63,26 @@ export function dags(scene: Scene): Checker {
     const { claim, version, taskName, handler, upstream, params } = assignment;
     const run = ledger.runs.get(claim.runId);
     if (run === undefined) return;
-    const spec = run.spec.tasks[claim.taskNo];
+    const spec: TaskSpec | undefined = run.spec.tasks[specNoOf(run, claim.taskNo)];
     if (version !== run.created.versionNo || spec?.name !== taskName || spec.handler !== handler) {
       scene.fail('I35', `${name(claim)} was sent as version ${version}, its run has ${run.created.versionNo}`);
     }
     if (params !== run.created.params) scene.fail('I36', `${name(claim)} was sent with other params: ${params}`);
-    const wanted = (spec?.needs ?? []).flatMap((no) => {
-      const task = run.tasks.get(no as typeof claim.taskNo);
+    const needs = spec?.needs ?? [];
+    const near = new Map(needs.map((no) => [no, numberNear(run, claim.taskNo, no)]));
+    const wanted = needs.flatMap((no) => {
+      const up = near.get(no) ?? null;
+      const task = up === null ? undefined : run.tasks.get(up as typeof claim.taskNo);
       return task?.output == null ? [] : [{ taskName: run.spec.tasks[no]!.name, output: task.output }];
     });
     // What may run before all upstream has ended may have been claimed before the last of it did.
     const isEarly = spec?.rule !== undefined || run.spec.onFailure === 'skip_failed';
     const found = isEarly ? wanted.filter(({ taskName: up }) => upstream.some((one) => one.taskName === up)) : wanted;
-    if (JSON.stringify(found) !== JSON.stringify(upstream)) {
-      scene.fail('I36', `${name(claim)} sees ${JSON.stringify(upstream)}, upstream has ${JSON.stringify(wanted)}`);
+    // Of a mapped task it sees one list, of all instances.
+    const single = new Set(needs.filter((no) => near.get(no) !== null).map((no) => run.spec.tasks[no]!.name));
+    const given = upstream.filter(({ taskName: up }) => single.has(up));
+    if (JSON.stringify(found) !== JSON.stringify(given)) {
+      scene.fail('I36', `${name(claim)} sees ${JSON.stringify(given)}, upstream has ${JSON.stringify(wanted)}`);
     }
   }
 

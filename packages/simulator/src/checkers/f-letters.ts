@@ -8,6 +8,7 @@ import {
 } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
+import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.99;
@@ -72,7 +73,7 @@ export function letters(scene: Scene): Checker {
 
   /** Ended before its retries were used up: only for what its policy calls poison. */
   function checkPoison(change: AttemptEnded): void {
-    const { poison } = ledger.run(change.runId).spec.tasks[change.taskNo]!;
+    const { poison } = taskSpecOf(ledger.run(change.runId), change.taskNo);
     if (change.quick === null) return;
     const tookMs = change.endedAt - change.claimedAt;
     if (poison === undefined || tookMs >= poison.underMs || change.quick.count > poison.count) {

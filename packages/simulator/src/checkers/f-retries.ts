@@ -2,6 +2,7 @@
 import type { AttemptClaimed, AttemptEnded } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook, TaskBook } from './ledger.ts';
+import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
@@ -13,7 +14,7 @@ export function retries(scene: Scene): Checker {
   function checkEnd(change: AttemptEnded): void {
     const run = ledger.run(change.runId);
     const task = ledger.task(change);
-    const { retry } = run.spec.tasks[change.taskNo]!;
+    const { retry } = taskSpecOf(run, change.taskNo);
     const isLost = change.outcome === 'lost';
     const lost = task.lost + (isLost ? 1 : 0);
     const failures = task.failures + (isLost || change.outcome === 'succeeded' ? 0 : 1);
@@ -24,7 +25,7 @@ export function retries(scene: Scene): Checker {
       (isLost
         ? lost < retry.maxLost
         : change.outcome !== 'succeeded' && change.outcome !== 'permanent' && failures < retry.maxAttempts);
-    const { poison } = run.spec.tasks[change.taskNo]!;
+    const { poison } = taskSpecOf(run, change.taskNo);
     const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
     if ((mayRetry && !isPoison) !== (change.retryAt !== null)) {
       scene.fail(
@@ -66,7 +67,7 @@ export function retries(scene: Scene): Checker {
   }
 
   function checkTimeout(run: RunBook, task: TaskBook): void {
-    const { timeoutMs } = run.spec.tasks[task.taskNo]!;
+    const { timeoutMs } = taskSpecOf(run, task.taskNo);
     const wellMs = scene.health.wellForMs();
     if (timeoutMs === null || wellMs < timeoutMs + 20_000) return;
     const ranMs = world.now - task.claimedAt;

@@ -4,6 +4,7 @@ import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
+import { taskSpecOf } from './map-book.ts';
 
 export function limits(scene: Scene): Checker {
   const { ledger, world } = scene;
@@ -33,7 +34,7 @@ export function limits(scene: Scene): Checker {
     for (const change of changes) {
       if (change.kind !== 'AttemptClaimed' || change.workerId === NOBODY) continue;
       const run = ledger.run(change.runId);
-      const { queue } = run.spec.tasks[change.taskNo]!;
+      const { queue } = taskSpecOf(run, change.taskNo);
       const rank = PRIORITIES.indexOf(run.created.priority);
       for (const other of ledger.live) {
         if (!known.has(other.shard) || PRIORITIES.indexOf(other.created.priority) >= rank) continue;

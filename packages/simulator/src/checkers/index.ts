@@ -11,6 +11,7 @@ import { leases } from './d-leases.ts';
 import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
+import { maps } from './e-maps.ts';
 import { letters } from './f-letters.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
@@ -28,6 +29,7 @@ const ALL: readonly CheckerMaker[] = [
   asks,
   leases,
   dags,
+  maps,
   children,
   hands,
   retries,

@@ -2,6 +2,7 @@
 import type { State, TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
+import { taskSpecOf } from './map-book.ts';
 
 const RECOVERY_MS = 30_000;
 /** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
@@ -50,7 +51,7 @@ export function recovery(scene: Scene): Checker {
   function isReady(run: RunBook, no: number): boolean {
     const state = ledger.stateOf(run, no);
     if (state !== 'retrying') return state === 'ready';
-    const { retry } = run.spec.tasks[no]!;
+    const { retry } = taskSpecOf(run, no);
     const { endedAt } = run.tasks.get(no as TaskNo)!;
     return world.now - endedAt > Math.max(retry.minMs, retry.maxMs) + 1_000;
   }

@@ -21,8 +21,9 @@ import type {
   WorkerId,
 } from '@signalbox/engine';
 import { NOBODY, shardOfRun } from '@signalbox/engine';
-import { type NaiveEnd, naiveStates } from '@signalbox/engine/testing';
+import { type NaiveEnd, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
+import { type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
@@ -70,7 +71,9 @@ export interface RunBook {
   openedAt: number;
   readonly tasks: Map<TaskNo, TaskBook>;
   /** What the tasks are; null when that is to be found out anew. */
-  states: readonly string[] | null;
+  states: ReadonlyMap<number, string> | null;
+  /** In the order in which they expanded. */
+  readonly maps: MapBook[];
 }
 
 export interface DagBook {
@@ -229,6 +232,16 @@ export class Ledger {
         this.live.add(run);
         return;
       }
+      case 'MapExpanded':
+        this.run(change.runId).maps.push(mapBook(change, this.run(change.runId).spec));
+        return;
+      case 'MapUnfolded':
+      case 'MapRemoved': {
+        const map = this.run(change.runId).maps.find(({ firstNo }) => firstNo === change.firstNo);
+        if (map !== undefined)
+          Object.assign(map, change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true });
+        return;
+      }
       case 'RunStruck':
         this.run(change.runId).isSetAside = change.setAside;
         return;
@@ -272,7 +285,21 @@ export class Ledger {
   /** What a task is, rows or not. */
   stateOf(run: RunBook, taskNo: number): TaskState {
     run.states ??= statesOf(run);
-    return run.states[taskNo] as TaskState;
+    return (run.states.get(taskNo) ?? 'removed') as TaskState;
+  }
+
+  /** Of all tasks that are there, by their numbers. */
+  statesOf(run: RunBook): ReadonlyMap<number, string> {
+    run.states ??= statesOf(run);
+    return run.states;
+  }
+
+  /** How many instances a task of a map has, in an instance of what is around it. */
+  instancesOf(run: RunBook, member: number, path: readonly number[]): number {
+    const states = namedStates(run);
+    let count = 0;
+    while (states.has(naiveName(member, [...path, count]))) count += 1;
+    return count;
   }
 
   #mark({ runId, taskNo, attemptNo, fence, state, output }: TaskMarked): void {
@@ -305,6 +332,7 @@ export class Ledger {
       paused: new Set(),
       tasks: new Map(),
       states: null,
+      maps: [],
     };
     this.runs.set(change.runId, run);
     this.byUid.set(change.uid, run);
@@ -313,19 +341,28 @@ export class Ledger {
 }
 
 /** Everything is looked at anew, by the plainest means. */
-function statesOf(run: RunBook): string[] {
-  const ended = new Map<number, NaiveEnd>();
+function namedStates(run: RunBook): ReadonlyMap<string, string> {
+  const ended = new Map<string, NaiveEnd>();
   for (const { taskNo, state, output } of run.tasks.values()) {
-    if (state === 'cleared') continue;
+    const name = nameOf(run, taskNo);
+    if (state === 'cleared' || name === null) continue;
     const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
     const end = isOver ? state : state === 'stopped' ? 'cancelled' : 'open';
-    ended.set(taskNo, { state: end, output: output === null ? null : JSON.parse(output) });
+    ended.set(name, { state: end, output: output === null ? null : JSON.parse(output) });
   }
   const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);
-  return naiveStates(run.spec, ended, params).map((state, no) => {
+  return naiveNodes(run.spec, ended, params);
+}
+
+function statesOf(run: RunBook): ReadonlyMap<number, string> {
+  const [named, numbers] = [namedStates(run), numbersOf(run)];
+  const states = new Map<number, string>();
+  for (const [name, no] of numbers) {
+    const state = named.get(name) ?? 'removed';
     const row = run.tasks.get(no as TaskNo);
     const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
-    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying';
-    return isLeft && run.phase !== 'open' ? 'cancelled' : now;
-  });
+    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying' || now === 'expanded';
+    states.set(no, isLeft && run.phase !== 'open' ? 'cancelled' : now);
+  }
+  return states;
 }

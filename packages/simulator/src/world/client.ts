@@ -107,7 +107,7 @@ export class SimClients {
     const chance = this.#chance;
     const count = chance.happens(0.8) ? 1 : chance.int(2, 4);
     const items = Array.from({ length: count }, () => ({
-      params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 999) }) : null,
+      params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 999), items: ['a', 'b'] }) : null,
       priority: chance.happens(0.3) ? planPriority(chance) : (null as Priority | null),
     }));
     return { items, hash: JSON.stringify(items) };

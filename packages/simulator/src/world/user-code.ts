@@ -66,7 +66,7 @@ export function outputOf({ claim, run, work }: Assignment): string {
   if (role.chooses !== undefined) return JSON.stringify(role.chooses.filter((_, i) => (draw >> (i + 2)) % 2 === 0));
   if (role.stops === true && draw % 4 === 0) return 'false';
   const by = `${run} task ${claim.taskNo} attempt ${claim.attemptNo} fence ${claim.fence}`;
-  return JSON.stringify({ by, n: draw % 3 });
+  return JSON.stringify({ by, n: draw % 3, items: Array.from({ length: (draw >> 4) % 4 }, (_, i) => i) });
 }
 
 /** What the definition says of a task beside its handler. */

@@ -4,6 +4,7 @@ import { PRIORITIES } from '@signalbox/engine';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planGraph } from './graph.ts';
+import { planMaps } from './maps.ts';
 
 export interface PlannedDag {
   readonly name: string;
@@ -29,6 +30,12 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
 }
 
 function planSpec(chance: Chance): DagSpec {
+  const spec = planTasks(chance);
+  const maps = chance.fork('maps');
+  return maps.happens(0.35) ? planMaps(maps, spec) : spec;
+}
+
+function planTasks(chance: Chance): DagSpec {
   const taskCount = chance.int(1, 6);
   const tasks = Array.from({ length: taskCount }, (_, no) => planTask(chance, no));
   return {
