@@ -18,6 +18,10 @@ export const HOOK_EVENTS = [
   { on: 'retry', field: 'onRetry', suffix: 'on_retry' },
 ] as const;
 
+/** Why a task was given up, and what became of its dead letter. */
+export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost'] as const;
+export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [

@@ -1,6 +1,8 @@
 /** What a client can be asked, one method for each operation of the REST API. */
 import type {
   AttemptPage,
+  BreakerPage,
+  BreakerReset,
   BundleStored,
   Cancelled,
   CreatedToken,
@@ -9,10 +11,16 @@ import type {
   DagPage,
   DagRetired,
   Deployed,
+  DiscardLettersOptions,
   EventKind,
   EventPage,
   EventView,
   Health,
+  LetterDetails,
+  LetterGroups,
+  LetterPage,
+  LettersUsed,
+  LetterView,
   LoginLink,
   LogLine,
   LogPage,
@@ -20,6 +28,8 @@ import type {
   NewToken,
   NodePage,
   Priority,
+  ReplayLettersOptions,
+  ResetBreakerOptions,
   Retention,
   RetentionRun,
   RunLogLine,
@@ -72,6 +82,14 @@ export interface PageOptions {
 export interface NewRun {
   readonly params?: unknown;
   readonly priority?: Priority;
+}
+
+export interface LetterListFilter extends PageOptions {
+  readonly dag?: string;
+  readonly fingerprint?: string;
+  readonly task?: string;
+  readonly reason?: LetterView['reason'];
+  readonly state?: LetterView['state'];
 }
 
 export interface RunFilter extends PageOptions {
@@ -167,6 +185,27 @@ export interface Client {
   followEvents(filter?: EventFilter, options?: CallOptions): AsyncIterable<EventView>;
   /** Makes a run of each dag with `on: { event }` of this name; the payload becomes their params. */
   signalEvent(name: string, payload?: unknown, options?: ChangeOptions): Promise<Signalled>;
+
+  /** Tasks that failed for good, newest first: open ones unless told. */
+  listDeadLetters(filter?: LetterListFilter, options?: CallOptions): Promise<LetterPage>;
+  /** Open ones by what they have in common, the largest group first. */
+  listDeadLetterGroups(
+    filter?: { readonly dag?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<LetterGroups>;
+  getDeadLetter(letter: string, options?: CallOptions): Promise<LetterDetails>;
+  /** Another attempt in its run, or with `latest` a new run of the current version. Once. */
+  replayDeadLetter(
+    letter: string,
+    options?: ChangeOptions & { readonly latest?: boolean; readonly dryRun?: boolean },
+  ): Promise<LettersUsed>;
+  discardDeadLetter(letter: string, options?: ChangeOptions): Promise<LetterView>;
+  /** Up to 100 at a time: ask again with the cursor of the answer. */
+  replayDeadLetters(filter: ReplayLettersOptions, options?: ChangeOptions): Promise<LettersUsed>;
+  discardDeadLetters(filter: DiscardLettersOptions, options?: ChangeOptions): Promise<LettersUsed>;
+  listBreakers(filter?: { readonly dag?: string }, options?: CallOptions): Promise<BreakerPage>;
+  /** Without a fingerprint: the dag's own. */
+  resetBreaker(breaker: ResetBreakerOptions, options?: ChangeOptions): Promise<BreakerReset>;
 
   listSchedules(page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
   /** What became of each planned time, newest first. */

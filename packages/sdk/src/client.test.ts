@@ -157,7 +157,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ],
   ['revokeToken', (c) => c.revokeToken('ci'), { name: 'ci', revoked: true }, 'POST /v1/tokens/ci/revoke', {}],
   ['createLoginLink', (c) => c.createLoginLink(), { path: '/login?code=x', expiresAt: AT }, 'POST /v1/login-links', {}],
-  ['getRetention', (c) => c.getRetention(), { runDays: 30, journalDays: 7 }, 'GET /v1/retention', undefined],
+  [
+    'getRetention',
+    (c) => c.getRetention(),
+    { runDays: 30, journalDays: 7, letterDays: 30 },
+    'GET /v1/retention',
+    undefined,
+  ],
   ['runRetention', (c) => c.runRetention(), swept, 'POST /v1/retention/run', {}],
   ['a name that would leave its path', (c) => c.submit('../x?y'), { id: ID }, 'POST /v1/dags/..%2Fx%3Fy/runs', {}],
 ])('%s asks for the right thing and hands out the answer', async (_, call, answer, line, body) => {

@@ -40,6 +40,10 @@ export interface ServerConfig {
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
+  /** How long a dead letter stays open, and how long a closed one is kept. */
+  readonly letterDays: number;
+  /** Retries that this server lets begin in a second. */
+  readonly retriesPerSecond: number;
   /** Of all logs that this server keeps. */
   readonly logBytes: number;
   readonly adminToken: string | null;
@@ -78,6 +82,12 @@ export function parseConfig(variables: Variables): ServerConfig {
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
+    letterDays: wholeNumber(variables, 'SIGNALBOX_DEAD_LETTER_DAYS', { least: 1, most: 3_650, usual: 30 }),
+    retriesPerSecond: wholeNumber(variables, 'SIGNALBOX_RETRIES_PER_SECOND', {
+      least: 1,
+      most: 1_000_000,
+      usual: 1_000,
+    }),
     logBytes: wholeNumber(variables, 'SIGNALBOX_LOG_BYTES', { least: MIB, most: 2 ** 50, usual: 10 * 1024 * MIB }),
     adminToken: adminToken(variables),
     tokenFile: resolve(variables.SIGNALBOX_TOKEN_FILE || join(dataDir, 'admin.token')),

@@ -133,7 +133,11 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
   let decider: Host | null = null;
   const logFolder = await takeLogFolder(config.dataDir);
   closers.add(() => logFolder.release());
-  const upkeep = new Upkeep(store, config.retentionDays, tell);
+  const closing = {
+    days: config.letterDays,
+    ask: (...asked: Parameters<Host['ask']>) => decider?.ask(...asked) ?? null,
+  };
+  const upkeep = new Upkeep(store, config.retentionDays, closing, tell);
   const edge = new Edge(
     {
       url,
@@ -163,7 +167,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       peerAddress: grpcAddress,
       gatewayAddress: grpcAddress,
       dataAddress,
-      settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, zoneData },
+      settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, retriesPerSecond: config.retriesPerSecond, zoneData },
     },
     {
       store,

@@ -1,9 +1,10 @@
 /** Once an hour: partitions of the days to come are made, and what is past its age is dropped (I62). */
-import type { Instant } from '@signalbox/engine';
+import type { Actor, CloseLetters, Instant } from '@signalbox/engine';
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';
 import type { Tell } from './log.ts';
 
+const SYSTEM = 'system' as Actor;
 const EVERY_MS = 3_600_000;
 const FIRST_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -11,35 +12,97 @@ const DAY_MS = 86_400_000;
 const JOURNAL_DAYS = 7;
 const STEPS_ON_DEMAND = 50;
 
-type UpkeepStore = Pick<PostgresStore, 'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests'>;
+/** Open dead letters expire after their days, or when their dag has more than it may; looked at each minute. */
+const LETTERS_EVERY_MS = 60_000;
+const MOST_LETTERS_OF_DAG = 10_000;
+const LETTERS_AT_ONCE = 500;
+const CLOSE_WITHIN_MS = 10_000;
+
+type UpkeepStore = Pick<
+  PostgresStore,
+  'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests' | 'expiringLetters' | 'dropClosedLetters'
+>;
+
+export interface LetterUpkeep {
+  readonly days: number;
+  /** To the owner of its shard; null while there is none to ask. */
+  readonly ask: (command: CloseLetters, deadlineMs: number) => Promise<unknown> | null;
+}
 
 export class Upkeep {
   readonly #store: UpkeepStore;
   readonly retention: Retention;
   readonly #tell: Tell;
+  readonly #letters: LetterUpkeep;
   #timer: NodeJS.Timeout | null = null;
+  #letterTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  constructor(store: UpkeepStore, retentionDays: number, tell: Tell) {
+  constructor(store: UpkeepStore, retentionDays: number, letters: LetterUpkeep, tell: Tell) {
     this.#store = store;
-    this.retention = { runDays: retentionDays, journalDays: Math.min(JOURNAL_DAYS, retentionDays) };
+    this.#letters = letters;
+    const { days: letterDays } = letters;
+    this.retention = { runDays: retentionDays, journalDays: Math.min(JOURNAL_DAYS, retentionDays), letterDays };
     this.#tell = tell;
   }
 
   start(): void {
     this.#plan(FIRST_MS);
+    this.#planLetters();
   }
 
   stop(): void {
     this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#letterTimer !== null) clearTimeout(this.#letterTimer);
   }
 
   async runOnce(): Promise<void> {
     const dropped = await this.#drop();
     const bundles = await this.#store.dropUnusedBundles();
     await this.#store.dropOldRequests();
+    const closedBefore = (Date.now() - this.#letters.days * DAY_MS) as Instant;
+    while (!this.#isStopped && (await this.#store.dropClosedLetters(closedBefore)));
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
+  }
+
+  /** Closed by the owner of their shard, like everything that happens to a letter (I43). Answers how many were asked for. */
+  async expireLetters(): Promise<number> {
+    const olderThan = (Date.now() - this.#letters.days * DAY_MS) as Instant;
+    const found = await this.#store.expiringLetters({
+      olderThan,
+      mostOfDag: MOST_LETTERS_OF_DAG,
+      limit: LETTERS_AT_ONCE,
+    });
+    for (const shard of new Set(found.map((letter) => letter.shard))) {
+      const letters = found.filter((letter) => letter.shard === shard);
+      const refs = letters.map(({ runId, taskNo, attemptNo }) => ({ runId, taskNo, attemptNo }));
+      const command = {
+        kind: 'CloseLetters',
+        shard,
+        tenantId: null,
+        letters: refs,
+        as: 'expired',
+        actor: SYSTEM,
+      } as const;
+      await this.#letters.ask(command, CLOSE_WITHIN_MS);
+    }
+    return found.length;
+  }
+
+  #planLetters(): void {
+    if (!this.#isStopped) this.#letterTimer = setTimeout(() => void this.#letterRound(), LETTERS_EVERY_MS);
+  }
+
+  async #letterRound(): Promise<void> {
+    try {
+      await this.expireLetters();
+    } catch (error) {
+      this.#tell('warn', 'Dead letters could not be looked through; it is tried again in a minute.', {
+        error: String(error),
+      });
+    }
+    this.#planLetters();
   }
 
   /** What is past its age, in few enough steps for somebody to wait for. */

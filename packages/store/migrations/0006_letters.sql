@@ -45,6 +45,8 @@ create table dead_letter (
 -- Lists, newest first, and groups.
 create index dead_letter_open on dead_letter (tenant_id, at) where state = 0;
 create index dead_letter_cause on dead_letter (tenant_id, fingerprint, at) where state = 0;
+-- By the id that people have.
+create index dead_letter_uid on dead_letter (shard, uid);
 -- How many a dag has, oldest first; and whether a run is needed.
 create index dead_letter_dag on dead_letter (shard, dag_id, at) where state = 0;
 create index dead_letter_run on dead_letter (run_id) where state = 0;

@@ -1,5 +1,6 @@
 export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
+export type { LetterExpiry } from './expiring-letters.ts';
 export { type DatabaseInspection, inspectDatabase } from './inspect.ts';
 export type { JournalEntry } from './journal-read.ts';
 export * from './large-output.ts';
@@ -11,6 +12,7 @@ export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export { childKey } from './queries/child-runs.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.ts';
+export type { BreakerRow, LetterCursor, LetterFilter, LetterGroupRow, LetterRow } from './queries/letters.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { ListedRuns, ListRuns } from './queries/run-list.ts';

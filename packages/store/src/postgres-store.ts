@@ -1,7 +1,8 @@
 /** The store over PostgreSQL: a table of contents. Each part has its file. */
-import type { Epoch, NodeId, RunId, ShardNo, TenantId } from '@signalbox/engine';
+import type { Epoch, Instant, NodeId, RunId, ShardNo, TenantId } from '@signalbox/engine';
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
+import { dropClosedLetters, expiringLetters, type LetterExpiry } from './expiring-letters.ts';
 import { fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
 import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
@@ -102,6 +103,8 @@ export class PostgresStore implements Store {
   /** One bounded step: bundles that no version names, a day after they were last touched. */
   dropUnusedBundles = () => dropUnusedBundles(this.database);
   dropOldRequests = () => dropOldRequests(this.database);
+  expiringLetters = (expiry: LetterExpiry) => expiringLetters(this.database, expiry);
+  dropClosedLetters = (closedBefore: Instant) => dropClosedLetters(this.database, closedBefore);
 
   async close(): Promise<void> {
     await this.database.close();

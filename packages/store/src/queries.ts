@@ -28,6 +28,15 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import {
+  countLetters,
+  findLetter,
+  groupLetters,
+  type LetterFilter,
+  listBreakers,
+  listLetters,
+  walkLetters,
+} from './queries/letters.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
@@ -120,6 +129,17 @@ export class Queries {
     this.#withPartitions((days) => getRunSpec(this.#database, days, tenantId, runId));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
+
+  listLetters = (tenantId: TenantId, list: Parameters<typeof listLetters>[2]) =>
+    listLetters(this.#database, tenantId, list);
+  walkLetters = (tenantId: TenantId, list: Parameters<typeof walkLetters>[2]) =>
+    walkLetters(this.#database, tenantId, list);
+  findLetter = (tenantId: TenantId, letter: Parameters<typeof findLetter>[2]) =>
+    findLetter(this.#database, tenantId, letter);
+  countLetters = (tenantId: TenantId, filter: LetterFilter) => countLetters(this.#database, tenantId, filter);
+  groupLetters = (tenantId: TenantId, list: { dagName: string | null; limit: number }) =>
+    groupLetters(this.#database, tenantId, list);
+  listBreakers = (tenantId: TenantId, dagName: string | null) => listBreakers(this.#database, tenantId, dagName);
 
   getLogAttempts = (tenantId: TenantId, of: { runId: RunId; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getLogAttempts(this.#database, days, tenantId, of));

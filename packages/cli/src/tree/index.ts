@@ -4,6 +4,7 @@ import { accessCommands } from './access.ts';
 import { authoringCommands } from './authoring.ts';
 import { dagCommands } from './dags.ts';
 import { fleetCommands } from './fleet.ts';
+import { letterCommands } from './letters.ts';
 import { machineCommands } from './machine.ts';
 import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
@@ -13,6 +14,8 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'what can be run: list, show, pause, delete' },
   { name: 'runs', summary: 'submit, follow, list, cancel and retry runs' },
   { name: 'events', summary: 'what happens, as it happens; and send events that start runs' },
+  { name: 'dead-letters', summary: 'what failed for good: list, group, show, replay, discard' },
+  { name: 'breakers', summary: 'what holds tasks back while something is broken' },
   { name: 'workers', summary: 'who runs the tasks' },
   { name: 'tokens', summary: 'credentials: make, list, revoke' },
 ];
@@ -21,7 +24,7 @@ export const GROUPS: readonly GroupDefinition[] = [
 export const SECTIONS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
-  ['Use dags:', [...dagCommands, ...runCommands, ...watchingCommands]],
+  ['Use dags:', [...dagCommands, ...runCommands, ...letterCommands, ...watchingCommands]],
   ['Look after it:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 

@@ -6,6 +6,9 @@ import {
   ATTEMPT_OUTCOMES,
   type AttemptOutcome,
   type Change,
+  LETTER_REASONS,
+  type LetterReason,
+  type LetterState,
   PRIORITIES,
   type Priority,
   type ReturnReason,
@@ -26,6 +29,9 @@ export interface HostMetrics {
   /** Also those that a limit holds back. */
   readonly readyTasks: Counts<Priority>;
   readonly runningAttempts: number;
+  /** Breakers that hold something back, or let it go; and the retries that wait for the budget. */
+  readonly breakers: Counts<'open' | 'ramping'>;
+  readonly heldRetries: number;
   readonly inboxLength: number;
   /** Of the workers whose streams end here. */
   readonly workers: number;
@@ -39,6 +45,8 @@ export interface HostMetrics {
   /** Claims that never began, by why they came back. */
   readonly claimsReturned: Counts<ReturnReason>;
   readonly attemptsEnded: Counts<AttemptOutcome>;
+  readonly lettersWritten: Counts<LetterReason>;
+  readonly lettersClosed: Counts<Exclude<LetterState, 'open'>>;
   readonly commits: number;
   readonly changes: number;
   /** How often memory was dropped and loaded anew. */
@@ -58,6 +66,12 @@ export class Metrics {
   private readonly runsEnded = zeros(RUN_OUTCOMES);
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
+  private readonly lettersWritten = zeros(LETTER_REASONS);
+  private readonly lettersClosed: Open<Counts<Exclude<LetterState, 'open'>>> = {
+    replayed: 0,
+    discarded: 0,
+    expired: 0,
+  };
   private readonly commitMs = new Histogram(COMMIT_MS);
   private readonly commandsPerBatch = new Histogram(BATCH_SIZES);
   private readonly changesPerCommit = new Histogram(BATCH_SIZES);
@@ -95,6 +109,8 @@ export class Metrics {
       claims: this.claims,
       claimsReturned: { ...this.claimsReturned },
       attemptsEnded: { ...this.attemptsEnded },
+      lettersWritten: { ...this.lettersWritten },
+      lettersClosed: { ...this.lettersClosed },
       commits: this.commits,
       changes: this.changes,
       reloads: this.reloads,
@@ -121,6 +137,12 @@ export class Metrics {
       case 'ClaimReturned':
         this.claimsReturned[change.reason] += 1;
         return;
+      case 'LetterWritten':
+        this.lettersWritten[change.reason] += 1;
+        return;
+      case 'LetterClosed':
+        this.lettersClosed[change.as] += 1;
+        return;
       case 'RunReopened':
         this.runsReopened += 1;
         return;
@@ -131,9 +153,17 @@ export class Metrics {
 
 function stateMetrics(
   state: State | null,
-): Pick<HostMetrics, 'shardsOwned' | 'liveRuns' | 'readyTasks' | 'runningAttempts'> {
+): Pick<HostMetrics, 'shardsOwned' | 'liveRuns' | 'readyTasks' | 'runningAttempts' | 'breakers' | 'heldRetries'> {
   const readyTasks = zeros(PRIORITIES);
-  if (state === null) return { shardsOwned: 0, liveRuns: 0, readyTasks, runningAttempts: 0 };
+  const breakers = { open: 0, ramping: 0 };
+  if (state === null) {
+    return { shardsOwned: 0, liveRuns: 0, readyTasks, runningAttempts: 0, breakers, heldRetries: 0 };
+  }
+  let heldRetries = state.breakers.budget.waitingCount;
+  for (const breaker of state.breakers.all()) {
+    breakers[breaker.state] += 1;
+    heldRetries += breaker.heldCount;
+  }
   let runningAttempts = 0;
   for (const worker of state.workers.all()) runningAttempts += worker.running;
   for (const dag of state.dags.byId.values()) {
@@ -143,7 +173,7 @@ function stateMetrics(
   }
   // Those that have just ended stay until their commit is settled.
   const liveRuns = state.runs.count - state.lingering.length;
-  return { shardsOwned: state.shards.size, liveRuns, readyTasks, runningAttempts };
+  return { shardsOwned: state.shards.size, liveRuns, readyTasks, runningAttempts, breakers, heldRetries };
 }
 
 /** Slots that no claim fills, lent or not. */

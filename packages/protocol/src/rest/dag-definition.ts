@@ -1,6 +1,7 @@
 /** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
+import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
@@ -37,6 +38,7 @@ export const taskDefinitionSchema = z.strictObject({
   retries: retriesSchema.prefault({}),
   timeout: durationSchema.nullable().default(null),
   ...limitFields,
+  ...poisonFields,
   /** What must have become of the tasks that it needs; `all_success` unless told. */
   rule: z.enum(TRIGGER_RULES).optional(),
   /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */
@@ -84,6 +86,7 @@ export const dagDefinitionSchema = z.strictObject({
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
   ...closingDagFields,
+  ...breakerFields,
   /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())], 'must be a JSON Schema').optional(),
 });

@@ -3,6 +3,7 @@
  * shows. It has `call`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
  */
 import { z } from 'zod';
+import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
 
@@ -31,6 +32,7 @@ const MAP_MODE: Words = {
 
 /** By path; `[]` stands for the items of a list. */
 const WORDS: Readonly<Record<string, Words>> = {
+  ...BREAKER_WORDS,
   '': { description: 'A dag: tasks, what each does, and what must come before it.' },
   $schema: { description: 'Where this schema is; for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },

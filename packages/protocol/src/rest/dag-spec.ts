@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import type { ParamsSchema } from '../params/schema.ts';
+import { type BreakerShape, breakerSpec, type PoisonShape, poisonSpec } from './breaker-fields.ts';
 import type { HookEvent } from './closing.ts';
 import { type Priority, problemsOf } from './common.ts';
 import {
@@ -53,6 +54,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly group?: number;
   readonly retry: RetryPolicyShape;
   readonly timeoutMs: number | null;
+  readonly poison?: PoisonShape;
 }
 
 export interface ScheduleSpecShape {
@@ -75,6 +77,8 @@ export interface DagSpecShape {
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
   readonly compensate?: true;
   readonly paramFacts?: readonly Path[];
+  readonly breaker?: BreakerShape | null;
+  readonly maxDeadLetters?: number;
   readonly paramsSchema?: ParamsSchema;
   readonly defaultParams?: string;
   readonly groups?: readonly GroupSpecShape[];
@@ -178,6 +182,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...closing.fieldsOf(no),
     ...groups.fieldsOf(no),
     ...limitSpec(task),
+    ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
   }));
   const spec: DagSpecShape = {
     tasks: [...own, ...closing.added],
@@ -191,6 +196,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),
+    ...breakerSpec(definition),
     ...(definition.compensate === true ? { compensate: true as const } : {}),
     ...params,
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),

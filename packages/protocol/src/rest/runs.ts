@@ -1,7 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
-import { RUN_OUTCOMES, RUN_STATES, TASK_ROLES } from '../words.ts';
+import { LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
@@ -128,6 +128,12 @@ export const taskViewSchema = z.object({
   /** How the last attempt ended, and what the failure was in a word; null while it runs. */
   outcome: attemptOutcomeSchema.nullable(),
   code: z.string().nullable(),
+  /** What failures of one cause have in common: of its last one. */
+  fingerprint: z.string().nullable(),
+  /** What keeps it from starting, if it is a breaker. */
+  heldBy: z.string().nullable(),
+  /** Why it was given up, while its dead letter is open. */
+  deadLetter: z.enum(LETTER_REASONS).nullable(),
   error: z.string().nullable(),
   /** What the attempt that succeeded has returned; null when nothing. */
   output: z.unknown(),

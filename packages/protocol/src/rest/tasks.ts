@@ -30,4 +30,7 @@ export type TaskRetried = z.infer<typeof taskRetriedSchema>;
 /** `load`, `load[3]`, `part[2][5]`: what stands for a task in a path, once its signs are decoded. */
 export const taskIdSchema = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{1,200}(?:\[\d{1,9}\]){0,3}$/, 'must be the name of a task, such as load, or load[3] for an instance');
+  .regex(
+    /^[A-Za-z0-9_.-]{1,200}(?:\[\d{1,9}\]){0,3}$/,
+    'must be the name of a task, such as load, or load[3] for an instance',
+  );

@@ -84,6 +84,17 @@ export const METRICS: readonly Metric[] = [
     ofHost((host) => host.runningAttempts),
   ),
   gauge(
+    'breakers',
+    'Breakers that hold tasks back, or let them go.',
+    byWord('state', (host) => host.breakers),
+    ['state'],
+  ),
+  gauge(
+    'held_retries',
+    'Retries that wait behind a breaker, or for the budget of retries.',
+    ofHost((host) => host.heldRetries),
+  ),
+  gauge(
     'inbox_length',
     'Commands that wait for the next decision.',
     ofHost((host) => host.inboxLength),
@@ -114,6 +125,18 @@ export const METRICS: readonly Metric[] = [
     'Runs that ended.',
     byWord('outcome', (host) => host.runsEnded),
     ['outcome'],
+  ),
+  counter(
+    'dead_letters_written',
+    'Tasks that failed for good.',
+    byWord('reason', (host) => host.lettersWritten),
+    ['reason'],
+  ),
+  counter(
+    'dead_letters_closed',
+    'Dead letters that were replayed as new runs, discarded, or expired.',
+    byWord('state', (host) => host.lettersClosed),
+    ['state'],
   ),
   counter(
     'runs_reopened',

@@ -42,7 +42,7 @@ beforeEach(async () => {
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: ['box.example'],
     tls: null,
-    retention: { runDays: 30, journalDays: 7 },
+    retention: { runDays: 30, journalDays: 7, letterDays: 30 },
     rate: null,
   });
   await app.ready();

@@ -3,9 +3,10 @@
  * but reading it.
  */
 import { createHash } from 'node:crypto';
-import { type Instant, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import { type Instant, type LetterRef, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import {
+  type ErrorDetails,
   MAX_BATCH_RUNS,
   MAX_PARAMS_BYTES,
   nameSchema,
@@ -60,15 +61,23 @@ export interface OneRun {
   readonly params: string | null;
   readonly key: string | null;
   readonly cause: 'api' | 'event';
+  /** The dead letter that it is made of. */
+  readonly replays?: LetterRef;
 }
 
 /** One run of a dag whose place is known. */
-export function submitTo(request: FastifyRequest, parts: RestParts, { params, key, ...run }: OneRun) {
+export function submitTo(
+  request: FastifyRequest,
+  parts: RestParts,
+  { params, key, ...run }: OneRun,
+  about: ErrorDetails = {},
+) {
   const items: Item[] = [{ params, priority: null }];
-  return sendTo(request, parts, { ...run, items, key: key === null ? null : { key, bodyHash: bodyHashOf(items) } });
+  const named = key === null ? null : { key, bodyHash: bodyHashOf(items) };
+  return sendTo(request, parts, { ...run, items, key: named }, about);
 }
 
-interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause'> {
+interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'replays'> {
   readonly name: string;
   /** Where the dag was when somebody last looked. */
   readonly place: DagPlace | undefined;
@@ -78,7 +87,12 @@ interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause'> {
 const LOOKS_LIMIT = 4;
 
 /** What is known of the dag may be out of date: it may live elsewhere, or take other params. Then it is looked up, and tried again. */
-async function sendTo(request: FastifyRequest, parts: RestParts, { name, place, ...submission }: Submission) {
+async function sendTo(
+  request: FastifyRequest,
+  parts: RestParts,
+  { name, place, ...submission }: Submission,
+  about: ErrorDetails = {},
+) {
   const { tenantId } = callerOf(request);
   const { dags } = parts;
   const look = async (): Promise<DagPlace> => {
@@ -92,7 +106,8 @@ async function sendTo(request: FastifyRequest, parts: RestParts, { name, place, 
     const checked = isFresh ? checkItems(name, at, submission.items) : checkIfFits(name, at, submission.items);
     if (checked !== null) {
       const routed = await send(request, parts, at, { ...submission, ...checked });
-      if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT) return answerOf(routed, 'submitted', { dag: name });
+      if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT)
+        return answerOf(routed, 'submitted', { ...about, dag: name });
     }
     [at, isFresh] = [await look(), true];
   }
@@ -118,7 +133,7 @@ function send(
   request: FastifyRequest,
   parts: RestParts,
   { shard, dagId }: DagPlace,
-  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause'>,
+  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays'>,
 ): Promise<Routed> {
   const { tenantId, actor } = callerOf(request);
   const uid = makeRunUid(shard, Date.now() as Instant, randomBits(48), randomBits(26));

@@ -1,5 +1,5 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { type Instant, NOBODY, readTasks, type TaskNo, type TasksRead } from '@signalbox/engine';
+import { fingerprintText, type Instant, NOBODY, readTasks, type TaskNo, type TasksRead } from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
@@ -14,6 +14,7 @@ import {
   type RunPayloads,
   type RunView,
   readLargeOutput,
+  type TaskView,
 } from '@signalbox/store';
 import { roleOf } from './task-role.ts';
 
@@ -83,8 +84,9 @@ export function runAnswer(
     );
     const child = childOf(row);
     const error = read.faultOf(no);
+    const heldBy = heldByOf(run, state, row);
     if (row === undefined)
-      return { ...UNCLAIMED, ...place, role, state, error, ...outputAnswer(output), child, attempts };
+      return { ...UNCLAIMED, ...place, role, state, heldBy, error, ...outputAnswer(output), child, attempts };
     return {
       ...place,
       role,
@@ -97,6 +99,9 @@ export function runAnswer(
       retryAt: state === 'retrying' ? iso(row.retryAt) : null,
       outcome: row.outcome,
       code: row.code,
+      fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
+      heldBy,
+      deadLetter: run.letters.get(no) ?? null,
       error: error ?? row.error,
       // Of a task that was cleared, what it had returned is void (I36).
       ...outputAnswer(state === 'succeeded' ? output : undefined),
@@ -125,7 +130,21 @@ const UNCLAIMED = {
   retryAt: null,
   outcome: null,
   code: null,
+  fingerprint: null,
+  deadLetter: null,
 } as const;
+
+/** A breaker that is open, or lets go more each second. A task whose backoff is not over waits for that first. */
+function heldByOf(
+  { breakers, phase }: RunDetails,
+  state: TaskAnswer['state'],
+  row: TaskView | undefined,
+): string | null {
+  if (phase !== 'open' || (state !== 'ready' && state !== 'retrying')) return null;
+  const fingerprint = state === 'retrying' ? (row?.fingerprint ?? 0) : 0;
+  if (fingerprint !== 0 && breakers.includes(fingerprint)) return `breaker ${fingerprintText(fingerprint)}`;
+  return breakers.includes(0) ? 'breaker of the dag' : null;
+}
 
 /** A task that runs another dag has none. */
 const workerOf = ({ workerId }: AttemptView): string | null => (workerId === NOBODY ? null : workerId);

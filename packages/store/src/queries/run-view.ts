@@ -5,7 +5,9 @@ import {
   type DagId,
   type DagSpec,
   type Fence,
+  type Fingerprint,
   type Instant,
+  type LetterReason,
   type ParentRef,
   type Priority,
   type ReturnReason,
@@ -27,11 +29,20 @@ import {
   type WorkerId,
 } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
-import { attemptOutcomes, causes, phases, priorities, returnReasons, runOutcomes, taskStates } from '../codes.ts';
+import {
+  attemptOutcomes,
+  causes,
+  letterReasons,
+  phases,
+  priorities,
+  returnReasons,
+  runOutcomes,
+  taskStates,
+} from '../codes.ts';
 import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
-import { call, leafStatement } from '../statement.ts';
+import { call, leafStatement, statement } from '../statement.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
 import { type MapsByRun, parseMaps, readMaps, sortMaps } from '../statements/map.ts';
 import { readPauses } from '../statements/marks.ts';
@@ -105,6 +116,8 @@ export interface TaskView extends AttemptView {
   readonly facts: string | null;
   /** What the engine keeps of it: JSON. */
   readonly notes: string | null;
+  /** Of its last failure. */
+  readonly fingerprint: Fingerprint | null;
 }
 
 export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts'>;
@@ -122,6 +135,10 @@ export interface RunDetails extends RunView {
   /** All that have a row, as far as states are derived of them. */
   readonly outline: readonly OutlinedTask[];
   readonly maps: readonly StoredMap[];
+  /** Of the dag: fingerprints of what they hold back, 0 for its new tasks. */
+  readonly breakers: readonly number[];
+  /** Open dead letters, by task: why it was given up. */
+  readonly letters: ReadonlyMap<number, LetterReason>;
   /** The attempts before the newest one of each task. */
   readonly supersededAttempts: readonly AttemptView[];
   /** The runs that its tasks have made, by `childKey`. */
@@ -149,7 +166,7 @@ const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcom
 const ATTEMPT_COUNT = 11;
 
 const TASK_COLUMNS = `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts,
-    a.notes, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
+    a.notes, a.fingerprint, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
 
 const selectTasks = leafStatement(
   'view_tasks',
@@ -202,6 +219,20 @@ const selectAttempts = leafStatement(
     join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no < t.attempt_no or ${NO_ATTEMPT})
    order by a.task_no, a.attempt_no`,
+);
+
+/** By primary key of each. Fingerprint 0 is the dag's own. */
+const selectBreakersOf = leafStatement(
+  'view_breakers',
+  (leaf) => `
+  select b.fingerprint from ${readable('run', leaf)} r join breaker b on b.shard = r.shard and b.dag_id = r.dag_id
+   where r.shard = $1::smallint and r.run_id = $2::bigint`,
+);
+
+/** Open ones, by primary key. */
+const selectLettersOf = statement(
+  'view_letters',
+  'select task_no, reason from dead_letter where shard = $1::smallint and run_id = $2::bigint and state = 0',
 );
 
 const selectOwner = leafStatement(
@@ -260,8 +291,15 @@ export async function getRun(
     if (runId === null) return null;
     const leaf = leafOfRun(days, runId);
     const key = [shardOfRun(runId), runId];
-    const [found] = await ask([call(selectRun(leaf), ...key, tenantId)]);
-    const row = found?.rows[0];
+    const [found, breakers, letters] = expectResults(
+      await ask([
+        call(selectRun(leaf), ...key, tenantId),
+        call(selectBreakersOf(leaf), ...key),
+        call(selectLettersOf, ...key),
+      ]),
+      3,
+    );
+    const row = found.rows[0];
     if (row === undefined) return null;
     const head = {
       ...parseRunView(row),
@@ -269,6 +307,8 @@ export async function getRun(
       spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
       isForced: row[RUN_VIEW_COUNT + 3] === 't',
+      breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
+      letters: new Map(letters.rows.map(([taskNo, reason]) => [Number(taskNo), letterReasons.word(Number(reason))])),
     };
     if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
       const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];
@@ -442,7 +482,8 @@ function parseAttempt(row: Row): AttemptView {
 }
 
 function parseTask(row: Row): TaskView {
-  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, ...byHand] = row.slice(ATTEMPT_COUNT);
+  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, fingerprint, ...byHand] =
+    row.slice(ATTEMPT_COUNT);
   const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
   const attempt = parseAttempt(row);
   const word = taskStates.word(Number(state));
@@ -460,5 +501,6 @@ function parseTask(row: Row): TaskView {
     hasOutput: hasOutput === 't',
     facts: facts ?? null,
     notes: notes ?? null,
+    fingerprint: fingerprint === null || fingerprint === undefined ? null : (Number(fingerprint) as Fingerprint),
   };
 }

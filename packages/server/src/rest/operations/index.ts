@@ -4,12 +4,18 @@
  */
 import { dagOperations } from './dags.ts';
 import { houseOperations } from './house.ts';
+import { letterOperations } from './letters.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 
 export * from './operation.ts';
 
-export const OPERATIONS: readonly Operation[] = [...dagOperations, ...runOperations, ...houseOperations];
+export const OPERATIONS: readonly Operation[] = [
+  ...dagOperations,
+  ...runOperations,
+  ...letterOperations,
+  ...houseOperations,
+];
 
 const BY_ROUTE = new Map(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation]));
 

@@ -33,6 +33,7 @@ export interface Operation {
 export const GROUPS = {
   dags: 'Dags',
   runs: 'Runs, tasks and logs',
+  letters: 'Dead letters and breakers',
   events: 'Events',
   schedules: 'Schedules',
   fleet: 'Workers and servers',

@@ -56,6 +56,66 @@ const items = (body: RestAnswer): readonly RestAnswer[] => (body.items ?? []) as
 const asJson = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 const taskAnswer = ({ output, ...task }: RestAnswer): object => ({ ...task, outputJson: asJson(output) });
 
+const given = (message: Message, ...fields: readonly string[]): Record<string, string> =>
+  Object.fromEntries(fields.map((field) => [field, text(message, field)]).filter(([, value]) => value !== ''));
+
+const LETTER_METHODS: Readonly<Record<string, ApiMethod>> = {
+  ListDeadLetters: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/dead-letters',
+      query: { ...given(message, 'dag', 'fingerprint', 'task', 'reason', 'state'), ...page(message) },
+    }),
+    answer: (body) => ({
+      letters: items(body).map(({ run, ...letter }) => ({ ...letter, runId: run })),
+      cursor: body.cursor,
+    }),
+  },
+  ListDeadLetterGroups: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/dead-letters/groups',
+      query: { dag: text(message, 'dag'), limit: Number(message.limit ?? 0) },
+    }),
+    answer: (body) => ({ groups: items(body) }),
+  },
+  ReplayDeadLetters: {
+    ask: (message) => {
+      const choice = { latest: message.latest === true, dryRun: message.dryRun === true };
+      const id = text(message, 'id');
+      const body = id === '' ? { ...choice, ...given(message, 'dag', 'fingerprint', 'task', 'cursor') } : choice;
+      const path = id === '' ? '/v1/dead-letters/replay' : `/v1/dead-letters/${part(message, 'id')}/replay`;
+      return { method: 'POST', path, body: JSON.stringify(body), ...keyed(message) };
+    },
+    answer: (body) => body,
+  },
+  DiscardDeadLetters: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/dead-letters/discard',
+      body: JSON.stringify({
+        dryRun: message.dryRun === true,
+        ...given(message, 'dag', 'fingerprint', 'task', 'cursor'),
+      }),
+      ...keyed(message),
+    }),
+    answer: (body) => body,
+  },
+  ListBreakers: {
+    ask: (message) => ({ method: 'GET', path: '/v1/breakers', query: { dag: text(message, 'dag') } }),
+    answer: (body) => ({ breakers: items(body) }),
+  },
+  ResetBreaker: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/breakers/reset',
+      body: JSON.stringify(given(message, 'dag', 'fingerprint')),
+      ...keyed(message),
+    }),
+    answer: (body) => body,
+  },
+};
+
 export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   RegisterDag: { ask: deploy, answer: (body) => body },
   UpdateDag: {
@@ -132,6 +192,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     }),
     answer: (_body, message) => ({ runId: message.runId, task: message.task }),
   },
+  ...LETTER_METHODS,
   SignalEvent: {
     ask: (message) => ({
       method: 'POST',

@@ -1,0 +1,160 @@
+/** `signalbox dead-letters`. */
+import type { Client } from '@signalbox/sdk';
+import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
+import { coloured, colours, plain, print, printJson, short, table } from '../output.ts';
+import { CliError } from '../problem.ts';
+import { next } from '../program-name.ts';
+
+type LetterFilter = NonNullable<Parameters<Client['listDeadLetters']>[0]>;
+type LettersUsed = Awaited<ReturnType<Client['replayDeadLetters']>>;
+
+export interface LetterListFlags extends PageFlags {
+  readonly dag?: string;
+  readonly fingerprint?: string;
+  readonly task?: string;
+  readonly reason?: NonNullable<LetterFilter['reason']>;
+  readonly state?: NonNullable<LetterFilter['state']>;
+}
+
+export interface UseFlags extends ClientFlags {
+  readonly dag?: string;
+  readonly fingerprint?: string;
+  readonly task?: string;
+  readonly latest?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export async function listLetters(flags: LetterListFlags): Promise<void> {
+  const { dag, fingerprint, task, reason, state, limit, cursor } = flags;
+  const page = await (await connect(flags)).listDeadLetters(
+    defined({ dag, fingerprint, task, reason, state, limit, cursor }),
+  );
+  if (flags.json) return printJson(page);
+  if (page.items.length === 0) return print('no dead letters');
+  const rows = page.items.map((letter) => [
+    letter.id,
+    `${letter.dag} v${letter.version}`,
+    letter.task,
+    coloured(letter.state === 'open' ? letter.reason : letter.state),
+    letter.fingerprint,
+    letter.at,
+    short(letter.error ?? '', 50),
+  ]);
+  print(table(['letter', 'dag', 'task', 'reason', 'fingerprint', 'at', 'error'], rows));
+  if (page.cursor !== null) print(colours.dim(`more: --cursor ${page.cursor}`));
+}
+
+export async function listGroups(flags: ClientFlags & { readonly dag?: string }): Promise<void> {
+  const page = await (await connect(flags)).listDeadLetterGroups(defined({ dag: flags.dag }));
+  if (flags.json) return printJson(page);
+  if (page.items.length === 0) return print('no dead letters');
+  const rows = page.items.map((group) => [
+    group.fingerprint,
+    String(group.count),
+    group.firstAt,
+    group.lastAt,
+    short(group.dags.map(({ dag, versions }) => `${dag} v${versions.join(' v')}`).join(', '), 40),
+    short(group.error ?? group.code ?? group.outcome, 60),
+  ]);
+  print(table(['fingerprint', 'letters', 'first seen', 'last seen', 'dags', 'error'], rows));
+  print(colours.dim(`after a fix: ${next('dead-letters replay --fingerprint … --dry-run')}`));
+}
+
+export async function showLetter(id: string, flags: ClientFlags): Promise<void> {
+  const letter = await (await connect(flags)).getDeadLetter(id);
+  if (flags.json) return printJson(letter);
+  print(`task ${plain(letter.task)} of ${plain(letter.dag)} v${letter.version}, run ${letter.run}`);
+  print(`${coloured(letter.state)}: given up at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
+  print(`${letter.outcome}${letter.code === null ? '' : ` ${plain(letter.code)}`}, fingerprint ${letter.fingerprint}`);
+  if (letter.error !== null) print(plain(letter.error));
+  print(`params: ${short(JSON.stringify(letter.params), 200)}`);
+  if (letter.inputs.length > 0) print(`inputs: outputs of ${letter.inputs.map((name) => plain(name)).join(', ')}`);
+  for (const { attempt, outcome, endedAt, error } of letter.attempts) {
+    print(`  attempt ${attempt}: ${coloured(outcome ?? 'running')} ${endedAt ?? ''} ${short(error ?? '', 80)}`);
+  }
+  print(colours.dim(`log: ${next(`logs ${letter.run} ${letter.task}`)}`));
+}
+
+export async function replay(id: string | undefined, flags: UseFlags): Promise<void> {
+  const client = await connect(flags);
+  const choice = { latest: flags.latest === true, dryRun: flags.dryRun === true };
+  const used =
+    id === undefined
+      ? await throughAll(flags, (filter) => client.replayDeadLetters({ ...filter, ...choice }))
+      : await client.replayDeadLetter(id, choice);
+  report(used, flags, 'replayed');
+}
+
+export async function discard(id: string | undefined, flags: UseFlags): Promise<void> {
+  const client = await connect(flags);
+  const { dryRun = false } = flags;
+  if (id === undefined) {
+    return report(
+      await throughAll(flags, (filter) => client.discardDeadLetters({ ...filter, dryRun })),
+      flags,
+      'discarded',
+    );
+  }
+  if (dryRun) {
+    const letter = await client.getDeadLetter(id);
+    return flags.json ? printJson(letter) : print(`would be discarded: ${letter.id}, which is ${letter.state}`);
+  }
+  const letter = await client.discardDeadLetter(id);
+  if (flags.json) printJson(letter);
+  else print(`${letter.id} is ${letter.state}`);
+}
+
+interface Chosen {
+  readonly dag?: string;
+  readonly fingerprint?: string;
+  readonly task?: string;
+  readonly cursor?: string;
+}
+
+/** Request after request, each as many as one may use; what was done before it was stopped stays done. */
+async function throughAll(flags: UseFlags, use: (filter: Chosen) => Promise<LettersUsed>): Promise<LettersUsed> {
+  const { dag, fingerprint, task } = flags;
+  if (dag === undefined && fingerprint === undefined) {
+    throw new CliError('Which ones?', 'Give the id of a letter, --dag or --fingerprint.', EXIT.usage);
+  }
+  let sum: LettersUsed | null = null;
+  for (let cursor: string | null = null; ; ) {
+    const used: LettersUsed = await use({
+      ...defined({ dag, fingerprint, task }),
+      ...(cursor === null ? {} : { cursor }),
+    });
+    sum = sum === null ? used : added(sum, used);
+    ({ cursor } = used);
+    if (cursor === null) return sum;
+    if (!flags.json) print(colours.dim(`${sum.count} so far, ${used.remaining} left`));
+  }
+}
+
+function added(sum: LettersUsed, more: LettersUsed): LettersUsed {
+  const dags = new Map(sum.dags.map((one) => [one.dag, one]));
+  for (const one of more.dags) {
+    const known = dags.get(one.dag) ?? { dag: one.dag, letters: 0, runs: 0, newRuns: 0 };
+    const { dag } = one;
+    const [letters, runs, newRuns] = [known.letters + one.letters, known.runs + one.runs, known.newRuns + one.newRuns];
+    dags.set(dag, { dag, letters, runs, newRuns });
+  }
+  const refused = [...sum.refused, ...more.refused];
+  return { ...more, count: sum.count + more.count, dags: [...dags.values()], refused };
+}
+
+function report(used: LettersUsed, flags: UseFlags, done: string): void {
+  if (flags.json) return printJson(used);
+  const verb = used.dryRun ? `would be ${done}` : done;
+  if (used.count === 0 && used.refused.length === 0) return print('no open dead letters');
+  for (const { dag, letters, runs, newRuns } of used.dags) {
+    const what = newRuns > 0 ? ` as ${newRuns} new runs` : runs > 0 ? ` in ${runs} runs` : '';
+    print(`${plain(dag)}: ${letters} ${verb}${what}`);
+  }
+  for (const { letter, message } of used.refused) print(`${letter}: ${plain(message)}`);
+  if (used.refused.length > 0) process.exitCode = EXIT.refused;
+}
+
+function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,163 @@
+/** Dead letters: what failed for good and waits for a person; and the breakers that hold tasks back. */
+import { z } from 'zod';
+import { LETTER_REASONS, LETTER_STATES } from '../words.ts';
+import { nameSchema, pageQuerySchema } from './common.ts';
+import { attemptOutcomeSchema, attemptViewSchema, runIdSchema } from './runs.ts';
+
+const instant = z.iso.datetime();
+const fingerprint = z.string().regex(/^[0-9a-f]{12}$/, 'must have twelve hex digits, as lists show them');
+
+/** Run, number of the task, number of its last attempt. */
+export const letterIdSchema = z
+  .string()
+  .regex(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.\d{1,10}\.\d{1,10}$/i,
+    'must be the id of a dead letter, as lists show it',
+  );
+
+const filterFields = {
+  dag: nameSchema.optional(),
+  fingerprint: fingerprint.optional(),
+  task: nameSchema.optional(),
+  reason: z.enum(LETTER_REASONS).optional(),
+} as const;
+
+/** Query of `GET /v1/dead-letters`. */
+export const listLettersSchema = pageQuerySchema.extend({
+  ...filterFields,
+  state: z.enum(LETTER_STATES).default('open'),
+});
+export type ListLetters = z.input<typeof listLettersSchema>;
+
+export const letterViewSchema = z.object({
+  id: z.string(),
+  run: runIdSchema,
+  dag: z.string(),
+  version: z.int(),
+  task: z.string(),
+  /** Its last one: how many it had. */
+  attempt: z.int(),
+  /** Why it was given up: its retries used up, permanent, poison, or lost with too many workers. */
+  reason: z.enum(LETTER_REASONS),
+  outcome: attemptOutcomeSchema,
+  code: z.string().nullable(),
+  fingerprint: z.string(),
+  /** The first line. */
+  error: z.string().nullable(),
+  at: instant,
+  state: z.enum(LETTER_STATES),
+  closedAt: instant.nullable(),
+  closedBy: z.string().nullable(),
+  /** The run that was made of it. */
+  newRun: runIdSchema.nullable(),
+});
+export type LetterView = z.infer<typeof letterViewSchema>;
+
+/** Newest first. */
+export const letterPageSchema = z.object({ items: z.array(letterViewSchema), cursor: z.string().nullable() });
+export type LetterPage = z.infer<typeof letterPageSchema>;
+
+/** With what it was about. The run is kept for as long as the letter is open. */
+export const letterDetailsSchema = letterViewSchema.extend({
+  params: z.unknown(),
+  /** The tasks whose outputs it was given. */
+  inputs: z.array(z.string()),
+  attempts: z.array(attemptViewSchema),
+  /** Where the log of its last attempt is. */
+  log: z.string(),
+});
+export type LetterDetails = z.infer<typeof letterDetailsSchema>;
+
+/** Query of `GET /v1/dead-letters/groups`. */
+export const listLetterGroupsSchema = z.strictObject({
+  dag: nameSchema.optional(),
+  limit: pageQuerySchema.shape.limit,
+});
+export type ListLetterGroups = z.input<typeof listLetterGroupsSchema>;
+
+export const letterGroupSchema = z.object({
+  fingerprint: z.string(),
+  outcome: attemptOutcomeSchema,
+  code: z.string().nullable(),
+  /** Of the newest. */
+  error: z.string().nullable(),
+  count: z.int(),
+  firstAt: instant,
+  lastAt: instant,
+  dags: z.array(z.object({ dag: z.string(), versions: z.array(z.int()), count: z.int() })),
+});
+export type LetterGroup = z.infer<typeof letterGroupSchema>;
+
+/** Of those that are open, the largest first. */
+export const letterGroupsSchema = z.object({ items: z.array(letterGroupSchema) });
+export type LetterGroups = z.infer<typeof letterGroupsSchema>;
+
+const replayFields = {
+  /** As a new run of the current version, with the same params, instead of another attempt in its run. */
+  latest: z.boolean().default(false),
+  /** Changes nothing, and says what would be done. */
+  dryRun: z.boolean().default(false),
+} as const;
+
+export const replayLetterSchema = z.strictObject(replayFields);
+export type ReplayLetterOptions = z.input<typeof replayLetterSchema>;
+
+/** Letters that are used in one request; the next one goes on. */
+export const MAX_LETTERS_AT_ONCE = 100;
+
+const many = z.strictObject({
+  ...filterFields,
+  /** Where the request before it stopped. */
+  cursor: z.string().min(1).max(200).optional(),
+  limit: z.int().min(1).max(MAX_LETTERS_AT_ONCE).default(MAX_LETTERS_AT_ONCE),
+  dryRun: z.boolean().default(false),
+});
+/** One of the filters must be given: nobody replays everything by leaving one out. */
+const named = (filter: { dag?: string | undefined; fingerprint?: string | undefined }) =>
+  filter.dag !== undefined || filter.fingerprint !== undefined;
+export const replayLettersSchema = many.extend(replayFields).refine(named, 'must name a dag or a fingerprint');
+export type ReplayLettersOptions = z.input<typeof replayLettersSchema>;
+export const discardLettersSchema = many.refine(named, 'must name a dag or a fingerprint');
+export type DiscardLettersOptions = z.input<typeof discardLettersSchema>;
+
+/** What was done, or with `dryRun` what would be. */
+export const lettersUsedSchema = z.object({
+  dryRun: z.boolean(),
+  /** In this request; with `dryRun` all that there are. */
+  count: z.int(),
+  /** By dag: how many letters, runs that are opened again or go on, new runs. */
+  dags: z.array(z.object({ dag: z.string(), letters: z.int(), runs: z.int(), newRuns: z.int() })),
+  /** Those that could not be used stay open. */
+  refused: z.array(z.object({ letter: z.string(), code: z.string(), message: z.string() })),
+  /** Open ones that the filter still finds, those refused included. */
+  remaining: z.int(),
+  /** For the next request; null when all have been gone through. */
+  cursor: z.string().nullable(),
+});
+export type LettersUsed = z.infer<typeof lettersUsedSchema>;
+
+export const breakerViewSchema = z.object({
+  dag: z.string(),
+  /** Of the error whose retries it holds; null for the dag's own, which holds its new tasks. */
+  fingerprint: z.string().nullable(),
+  state: z.enum(['open', 'ramping']),
+  openedAt: instant,
+  since: instant,
+  pauseMs: z.int(),
+  /** When the next probe may go; null while what it held is let go. */
+  probeAt: instant.nullable(),
+  error: z.string().nullable(),
+});
+export type BreakerView = z.infer<typeof breakerViewSchema>;
+
+export const listBreakersSchema = z.strictObject({ dag: nameSchema.optional() });
+export const breakerPageSchema = z.object({ items: z.array(breakerViewSchema) });
+export type BreakerPage = z.infer<typeof breakerPageSchema>;
+
+export const resetBreakerSchema = z.strictObject({
+  dag: nameSchema,
+  fingerprint: fingerprint.nullable().default(null),
+});
+export type ResetBreakerOptions = z.input<typeof resetBreakerSchema>;
+export const breakerResetSchema = z.object({ dag: z.string(), fingerprint: z.string().nullable() });
+export type BreakerReset = z.infer<typeof breakerResetSchema>;

@@ -1,0 +1,330 @@
+/**
+ * Dead letters over REST. Each is used once, by its owner's commit (I43); many at a time go in bounded requests, and where one of
+ * those was cut off the next goes on: what was replayed is no longer open.
+ */
+import { type Fingerprint, fingerprintText, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
+import {
+  discardLettersSchema,
+  type LetterDetails,
+  type LetterGroups,
+  type LetterPage,
+  type LettersUsed,
+  type LetterView,
+  letterIdSchema,
+  listLetterGroupsSchema,
+  listLettersSchema,
+  parseOr,
+  replayLetterSchema,
+  replayLettersSchema,
+  SignalboxError,
+} from '@signalbox/protocol';
+import type { LetterCursor, LetterFilter, LetterRow } from '@signalbox/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RestParts } from './app.ts';
+import { answerOf, badRequest, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
+import { submitTo } from './submit.ts';
+import { runAnswer } from './views.ts';
+
+type LetterRequest = FastifyRequest<{ Params: { letter: string } }>;
+
+export function letterRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries } = parts;
+
+  app.get('/v1/dead-letters', async (request) => {
+    const { tenantId } = callerOf(request);
+    const { cursor, limit, state, ...filter } = parseOr(listLettersSchema, request.query, 'BAD_REQUEST');
+    const list = { ...filterOf(filter), state, before: readCursor(cursor), limit };
+    const found = await fromDatabase(() => queries.listLetters(tenantId, list), request.log);
+    return { items: found.map(letterView), cursor: cursorAfter(found, limit) } satisfies LetterPage;
+  });
+
+  app.get('/v1/dead-letters/groups', async (request) => {
+    const { tenantId } = callerOf(request);
+    const { dag, limit } = parseOr(listLetterGroupsSchema, request.query, 'BAD_REQUEST');
+    const found = await fromDatabase(
+      () => queries.groupLetters(tenantId, { dagName: dag ?? null, limit }),
+      request.log,
+    );
+    const items = found.map(({ fingerprint, firstAt, lastAt, dags, ...group }) => ({
+      ...group,
+      fingerprint: fingerprintText(fingerprint),
+      firstAt: new Date(firstAt).toISOString(),
+      lastAt: new Date(lastAt).toISOString(),
+      dags: dags.map(({ versions, ...dagOf }) => ({ ...dagOf, versions: [...versions] })),
+    }));
+    return { items } satisfies LetterGroups;
+  });
+
+  app.get('/v1/dead-letters/:letter', async (request: LetterRequest) => {
+    const letter = await findLetter(request, parts);
+    const { tenantId } = callerOf(request);
+    const run = await fromDatabase(() => queries.getRun(tenantId, letter.uid), request.log);
+    const params = await fromDatabase(
+      () => queries.getPayload(tenantId, { uid: letter.uid, taskNo: null }),
+      request.log,
+    );
+    const task =
+      run === null
+        ? undefined
+        : runAnswer(run, { params: null, outputs: new Map() }).tasks.find(({ name }) => name === letter.taskName);
+    const needs = run?.spec.tasks[letter.taskNo]?.needs ?? [];
+    return {
+      ...letterView(letter),
+      params: params === null ? null : (JSON.parse(params) as unknown),
+      inputs: needs.flatMap((no) => run?.spec.tasks[no]?.name ?? []),
+      attempts: (task?.attempts ?? []).filter(({ attempt }) => attempt <= letter.attemptNo),
+      log: `/v1/runs/${letter.uid}/tasks/${encodeURIComponent(letter.taskName)}/attempts/${letter.attemptNo}/log`,
+    } satisfies LetterDetails;
+  });
+
+  app.post('/v1/dead-letters/:letter/replay', async (request: LetterRequest) => {
+    const { latest, dryRun } = parseOr(replayLetterSchema, request.body ?? {}, 'BAD_REQUEST');
+    const letter = await findLetter(request, parts);
+    if (dryRun) return preview([letter], latest);
+    return once<LettersUsed>(request, parts, {
+      target: idOf(letter),
+      body: { latest },
+      make: async (_key, again) => {
+        await replay(request, parts, letter, latest).catch((error: unknown) => {
+          const isDone = again && error instanceof SignalboxError && error.code === 'LETTER_CLOSED';
+          if (!isDone) throw error;
+        });
+        return { ...preview([letter], latest), dryRun: false };
+      },
+    });
+  });
+
+  app.post('/v1/dead-letters/:letter/discard', async (request: LetterRequest) => {
+    const letter = await findLetter(request, parts);
+    return once<LetterView>(request, parts, {
+      target: idOf(letter),
+      make: async (_key, again) => {
+        const count = await discard(request, parts, letter.shard, [letter]);
+        if (count === 0 && !again)
+          throw new SignalboxError('LETTER_CLOSED', { letter: idOf(letter), reason: letter.state });
+        return letterView(await findLetter(request, parts));
+      },
+    });
+  });
+
+  app.post('/v1/dead-letters/replay', async (request) => {
+    const { latest, dryRun, cursor, limit, ...filter } = parseOr(
+      replayLettersSchema,
+      request.body ?? {},
+      'BAD_REQUEST',
+    );
+    if (dryRun) return previewAll(request, filterOf(filter), latest);
+    return once<LettersUsed>(request, parts, {
+      target: 'replay',
+      body: request.body,
+      make: () =>
+        useMany(request, { filter: filterOf(filter), after: readCursor(cursor), limit }, async (letters) => {
+          const refused: LettersUsed['refused'] = [];
+          for (const letter of letters) {
+            await replay(request, parts, letter, latest).catch((error: unknown) =>
+              refused.push(refusal(letter, error)),
+            );
+          }
+          return { refused, newRuns: latest };
+        }),
+    });
+  });
+
+  app.post('/v1/dead-letters/discard', async (request) => {
+    const { dryRun, cursor, limit, ...filter } = parseOr(discardLettersSchema, request.body ?? {}, 'BAD_REQUEST');
+    if (dryRun) return previewAll(request, filterOf(filter), null);
+    return once<LettersUsed>(request, parts, {
+      target: 'discard',
+      body: request.body,
+      make: () =>
+        useMany(request, { filter: filterOf(filter), after: readCursor(cursor), limit }, async (letters) => {
+          for (const [shard, ofShard] of byShard(letters)) await discard(request, parts, shard, ofShard);
+          return { refused: [], newRuns: false };
+        }),
+    });
+  });
+
+  async function previewAll(
+    request: FastifyRequest,
+    filter: LetterFilter,
+    latest: boolean | null,
+  ): Promise<LettersUsed> {
+    const { tenantId } = callerOf(request);
+    const counts = await fromDatabase(() => queries.countLetters(tenantId, filter), request.log);
+    const count = counts.reduce((sum, { letters }) => sum + letters, 0);
+    const dags = counts.map(({ dag, letters, runs }) => ({
+      dag,
+      letters,
+      runs: latest === false ? runs : 0,
+      newRuns: latest === true ? letters : 0,
+    }));
+    return { dryRun: true, count, dags, refused: [], remaining: count, cursor: null };
+  }
+
+  interface Many {
+    readonly filter: LetterFilter;
+    readonly after: LetterCursor | null;
+    readonly limit: number;
+  }
+
+  /** So many of them, oldest first; how far it came is what the next request begins with. */
+  async function useMany(
+    request: FastifyRequest,
+    { filter, after, limit }: Many,
+    use: (letters: readonly LetterRow[]) => Promise<Pick<LettersUsed, 'refused'> & { readonly newRuns: boolean }>,
+  ): Promise<LettersUsed> {
+    const { tenantId } = callerOf(request);
+    const letters = await fromDatabase(() => queries.walkLetters(tenantId, { ...filter, after, limit }), request.log);
+    const { refused, newRuns } = await use(letters);
+    const used = letters.filter((letter) => !refused.some((one) => one.letter === idOf(letter)));
+    const left = await fromDatabase(() => queries.countLetters(tenantId, filter), request.log);
+    return {
+      ...preview(used, newRuns),
+      dryRun: false,
+      refused,
+      remaining: left.reduce((sum, { letters: count }) => sum + count, 0),
+      cursor: cursorAfter(letters, limit),
+    };
+  }
+}
+
+async function findLetter(request: LetterRequest, { queries }: RestParts): Promise<LetterRow> {
+  const { tenantId } = callerOf(request);
+  const id = parseOr(letterIdSchema, request.params.letter, 'BAD_REQUEST');
+  const [uid = '', taskNo, attemptNo] = id.toLowerCase().split('.');
+  const key = { shard: shardIn(uid), uid, taskNo: Number(taskNo), attemptNo: Number(attemptNo) };
+  const isPossible = key.shard !== null && key.taskNo < 2 ** 31 && key.attemptNo < 2 ** 31;
+  const found = isPossible
+    ? await fromDatabase(() => queries.findLetter(tenantId, { ...key, shard: key.shard as ShardNo }), request.log)
+    : null;
+  if (found === null) throw new SignalboxError('LETTER_NOT_FOUND', { letter: id });
+  return found;
+}
+
+function shardIn(uid: string): ShardNo | null {
+  const shard = shardOfUid(uid as Parameters<typeof shardOfUid>[0]);
+  return shard >= 0 && shard < 64 ? shard : null;
+}
+
+/** Another attempt in its run; or a new run, with the params that the old one had. */
+async function replay(request: FastifyRequest, parts: RestParts, letter: LetterRow, latest: boolean): Promise<void> {
+  const { tenantId, actor } = callerOf(request);
+  const { runId, taskNo, attemptNo, dagName } = letter;
+  const ref = { runId, taskNo, attemptNo };
+  const about = { letter: idOf(letter), task: letter.taskName, run: letter.uid };
+  if (!latest) {
+    const command = { kind: 'ReplayLetter', tenantId, letter: ref, actor } as const;
+    answerOf(await parts.main.command(command, parts.leftMs(request)), 'done', about);
+    return;
+  }
+  const params = await fromDatabase(
+    () => parts.queries.getPayload(tenantId, { uid: letter.uid, taskNo: null }),
+    request.log,
+  );
+  const place = await fromDatabase(() => parts.dags.find(tenantId, dagName), request.log);
+  if (place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: dagName });
+  await submitTo(request, parts, { name: dagName, place, params, key: null, cause: 'api', replays: ref }, about);
+}
+
+async function discard(
+  request: FastifyRequest,
+  parts: RestParts,
+  shard: ShardNo,
+  letters: readonly LetterRow[],
+): Promise<number> {
+  const { tenantId, actor } = callerOf(request);
+  const refs = letters.map(({ runId, taskNo, attemptNo }) => ({ runId, taskNo, attemptNo }));
+  const command = { kind: 'CloseLetters', shard, tenantId, letters: refs, as: 'discarded', actor } as const;
+  return answerOf(await parts.main.command(command, parts.leftMs(request)), 'closed', {}).count;
+}
+
+function byShard(letters: readonly LetterRow[]): Map<ShardNo, LetterRow[]> {
+  const found = new Map<ShardNo, LetterRow[]>();
+  for (const letter of letters) found.set(letter.shard, [...(found.get(letter.shard) ?? []), letter]);
+  return found;
+}
+
+/** What is asked for too late, or whose outcome nobody knows, ends the whole request: the next one looks again. */
+function refusal(letter: LetterRow, error: unknown): LettersUsed['refused'][number] {
+  const isRefusal = error instanceof SignalboxError && !ENDS_ALL.has(error.code);
+  if (!isRefusal) throw error;
+  return { letter: idOf(letter), code: error.code, message: error.message };
+}
+
+const ENDS_ALL: ReadonlySet<string> = new Set(['UNKNOWN_OUTCOME', 'UNAVAILABLE', 'OVERLOADED']);
+
+function preview(letters: readonly LetterRow[], latest: boolean): LettersUsed {
+  const names = [...new Set(letters.map(({ dagName }) => dagName))].sort();
+  const dags = names.map((dag) => {
+    const own = letters.filter(({ dagName }) => dagName === dag);
+    const runs = latest ? 0 : new Set(own.map(({ uid }) => uid)).size;
+    return { dag, letters: own.length, runs, newRuns: latest ? own.length : 0 };
+  });
+  return { dryRun: true, count: letters.length, dags, refused: [], remaining: letters.length, cursor: null };
+}
+
+function idOf({ uid, taskNo, attemptNo }: Pick<LetterRow, 'uid' | 'taskNo' | 'attemptNo'>): string {
+  return `${uid}.${taskNo}.${attemptNo}`;
+}
+
+interface Filter {
+  readonly dag?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly task?: string | undefined;
+  readonly reason?: LetterRow['reason'] | undefined;
+}
+
+function filterOf({ dag, fingerprint, task, reason }: Filter): LetterFilter {
+  return {
+    dagName: dag ?? null,
+    fingerprint: fingerprint === undefined ? null : (parseFingerprint(fingerprint) as Fingerprint),
+    taskName: task ?? null,
+    reason: reason ?? null,
+  };
+}
+
+function readCursor(cursor: string | undefined): LetterCursor | null {
+  if (cursor === undefined) return null;
+  const numbers = /^(\d{1,15})\.(\d{1,16})\.(\d{1,10})\.(\d{1,10})$/.exec(cursor)?.slice(1).map(Number);
+  const [at, runId, taskNo, attemptNo] = numbers ?? [];
+  if (
+    at === undefined ||
+    runId === undefined ||
+    taskNo === undefined ||
+    attemptNo === undefined ||
+    taskNo >= 2 ** 31 ||
+    attemptNo >= 2 ** 31
+  ) {
+    throw badRequest('cursor', 'is not one that a page has given');
+  }
+  return { at, runId, taskNo, attemptNo };
+}
+
+function cursorAfter(letters: readonly LetterRow[], limit: number): string | null {
+  const last = letters.at(-1);
+  if (last === undefined || letters.length < limit) return null;
+  return `${last.at}.${last.runId}.${last.taskNo}.${last.attemptNo}`;
+}
+
+function letterView(letter: LetterRow): LetterView {
+  return {
+    id: idOf(letter),
+    run: letter.uid,
+    dag: letter.dagName,
+    version: letter.versionNo,
+    task: letter.taskName,
+    attempt: letter.attemptNo,
+    reason: letter.reason,
+    outcome: letter.outcome,
+    code: letter.code,
+    fingerprint: fingerprintText(letter.fingerprint),
+    error: letter.error,
+    at: new Date(letter.at).toISOString(),
+    state: letter.state,
+    closedAt: letter.closedAt === null ? null : new Date(letter.closedAt).toISOString(),
+    closedBy: letter.closedBy,
+    newRun: letter.newUid,
+  };
+}
