@@ -26,7 +26,8 @@ test('the folder has these dags, and all compile', async () => {
   const calls = ['load-region', 'regions'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
-  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...calls, ...policies, ...closing].sort());
+  const maps = ['nested-map', 'partial-failure'];
+  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...calls, ...policies, ...closing, ...maps].sort());
 });
 
 test('their types are right', async () => {
@@ -128,4 +129,21 @@ test('regions calls load-region for each, and sums up what those leave', async (
 
 test('heartbeat is cheap', async () => {
   expect((await tryExample('heartbeat')).task('beat').output).toMatchObject({ uptime: expect.any(Number) });
+});
+
+test('nested-map walks regions and shops, and gathers both', async () => {
+  const nested = await tryExample('nested-map', { regions: ['north', 'south'] });
+  expect(nested.outcome).toBe('succeeded');
+  expect(nested.task('count[1][2]').output).toEqual({ region: 'south', shop: 'lecce', sales: 30 });
+  expect(nested.task('report').output).toEqual({ shops: 5, totals: { north: 30, south: 60 } });
+  const none = await tryExample('nested-map', { regions: ['nowhere'] });
+  expect(none.task('report').output).toEqual({ shops: 0, totals: { nowhere: 0 } });
+});
+
+test('partial-failure fails for one of its items, and tells of the others', async () => {
+  const partial = await tryExample('partial-failure');
+  expect(partial.outcome).toBe('failed');
+  const states = ['load[0]', 'load[1]', 'load[2]', 'publish', 'account'].map((name) => partial.task(name).state);
+  expect(states).toEqual(['succeeded', 'failed', 'succeeded', 'upstream_failed', 'succeeded']);
+  expect(partial.task('load').output).toEqual([{ table: 'orders', rows: 100 }, null, { table: 'prices', rows: 300 }]);
 });

@@ -35,6 +35,8 @@ test('every file of the guide to graphs compiles', async () => {
   expect(problems).toEqual([]);
   expect(dags.map(({ name }) => name)).toEqual([
     'cluster',
+    'each-file',
+    'each-order',
     'import',
     'night',
     'nightly',

@@ -10,7 +10,9 @@ export function handlersOf(
 ): ReadonlyMap<string, Stub> {
   const names = spec.tasks.map(({ name }) => name);
   for (const name of Object.keys(stubs)) {
-    if (!names.includes(name)) throw new Error(`There is no task ${name} to stub; the tasks are ${names.join(', ')}.`);
+    // One instance of a mapped task may have a stub of its own, as load[3].
+    if (!names.includes(name.replace(/(?:\[\d+\])+$/, '')))
+      throw new Error(`There is no task ${name} to stub; the tasks are ${names.join(', ')}.`);
   }
   return new Map(
     spec.tasks.map(({ name, handler, work, child }) => {

@@ -5,13 +5,12 @@
 import {
   type Answer,
   type Command,
-  deriveTaskStates,
-  Graph,
+  type DagSpec,
   type Instant,
   nextDue,
   type ReportAttempt,
+  readTasks,
   type SendAssignment,
-  type TaskState,
 } from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
 import { zoneData } from '@signalbox/host/zones';
@@ -30,8 +29,9 @@ import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
 import { childStubs } from './child-runs.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 import { handlersOf } from './handlers.ts';
+import { instanceName, itemsOf, upstreamOf } from './mapped.ts';
 import type { Stub } from './stubs.ts';
-import { type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
+import { type RunFacts, type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
 
 export interface TestRunOptions<Params = unknown> {
   readonly params?: Params;
@@ -55,6 +55,8 @@ export interface TestRunOptions<Params = unknown> {
 const NEVER_MS = 1_000 * 365 * 86_400_000;
 const FAR_MS = 50 * 365 * 86_400_000;
 const MAX_ROUNDS = 100_000;
+/** Of a dag with maps so many tasks run at a time. */
+const MAPPED_SLOTS = 1_000;
 
 /**
  * @example
@@ -107,7 +109,10 @@ class World {
   readonly #handlers: ReadonlyMap<string, Stub>;
   readonly #options: TestRunOptions;
   readonly #box: Scenario;
-  readonly #outputs = new Map<string, unknown>();
+  /** By the number of the task. */
+  readonly #outputs = new Map<number, unknown>();
+  /** Names of instances that have begun, by their numbers. */
+  readonly #instances = new Map<number, string>();
   readonly #checkpoints = new Map<string, string>();
   readonly #ended: TestAttempt[] = [];
   #askCount = 0;
@@ -149,9 +154,7 @@ class World {
       outcome: outcome ?? 'failed',
       startedAt: new Date(startedAt),
       endedAt: new Date(box.node.wall),
-      tasks: this.#spec.tasks.map(({ name }) => name),
-      states: this.#states(),
-      outputs: this.#outputs,
+      ...this.#tasks(),
       attempts: this.#ended,
     });
   }
@@ -165,26 +168,30 @@ class World {
   #startWhatIsReady(): void {
     const box = this.#box;
     const worker = box.worker();
-    box.lend(worker, this.#spec.tasks.length);
+    box.lend(worker, this.#spec.groups === undefined ? this.#spec.tasks.length : MAPPED_SLOTS);
     for (const sent of worker.assigned.slice(this.#startedCount)) {
       this.#startedCount += 1;
       const { claim, runUid, version } = sent;
-      this.#start({ claim, worker, task: version.task(claim.taskNo).name }, runUid, sent);
+      const task = instanceName(sent, version.task(sent.specNo).name);
+      this.#instances.set(claim.taskNo, task);
+      this.#start({ claim, worker, task }, runUid, sent);
     }
   }
 
   #start(attempt: Attempt, run: string, sent: SendAssignment): void {
-    const task = this.#spec.tasks[attempt.claim.taskNo];
-    const handler = this.#handlers.get(attempt.task);
+    const task = this.#spec.tasks[sent.specNo];
+    const stub = attempt.task === task?.name ? undefined : this.#options.stubs?.[attempt.task];
+    const handler = stub ?? this.#handlers.get(task?.name ?? '');
     if (task === undefined || handler === undefined) throw new Error(`There is no task ${attempt.task}.`);
     const controller = new AbortController();
     const startedAt = this.#box.node.mono;
     const log: LogLine[] = [];
     const progress: TestProgress[] = [];
     const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
-    const upstream = Object.fromEntries(
-      sent.succeededUpstream.map((no) => [nameOf(no), this.#outputs.get(nameOf(no))]),
-    );
+    const params: unknown =
+      this.#options.params === undefined ? null : JSON.parse(JSON.stringify(this.#options.params));
+    const returned = { spec: this.#spec, params, outputs: this.#outputs };
+    const upstream = upstreamOf(sent, returned);
     if (sent.news !== null) upstream[EVENT_TASK] = this.#eventOf(sent.news);
     const running: Running = {
       attempt,
@@ -200,11 +207,11 @@ class World {
         task,
         attempt: attempt.claim.attemptNo,
         fence: attempt.claim.fence,
-        params: this.#options.params === undefined ? null : JSON.parse(JSON.stringify(this.#options.params)),
+        params,
         upstream,
         failedUpstream: sent.failedUpstream.map(nameOf),
         missingUpstream: sent.missingUpstream.map(nameOf),
-        map: [],
+        map: itemsOf(sent, returned),
         secrets: this.#options.secrets ?? {},
         signal: controller.signal,
         log,
@@ -248,7 +255,7 @@ class World {
 
   /** What a hook is told, as by a server. */
   #eventOf({ on, taskNo, outcome, attemptNo, failed }: NonNullable<SendAssignment['news']>): object {
-    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
+    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? this.#instances.get(no) ?? '';
     const task = taskNo === null ? null : nameOf(taskNo);
     const ended = this.#ended.findLast((one) => one.task === task && one.number === attemptNo);
     const error = ended?.error instanceof Error ? ended.error.message : null;
@@ -298,7 +305,7 @@ class World {
       ...saidBy(settled),
     });
     const { outcome, error } = this.#recorded(attempt, settled);
-    if (outcome === 'succeeded') this.#outputs.set(attempt.task, output);
+    if (outcome === 'succeeded') this.#outputs.set(attempt.claim.taskNo, output);
     const elapsed = this.#box.node.mono - startedAt;
     const endedAt = new Date(this.#box.node.wall);
     const number = attempt.claim.attemptNo;
@@ -336,11 +343,33 @@ class World {
     node.advance(wait);
   }
 
-  #states(): ReadonlyMap<string, TaskState> {
+  /** Tasks of the dag in their order, and after those the instances of mapped ones. */
+  #tasks(): Pick<RunFacts, 'tasks' | 'states' | 'outputs'> {
     const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
-    const graph = new Graph(this.#spec);
-    const states = stored === undefined ? [] : deriveTaskStates(graph, stored.tasks, stored);
-    return new Map(this.#spec.tasks.map(({ name }, no) => [name, states[no] ?? 'blocked']));
+    const run = { phase: 'open' as const, outcome: null, isForced: false, facts: null, ...stored };
+    const read = readTasks(this.#spec as DagSpec, stored?.tasks ?? [], { ...run, phase: this.#box.run().phase });
+    const numbers = [...read.names.from(0)];
+    const names = numbers.map((no) => read.names.nameOf(no) ?? '');
+    const outputs = new Map<string, unknown>();
+    const lists = new Map<string, { readonly at: readonly number[]; readonly output: unknown }[]>();
+    numbers.forEach((no, i) => {
+      if (this.#outputs.has(no)) outputs.set(names[i] ?? '', this.#outputs.get(no));
+      // What the tasks behind it get is a list.
+      const base = read.names.specOf(no) ?? no;
+      if (base === no || read.names.isMapped(no)) return;
+      const name = this.#spec.tasks[base]?.name ?? '';
+      const list = lists.get(name) ?? [];
+      lists.set(name, list);
+      list.push({ at: read.names.placesOf(no).map(({ index }) => index), output: this.#outputs.get(no) ?? null });
+    });
+    for (const [name, list] of lists) {
+      list.sort((a, b) => a.at.reduce((order, index, i) => order || index - (b.at[i] ?? 0), 0));
+      outputs.set(
+        name,
+        list.map(({ output }) => output),
+      );
+    }
+    return { tasks: names, states: new Map(numbers.map((no, i) => [names[i] ?? '', read.stateOf(no)])), outputs };
   }
 }
 
