@@ -74,6 +74,32 @@ function answersOutOfOrder(host: Host): void {
   turns.outbox = turns.makeOutbox();
 }
 
+/** A checkpoint counts for whichever attempt of the task runs. */
+function savesForAnyToken(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const { command } = envelope;
+    const state = turns.current();
+    const run = command.kind === 'SaveCheckpoint' ? (state?.runs.find(command.claim.runId) ?? -1) : -1;
+    if (command.kind !== 'SaveCheckpoint' || state === null || run < 0) return offer(envelope);
+    const slot = state.runs.base[run]! + command.claim.taskNo;
+    const [fence, attemptNo] = [state.tasks.fence[slot], state.tasks.attemptNo[slot]];
+    const claim = { ...command.claim, fence, attemptNo } as typeof command.claim;
+    return offer({ ...envelope, command: { ...command, claim } });
+  };
+}
+
+/** Nobody remembers which checkpoint of a task is the newest. */
+function forgetsCheckpoints(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    if (envelope.command.kind === 'SaveCheckpoint') turns.current()?.runs.checkpoints.clear();
+    return offer(envelope);
+  };
+}
+
 /** A report counts for whichever attempt of the task runs. */
 function takesAnyToken(host: Host): void {
   const { turns } = insideOf(host);
@@ -343,6 +369,8 @@ function leavesChildrenAlone(host: Host): void {
 const CASES: readonly Case[] = [
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
+  { what: 'the token of checkpoints', within: 60, expected: /^(I15|I21|I22|I36)/, onHost: savesForAnyToken },
+  { what: 'the numbers of checkpoints', within: 60, expected: /^(I19|I22|I36)/, onHost: forgetsCheckpoints },
   { what: 'waiting for the commit', within: 20, expected: /^(I10|I15|I16|I21)/, onHost: sendsBeforeTheCommit },
   { what: 'the order of answers', within: 300, expected: /^(I10|I11|I15|I16|I17|I21)/, onHost: answersOutOfOrder },
   {

@@ -235,7 +235,7 @@ class World {
     return {
       progress: (fraction, note) => void progress.push({ fraction, note }),
       extend: async (byMs) => {
-        await null; // It may ask before it is in the list of those that run.
+        await Promise.resolve(); // It may ask before it is in the list of those that run.
         if (progress.length > 0) this.#box.progress(claim, 0, worker);
         const answer = this.#box.feed({ kind: 'ExtendAttempt', claim, workerId, byMs });
         if (!answer.ok) throw refusal(answer);

@@ -16,6 +16,9 @@ export function asks(scene: Scene): Checker {
   /** Of each claim, the highest number that was committed, and the last instant at which it was found to hold its task. */
   const committed = new Map<string, { no: number; asserted: boolean }>();
 
+  /** What was to be saved, by claim and number. */
+  const asked = new Map<string, string>();
+
   const taskKey = ({ runId, taskNo }: Pick<ClaimRef, 'runId' | 'taskNo'>) => `${runId}/${taskNo}`;
   const claimKey = (claim: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>) => `${taskKey(claim)}/${claim.fence}`;
 
@@ -34,6 +37,9 @@ export function asks(scene: Scene): Checker {
     }
     // One that comes again must change nothing, and an older one must not come over a newer one.
     if (change.no <= known.no) scene.fail('I22', `${what} has number ${change.no}, after ${known.no}`);
+    const wanted = asked.get(`${claimKey(change)}/${change.no}`);
+    if (change.value !== wanted)
+      scene.fail('I21', `${what} (${change.no}) is ${change.value}, asked for was ${wanted}`);
     known.no = change.no;
     saved.set(taskKey(change), { fence, no: change.no, value: change.value });
   }
@@ -61,8 +67,14 @@ export function asks(scene: Scene): Checker {
     invariants: ['I15', 'I21', 'I22', 'I36'],
     onChange(change) {
       if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted') checkChange(change);
+      // What has succeeded and is run anew begins anew.
+      if (change.kind === 'TaskCleared' && change.from === 'succeeded') saved.delete(taskKey(change));
     },
     onHappening(happening) {
+      if (happening.kind === 'worker' && happening.what === 'asks' && happening.claim !== null) {
+        const { claim, no, wish } = happening;
+        if (wish.kind === 'checkpoint') asked.set(`${claimKey(claim)}/${no}`, wish.value);
+      }
       checkGot(happening);
       if (happening.kind === 'worker' && happening.what === 'told' && happening.claim !== null) {
         checkTold(happening.claim, happening);
