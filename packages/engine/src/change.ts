@@ -428,6 +428,8 @@ export interface RunClosing {
   readonly kind: 'RunClosing';
   readonly runId: RunId;
   readonly outcome: RunOutcome;
+  /** What its running attempts are given to stop, where that is not the usual. */
+  readonly graceMs?: number;
   readonly actor: Actor;
   readonly at: Instant;
 }

@@ -62,6 +62,8 @@ export interface SubmitRuns {
   readonly replays?: LetterRef;
   /** What asked for them; `api` unless told. */
   readonly cause?: 'api' | 'event';
+  /** Of this version instead of the current one: a run is to be made again as it was (I35). */
+  readonly versionNo?: VersionNo;
   readonly actor: Actor;
 }
 
@@ -71,6 +73,8 @@ export interface CancelRun {
   readonly runId: RunId;
   /** What closes the run is ended as well: it has ended as soon as nothing of it runs. */
   readonly force?: true;
+  /** What running attempts are given to stop; the usual grace where it is not told, an hour at most. */
+  readonly graceMs?: number;
   readonly actor: Actor;
 }
 
@@ -417,6 +421,8 @@ export type RefusalCode =
 /** One task that a hand has touched, or would. */
 export interface TouchedTask {
   readonly taskNo: TaskNo;
+  /** An instance of a map has the name of its task. */
+  readonly name: string;
   readonly before: TaskState;
   readonly after: TaskState;
   /** `decided`: by what has become of those before it. */

@@ -73,6 +73,7 @@ function onRun(box: Scenario, n: number, act: (runId: Scenario['runIds'][number]
 
 function replayed(box: Scenario): State {
   const state = new State(box.node.settings);
+  state.isReplay = true;
   for (const shard of box.node.shards) {
     const { epoch } = box.state.shards.get(shard)!;
     state.shards.set(shard, { shard, epoch, commitNo: 0, lastRunId: 0 as never, lastDagNo: 0 });

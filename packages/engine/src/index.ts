@@ -28,6 +28,7 @@ export type { HookNews } from './match/news.ts';
 export { type QueueKey, queueKey } from './match/ready-queue.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { adoptShards, dropShards, type Heads, restoreRuns } from './restore.ts';
+export { MAX_GRACE_MS } from './run/cancel.ts';
 export * from './run/phase.ts';
 export { nextWindow, parseCron } from './schedule/cron.ts';
 export type { ZoneData } from './schedule/zone.ts';

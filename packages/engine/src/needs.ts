@@ -16,6 +16,10 @@ export function needs(state: State, command: Command): readonly Need[] {
         if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
       }
       if (command.replays !== undefined) found.push({ kind: 'letter', ...command.replays });
+      const { versionNo, shard, dagId } = command;
+      if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
+        found.push({ kind: 'version', shard, dagId, versionNo });
+      }
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }

@@ -139,6 +139,8 @@ export class State {
   readonly aside = new Set<RunId>();
   /** Tasks of one hand that are cleared, of a row of changes that has not ended: see `TaskCleared.more`. */
   readonly clearing: number[] = [];
+  /** Made of the journal alone. */
+  isReplay = false;
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
   touching: RunId | null = null;
   /** The dag whose schedule a decision is about. */

@@ -151,6 +151,8 @@ export interface StoredRun {
   readonly notes?: string;
   /** The call that made it. */
   readonly parent?: ParentRef;
+  /** Of one that was cancelled with another grace than the usual. */
+  readonly graceMs: number | null;
   /** How often its own policy has opened it again. */
   readonly retries: number;
   /** In order of the tasks, the run's own first. */

@@ -41,3 +41,6 @@ export const MAX_KEY_CHARS = 255;
 export const MAX_TIMEOUT_MS = 30 * 86_400_000;
 /** Code of a bundle, and again its source map. */
 export const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
+
+/** Tasks that a person may name in one request. */
+export const MAX_NAMED_TASKS = 1_000;

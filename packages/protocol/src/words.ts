@@ -57,3 +57,20 @@ export const EVENT_KINDS = [
   'run.slow',
   'run.timed_out',
 ] as const;
+
+/** The states of a task that people see. */
+export const TASK_STATES = [
+  'blocked',
+  'ready',
+  'running',
+  'retrying',
+  'waiting',
+  'expanded',
+  'succeeded',
+  'failed',
+  'upstream_failed',
+  'skipped',
+  'removed',
+  'cancelled',
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];

@@ -5,6 +5,10 @@ import type {
   BreakerReset,
   BundleStored,
   Cancelled,
+  CancelTask,
+  Clear,
+  ClearedRuns,
+  ClearRuns,
   CreatedToken,
   DagDefinition,
   DagDetails,
@@ -24,11 +28,15 @@ import type {
   LoginLink,
   LogLine,
   LogPage,
+  MarkTasks,
   NewLoginLink,
   NewToken,
   NodePage,
+  Paused,
   Priority,
   ReplayLettersOptions,
+  Rerun,
+  RerunAnswer,
   ResetBreakerOptions,
   Retention,
   RetentionRun,
@@ -46,6 +54,7 @@ import type {
   TaskView,
   TokenPage,
   TokenRevoked,
+  Touched,
   VersionPage,
   VersionView,
   WindowPage,
@@ -150,7 +159,10 @@ export interface Client {
   /** Newest first; ask for the next page with the cursor of the last. */
   listRuns(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
   /** With `force` its teardowns, undos and hooks are ended too. */
-  cancelRun(id: string, options?: ChangeOptions & { readonly force?: boolean }): Promise<Cancelled>;
+  cancelRun(
+    id: string,
+    options?: ChangeOptions & { readonly force?: boolean; readonly graceMs?: number },
+  ): Promise<Cancelled>;
   /** Resolves when the run has ended, or was set aside. */
   waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
   listTasks(
@@ -162,6 +174,20 @@ export interface Client {
   listAttempts(run: string, task: string, options?: CallOptions): Promise<AttemptPage>;
   /** A new budget of attempts for a task that failed; what it kept from running may run again. */
   retryTask(run: string, task: string, options?: ChangeOptions): Promise<TaskRetried>;
+  /** Has tasks run again, whatever they came to. @example await client.clearTasks(id, { states: ['failed'], dryRun: true }) */
+  clearTasks(run: string, clear: Clear, options?: ChangeOptions): Promise<Touched>;
+  /** The same for a page of a dag's runs: go on with the cursor. */
+  clearRuns(dag: string, clear: ClearRuns, options?: ChangeOptions): Promise<ClearedRuns>;
+  /** Says what has become of tasks. @example await client.markTasks(id, { tasks: ['load'], as: 'skipped' }) */
+  markTasks(run: string, mark: MarkTasks, options?: ChangeOptions): Promise<Touched>;
+  /** Ends one task; it counts as failed for those behind it. */
+  cancelTask(run: string, task: string, cancel?: CancelTask, options?: ChangeOptions): Promise<Touched>;
+  pauseRun(id: string, options?: ChangeOptions): Promise<Paused>;
+  resumeRun(id: string, options?: ChangeOptions): Promise<Paused>;
+  pauseTask(run: string, task: string, options?: ChangeOptions): Promise<Paused>;
+  resumeTask(run: string, task: string, options?: ChangeOptions): Promise<Paused>;
+  /** A new run as this one was, or with another version or params. */
+  rerun(id: string, rerun?: Rerun, options?: ChangeOptions): Promise<RerunAnswer>;
 
   readLog(
     attempt: AttemptName,

@@ -57,14 +57,29 @@ export function createClient(options: ClientOptions): Client {
     submitMany: (dag, runs, call) => post((s) => s.submittedBatchSchema, `${dagPath(dag)}/runs/batch`, { runs }, call),
     getRun: (id, call) => get((s) => s.runViewSchema, runPath(id), call),
     listRuns: (filter = {}, call) => get((s) => s.runPageSchema, `/v1/runs${query({ ...filter })}`, call),
-    cancelRun: (id, { force, ...call } = {}) =>
-      post((s) => s.cancelledSchema, `${runPath(id)}/cancel`, force === true ? { force } : {}, call),
+    cancelRun: (id, { force, graceMs, ...call } = {}) =>
+      post(
+        (s) => s.cancelledSchema,
+        `${runPath(id)}/cancel`,
+        { ...(force === true && { force }), ...(graceMs !== undefined && { graceMs }) },
+        call,
+      ),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
     listTasks: (run, filter = {}, call) =>
       get((s) => s.taskPageSchema, `${runPath(run)}/tasks${query({ ...filter })}`, call),
     getTask: (run, task, call) => get((s) => s.taskViewSchema, taskPath(run, task), call),
     listAttempts: (run, task, call) => get((s) => s.attemptPageSchema, `${taskPath(run, task)}/attempts`, call),
     retryTask: (run, task, call) => post((s) => s.taskRetriedSchema, `${taskPath(run, task)}/retry`, {}, call),
+    clearTasks: (run, clear, call) => post((s) => s.touchedSchema, `${runPath(run)}/clear`, clear, call),
+    clearRuns: (dag, clear, call) => post((s) => s.clearedRunsSchema, `${dagPath(dag)}/clear`, clear, call),
+    markTasks: (run, mark, call) => post((s) => s.touchedSchema, `${runPath(run)}/mark`, mark, call),
+    cancelTask: (run, task, cancel = {}, call = {}) =>
+      post((s) => s.touchedSchema, `${taskPath(run, task)}/cancel`, cancel, call),
+    pauseRun: (id, call) => post((s) => s.pausedSchema, `${runPath(id)}/pause`, {}, call),
+    resumeRun: (id, call) => post((s) => s.pausedSchema, `${runPath(id)}/resume`, {}, call),
+    pauseTask: (run, task, call) => post((s) => s.pausedSchema, `${taskPath(run, task)}/pause`, {}, call),
+    resumeTask: (run, task, call) => post((s) => s.pausedSchema, `${taskPath(run, task)}/resume`, {}, call),
+    rerun: (id, rerun = {}, call = {}) => post((s) => s.rerunAnswerSchema, `${runPath(id)}/rerun`, rerun, call),
 
     readLog: (attempt, page = {}, call) =>
       get((s) => s.logPageSchema, `${logPath(attempt)}${query({ ...page })}`, call),

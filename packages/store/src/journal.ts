@@ -503,13 +503,18 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.uint(runOutcomes.code(c.outcome));
       to.text(c.actor);
       to.instant(c.at);
+      to.nullable(c.graceMs ?? null, (graceMs) => to.uint(graceMs));
     },
-    read: (from) => ({
-      runId: from.run(),
-      outcome: runOutcomes.word(from.uint()),
-      actor: from.text() as Actor,
-      at: from.instant(),
-    }),
+    read(from, format) {
+      const closing = {
+        runId: from.run(),
+        outcome: runOutcomes.word(from.uint()),
+        actor: from.text() as Actor,
+        at: from.instant(),
+      };
+      const graceMs = format < 3 ? null : from.nullable(() => from.uint());
+      return graceMs === null ? closing : { ...closing, graceMs };
+    },
   },
   RunForced: {
     write(to, c) {

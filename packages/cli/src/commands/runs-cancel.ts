@@ -5,11 +5,15 @@ import { resolveRun } from '../run-id.ts';
 
 export interface CancelFlags extends ClientFlags {
   readonly force?: boolean;
+  readonly grace?: number;
 }
 
 export async function cancel(given: string, flags: CancelFlags): Promise<void> {
   const client = await connect(flags);
-  const cancelled = await client.cancelRun(await resolveRun(client, given), { force: flags.force === true });
+  const cancelled = await client.cancelRun(await resolveRun(client, given), {
+    force: flags.force === true,
+    ...(flags.grace !== undefined && { graceMs: flags.grace }),
+  });
   if (flags.json) return printJson(cancelled);
   const closing = cancelled.state === 'closing' ? ', and is closing' : '';
   print(`run ${cancelled.id} is ${coloured(cancelled.outcome ?? cancelled.state)}${closing}`);

@@ -29,6 +29,10 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     child: null,
     outputBytes: null,
     attempts: [],
+    reason: null,
+    paused: null,
+    cleared: null,
+    marked: null,
     ...more,
   };
 }
@@ -47,6 +51,10 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     endedAt: null,
     parent: null,
     actor: 'admin',
+    reopenedAt: null,
+    reopenedBy: null,
+    retries: 0,
+    paused: null,
     params: null,
     tasks: [...tasks],
     closingFailed: [],

@@ -4,6 +4,7 @@ import { accessCommands } from './access.ts';
 import { authoringCommands } from './authoring.ts';
 import { dagCommands } from './dags.ts';
 import { fleetCommands } from './fleet.ts';
+import { handCommands } from './hands.ts';
 import { letterCommands } from './letters.ts';
 import { machineCommands } from './machine.ts';
 import { processCommands } from './processes.ts';
@@ -12,7 +13,8 @@ import { watchingCommands } from './watching.ts';
 
 export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'what can be run: list, show, pause, delete' },
-  { name: 'runs', summary: 'submit, follow, list, cancel and retry runs' },
+  { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
+  { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'what happens, as it happens; and send events that start runs' },
   { name: 'dead-letters', summary: 'what failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'what holds tasks back while something is broken' },
@@ -24,7 +26,7 @@ export const GROUPS: readonly GroupDefinition[] = [
 export const SECTIONS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
-  ['Use dags:', [...dagCommands, ...runCommands, ...letterCommands, ...watchingCommands]],
+  ['Use dags:', [...dagCommands, ...runCommands, ...handCommands, ...letterCommands, ...watchingCommands]],
   ['Look after it:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 

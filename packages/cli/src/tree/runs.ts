@@ -85,7 +85,11 @@ export const runCommands = [
     details:
       'No task of it starts any more; those that run are told to stop. Then its teardowns, undos and hooks run; with --force they are ended too.',
     arguments: [run],
-    flags: [{ flags: '--force', what: 'end its teardowns, undos and hooks as well' }, ...clientFlags],
+    flags: [
+      { flags: '--force', what: 'end its teardowns, undos and hooks as well, and wait for no attempt' },
+      { flags: '--grace <span>', what: 'what running attempts are given to stop; 10s unless told', read: span },
+      ...clientFlags,
+    ],
     examples: [
       ['signalbox runs cancel last', 'it ends as cancelled'],
       ['signalbox runs cancel last --force', 'without waiting for what closes it'],

@@ -33,7 +33,8 @@ function deploy(state: State, change: DagDeployed): void {
   const previous = known.current;
   known.versions.set(version.no, version);
   known.current = version;
-  if (previous.liveRuns === 0) known.versions.delete(previous.no);
+  // A replay has no database that an older version could come from.
+  if (previous.liveRuns === 0 && !state.isReplay) known.versions.delete(previous.no);
   // Limits are those of the current version: a raised one lets waiting work go at once (I46).
   updateLanes(known);
   state.agenda.dags.add(known);

@@ -109,6 +109,7 @@ function closeRun(state: State, run: number, change: RunClosing): void {
   const cancelled = runs.unfinished[run]! > 0 ? cancelUnbegun(state, run) : [];
   runs.phase[run] = CLOSING;
   runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
+  if (change.graceMs !== undefined) runs.graces.set(run, change.graceMs);
   if (!runs.has(run, ADMITTED)) enqueueReady(state, run);
   beginClosing(state, run, cancelled);
   state.agenda.runs.add(run);

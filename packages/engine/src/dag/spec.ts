@@ -184,6 +184,8 @@ export interface DagSpec {
   readonly bundle?: string;
   /** Events of this name make runs. */
   readonly on?: { readonly event: string };
+  /** A run that ended failed is opened again by the server, so many times, and what failed is cleared. */
+  readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
   /** `continue` unless told. */
   readonly onFailure?: FailurePolicy;
   /** None of its own unless told; null: its retries are not held behind breakers of errors either. */

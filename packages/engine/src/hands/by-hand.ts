@@ -15,7 +15,7 @@ import { finishRun } from '../run/finish.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { bringBack } from '../run/reopen.ts';
 import { CLOSING, SET_ASIDE } from '../run/run-table.ts';
-import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
+import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { State } from '../state.ts';
 import { TASK_STATE_NAMES } from '../task/task-table.ts';
 
@@ -43,7 +43,8 @@ export function byHand(
   if (refusal !== null) return refusal;
   const done = on.changes.slice(begin).filter((change) => 'runId' in change && change.runId === hand.runId);
   const reopened = done.some(({ kind }) => kind === 'RunReopened');
-  const touched = touchedTasks(before, statesOf(state, run), done);
+  const nameOf = (taskNo: TaskNo) => taskSpecOf(state, slotOf(state, run, taskNo)).name;
+  const touched = touchedTasks(before, statesOf(state, run), done, nameOf);
   if (hand.dryRun) forgetRun(state, run);
   return { ok: true, kind: 'touched', dryRun: hand.dryRun, reopened, tasks: touched };
 }
@@ -96,6 +97,7 @@ function touchedTasks(
   before: ReadonlyMap<TaskNo, number>,
   after: ReadonlyMap<TaskNo, number>,
   changes: readonly Change[],
+  nameOf: (taskNo: TaskNo) => string,
 ): TouchedTask[] {
   const how = new Map<TaskNo, TouchedTask['how']>();
   const stopped = new Map<TaskNo, number>();
@@ -110,6 +112,7 @@ function touchedTasks(
     if (code === was && !how.has(taskNo)) continue;
     touched.push({
       taskNo,
+      name: nameOf(taskNo),
       before: TASK_STATE_NAMES[was]!,
       after: TASK_STATE_NAMES[code]!,
       how: how.get(taskNo) ?? 'decided',

@@ -41,6 +41,8 @@ const isList = (value: readonly number[] | Answer): value is readonly number[] =
 interface How {
   readonly force: boolean;
   readonly actor: Actor;
+  /** The how manieth retry of the run by its own policy. */
+  readonly retryNo?: number;
 }
 
 /** Those of the tasks that there is something to clear of. */
@@ -63,7 +65,7 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   if (wanted.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
   const inTheWay = failuresLeft(state, run, new Set(wanted));
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
-  const stopped = reopenFor(recorder, run, how.actor);
+  const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
   for (const slot of own) if (tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, how.actor);
   const isWanted = new Set(wanted);
   const all = [...new Set([...wanted, ...stopped])].filter((slot) => !isGone(slot)).sort((a, b) => a - b);

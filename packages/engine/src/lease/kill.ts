@@ -22,9 +22,14 @@ export function killAttempt(recorder: Recorder, slot: number, reason: KillAttemp
     workerId: worker.id,
     claim,
     reason,
-    graceMs: state.settings.graceMs,
+    graceMs: graceOf(state, state.tasks.run[slot]!),
   });
   return claim;
+}
+
+/** What an attempt of the run is given to stop. */
+export function graceOf({ runs, settings }: State, run: number): number {
+  return runs.graces.size === 0 ? settings.graceMs : (runs.graces.get(run) ?? settings.graceMs);
 }
 
 export function claimOf(state: State, slot: number): ClaimRef {

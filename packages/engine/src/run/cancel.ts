@@ -1,11 +1,16 @@
 import { waitsForChild } from '../child/is-call.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
+import { stopAttempt } from '../hands/stop-attempt.ts';
+import type { Actor } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
+import { mayRun } from '../task/move.ts';
+import { RUNNING } from '../task/task-table.ts';
 import { finishRun } from './finish.ts';
 import type { RunOutcome } from './phase.ts';
 import { RUN_OUTCOMES } from './phase.ts';
 import { CLOSING, ENDED, FORCED, SET_ASIDE } from './run-table.ts';
 import { stopRunning } from './stop-running.ts';
+import { forEachSlot } from './task-slots.ts';
 
 /**
  * Cancel wins: from its commit on nothing ordinary of the run begins, and no report makes it succeed. What closes the run still
@@ -22,13 +27,31 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   if (runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   const { runId, actor } = command;
   const wasClosing = runs.phase[run] === CLOSING;
-  if (!wasClosing) recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', actor, at: state.now });
+  if (!wasClosing) {
+    recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', ...graceOf(command), actor, at: state.now });
+  }
   const isForceable = runs.closingLeft[run]! > 0 || waitsForChild(state, run);
   const isForced = command.force === true && isForceable && !runs.has(run, FORCED);
   if (isForced) recorder.record({ kind: 'RunForced', runId, actor, at: state.now });
+  if (command.force === true) endAtOnce(recorder, run, actor);
   if (!wasClosing || isForced) stopRunning(recorder, run);
   const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
   return isForced ? { ok: true, kind: 'cancelled', outcome } : closingAnswer(outcome);
+}
+
+/** The longest time that a cancelled attempt may be given. */
+export const MAX_GRACE_MS = 3_600_000;
+
+function graceOf({ graceMs }: CancelRun): { readonly graceMs?: number } {
+  return graceMs === undefined ? {} : { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) };
+}
+
+/** With force nobody is waited for: tokens are void, workers are told, and what still runs there is nobody's any more (I42). */
+function endAtOnce(recorder: Recorder, run: number, actor: Actor): void {
+  const { state } = recorder;
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot] === RUNNING && !mayRun(state, slot)) stopAttempt(recorder, slot, actor);
+  });
 }
 
 function closingAnswer(outcome: RunOutcome): Answer {

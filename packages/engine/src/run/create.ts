@@ -3,6 +3,7 @@ import { assert } from '../assert.ts';
 import { bitsOf } from '../chance.ts';
 import type { RunCreated } from '../change.ts';
 import type { Dag } from '../dag/dag-table.ts';
+import type { Version } from '../dag/version.ts';
 import {
   type Actor,
   type DagId,
@@ -18,20 +19,24 @@ import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { readParamFacts } from '../task/facts.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent'>;
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent'> & {
+  /** The current one unless told. */
+  readonly version?: Version;
+};
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
 export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
   const { state } = recorder;
   const shard = state.shards.get(dag.shard);
   assert(shard !== undefined, 'runs are created by the owner of the shard');
+  const { version = dag.current } = run;
   const runId = nextRunId(dag.shard, shard.lastRunId, state.now);
   recorder.record({
     kind: 'RunCreated',
     runId,
     tenantId: dag.tenantId,
     dagId: dag.id,
-    versionNo: dag.current.no,
+    versionNo: version.no,
     priority: run.priority,
     uid: run.uid,
     cause: run.cause,
@@ -39,7 +44,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     ...(run.parent === undefined ? {} : { parent: run.parent }),
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
-    facts: readParamFacts(dag.current.spec.paramFacts, run.params),
+    facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
   });

@@ -1,6 +1,7 @@
 /** Follows up on what a step has done: runs with nothing left to run close and end, waiting runs are admitted. */
 import { tellParent } from '../child/tell-parent.ts';
 import type { Dag } from '../dag/dag-table.ts';
+import { retryRunByPolicy } from '../hands/retry-run.ts';
 import type { Actor, RunId } from '../ids.ts';
 import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
@@ -63,7 +64,7 @@ export function finishRun(recorder: Recorder, run: number): void {
     runs.running[run] === 0
   ) {
     recorder.record({ kind: 'RunEnded', runId, outcome: RUN_OUTCOMES[runs.outcome[run]! - 1]!, at: now });
-    tellParent(recorder, run);
+    if (!retryRunByPolicy(recorder, run)) tellParent(recorder, run);
   }
 }
 

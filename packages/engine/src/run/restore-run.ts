@@ -8,6 +8,7 @@ import type { Version } from '../dag/version.ts';
 import { shardOfRun } from '../ids.ts';
 import { linkAttempt } from '../lease/attempts.ts';
 import { LOADED } from '../lease/confirmed.ts';
+import { graceOf } from '../lease/kill.ts';
 import { beginLease, watchLease } from '../lease/lease.ts';
 import { watchMaps } from '../map/expand-maps.ts';
 import { type RunMaps, takePages } from '../map/run-maps.ts';
@@ -52,6 +53,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     (stored.tasks.some(({ fence }) => fence > 0) ? CLAIMED : 0) |
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
+  if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
   watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
   const base = tasks.allocate(version.taskCount, run);
@@ -162,7 +164,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   watchLease(state, worker);
   state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
   if (!mayRun(state, slot)) {
-    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, timer);
+    setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, timer);
   }
 }
 

@@ -57,6 +57,8 @@ export class RunTable {
   readonly version: (Version | undefined)[] = [];
   /** How often its own policy has opened it again. */
   retries = new Uint8Array(0);
+  /** Of runs that were cancelled with another grace than the usual. */
+  readonly graces = new Map<number, number>();
   /** Of runs that are paused, or have tasks that are. */
   readonly pauses = new Map<number, Pauses>();
   /** Of runs that conditions look at, once there are any. */
@@ -110,6 +112,7 @@ export class RunTable {
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     if (this.maps.size > 0) this.maps.delete(slot);
     if (this.pauses.size > 0) this.pauses.delete(slot);
+    if (this.graces.size > 0) this.graces.delete(slot);
     this.free.push(slot);
   }
 

@@ -1,6 +1,6 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { stopCall } from '../child/stop-call.ts';
-import { killAttempt } from '../lease/kill.ts';
+import { graceOf, killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { mayRun } from '../task/move.ts';
 import { RUNNING, WAITING } from '../task/task-table.ts';
@@ -16,6 +16,6 @@ export function stopRunning(recorder: Recorder, run: number): void {
     if (code === WAITING) return stopCall(recorder, slot, null);
     const claim = killAttempt(recorder, slot, 'cancelled');
     // The worker has its grace; one that does not answer is ended by the server (I42).
-    setTaskTimer(state, 'kill', state.settings.graceMs + state.settings.leaseMs, claim);
+    setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, claim);
   });
 }

@@ -1,6 +1,8 @@
 import { keyName } from '../apply.ts';
 import { type Answer, refuse, type SubmitRuns } from '../command.ts';
-import { type RunId, uidOfItem } from '../ids.ts';
+import type { Dag } from '../dag/dag-table.ts';
+import { Version } from '../dag/version.ts';
+import { type RunId, uidOfItem, type VersionNo } from '../ids.ts';
 import { refuseUnlessOpen } from '../letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
 import { areChecked, createRun } from './create.ts';
@@ -21,8 +23,11 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
-  // Another version has come since the edge looked: whoever asked checks again.
-  if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
+  const version = command.versionNo === undefined ? dag.current : olderVersion(recorder, dag, command.versionNo);
+  if (version === null) return refuse('DAG_NOT_FOUND', dag.name);
+  // Another version has come since the edge looked: whoever asked checks again. Params of a run were checked with its version.
+  if (version === dag.current && !areChecked(dag, command.checkedFor))
+    return refuse('PARAMS_UNCHECKED', String(dag.current.no));
   const refused = command.replays === undefined ? null : refuseUnlessOpen(recorder, command.tenantId, command.replays);
   if (refused !== null) return refused;
   state.recentUids.set(command.uid, state.batchNo);
@@ -30,7 +35,8 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     const { params, priority } = command.items[index]!;
     const runId = createRun(recorder, dag, {
       uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
-      priority: priority ?? dag.current.spec.priority,
+      version,
+      priority: priority ?? version.spec.priority,
       cause: command.cause ?? 'api',
       firesAt: null,
       params,
@@ -43,6 +49,17 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     recorder.record({ kind: 'LetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+/** Fetched with the command unless it is in memory; from its first run on it is kept like any other that has runs. */
+function olderVersion(recorder: Recorder, dag: Dag, versionNo: VersionNo): Version | null {
+  const known = dag.versions.get(versionNo);
+  if (known !== undefined) return known;
+  const found = recorder.seenVersions.find((one) => one.dagId === dag.id && one.versionNo === versionNo);
+  if (found === undefined) return null;
+  const version = new Version(dag, found.versionNo, found.hash, found.spec);
+  dag.versions.set(versionNo, version);
+  return version;
 }
 
 function storeKey(

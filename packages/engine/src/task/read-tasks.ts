@@ -5,6 +5,7 @@ import { TaskNames } from '../map/task-names.ts';
 import { type DerivableRun, type DerivableTask, deriveFaults, deriveTasks } from './derive.ts';
 import { slotIn } from './field.ts';
 import type { TaskState } from './outcome.ts';
+import { deriveReasons } from './reasons.ts';
 import { TASK_STATE_NAMES } from './task-table.ts';
 
 export interface InstanceCounts {
@@ -18,6 +19,8 @@ export interface TasksRead {
   stateOf(no: number): TaskState;
   /** Why a task failed that never had an attempt. */
   faultOf(no: number): string | null;
+  /** Why a task never ran: which rule, condition, branch or short circuit says so. */
+  reasonOf(no: number): string | null;
   /** Of mapped tasks, by their numbers in the spec: what all their instances come to. */
   readonly instances: ReadonlyMap<number, InstanceCounts>;
 }
@@ -33,12 +36,22 @@ export function readTasks(
   const { state } = derived.columns;
   const nameAt = (slot: number) => TASK_STATE_NAMES[state[slot] ?? 0] ?? 'blocked';
   let faults: ReadonlyMap<number, string> | null = null;
+  let reasons: ReadonlyMap<number, string> | null = null;
   return {
     names: new TaskNames(spec, run.maps ?? []),
     stateOf: (no) => nameAt(slotIn(field, no)),
     faultOf(no) {
       faults ??= deriveFaults(graph, rows, run);
       return faults.get(no) ?? null;
+    },
+    reasonOf(no) {
+      reasons ??= deriveReasons(
+        graph,
+        rows,
+        run,
+        spec.tasks.map(({ name }) => name),
+      );
+      return reasons.get(no) ?? null;
     },
     instances: countInstances(derived.maps, nameAt),
   };

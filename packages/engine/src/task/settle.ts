@@ -352,7 +352,7 @@ function look(field: Look, no: number, condition: NonNullable<Graph['conditions'
   return isTruthy(found.fact) ? READY : SKIPPED;
 }
 
-function evaluateIn(field: Look, no: number, { expression }: NonNullable<Graph['conditions'][number]>) {
+export function evaluateIn(field: Look, no: number, { expression }: NonNullable<Graph['conditions'][number]>) {
   const { columns, facts } = field;
   return evaluate(expression, {
     ofTask: (spec, fact) => {

@@ -283,6 +283,7 @@ export class MemoryStore {
         strikes: 0,
         setAside: false,
         taskRows: new Map(),
+        graceMs: null,
         retries: 0,
         pauses: [],
       } as const;
@@ -300,7 +301,11 @@ export class MemoryStore {
       RunAdmitted: { admitted: true, ...(change.kind === 'RunAdmitted' ? { admittedAt: change.at } : {}) },
       RunSlow: change.kind === 'RunSlow' ? { notes: change.notes } : {},
       RunTimedOut: change.kind === 'RunTimedOut' ? { notes: change.notes } : {},
-      RunClosing: { phase: 'closing', outcome },
+      RunClosing: {
+        phase: 'closing',
+        outcome,
+        graceMs: (change.kind === 'RunClosing' ? change.graceMs : undefined) ?? row.graceMs,
+      },
       RunForced: { isForced: true },
       RunEnded: { phase: 'ended', outcome },
       RunReopened: {
@@ -393,5 +398,6 @@ function isLive(run: Pick<StoredRun, 'phase'>): boolean {
 
 function asksFor(need: Need, dag: StoredDag): boolean {
   if (need.kind === 'dag') return need.dagId === dag.dagId;
+  if (need.kind === 'version') return need.dagId === dag.dagId;
   return need.kind === 'dag_name' && need.tenantId === dag.tenantId && need.name === dag.name;
 }

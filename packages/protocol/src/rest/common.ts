@@ -47,6 +47,9 @@ const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly examp
 /** Milliseconds, or text such as `500ms`, `30s`, `5m`, `2h`, `1d`. Comes out as milliseconds. */
 export const durationSchema = spanSchema({ maxMs: MAX_TIMEOUT_MS, example: '"30s" or "5m"' });
 
+/** Before a run that failed is tried again: at most a day. */
+export const retryRunDelaySchema = spanSchema({ maxMs: UNIT_MS.d, example: '"30s" or "5m"' });
+
 /** The same for what outlives any task, such as a token: up to ten years. */
 export const validitySchema = spanSchema({ maxMs: 3_650 * UNIT_MS.d, example: '"12h" or "90d"' });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
-import { durationSchema, nameSchema, prioritySchema } from './common.ts';
+import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
@@ -85,6 +85,8 @@ export const dagDefinitionSchema = z.strictObject({
   schedule: scheduleSchema.nullable().default(null),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
+  /** A run that ended failed is opened again by the server, and what failed is cleared. */
+  retryRun: z.strictObject({ maxTimes: z.int().min(1).max(100), delay: retryRunDelaySchema.default(0) }).optional(),
   ...closingDagFields,
   ...breakerFields,
   /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */

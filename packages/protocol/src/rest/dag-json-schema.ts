@@ -200,6 +200,12 @@ const WORDS: Readonly<Record<string, Words>> = {
     description:
       'When a task has failed: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (go on without it). continue unless told.',
   },
+  retryRun: {
+    description: 'A run that ended failed is opened again by the server, and what failed runs again.',
+    examples: [{ maxTimes: 2, delay: '5m' }],
+  },
+  'retryRun.maxTimes': { description: 'So many times; not counted are those by hand.' },
+  'retryRun.delay': { description: 'After so long; at once unless told.', examples: ['5m'] },
   priority: { description: 'Of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Runs at a time; further ones wait.' },
   maxActiveTasks: { description: 'Tasks at a time, over all runs of the dag.' },

@@ -75,6 +75,7 @@ export interface DagSpecShape {
   readonly bundle?: string;
   readonly on?: { readonly event: string };
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
+  readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
   readonly compensate?: true;
   readonly paramFacts?: readonly Path[];
   readonly breaker?: BreakerShape | null;
@@ -197,6 +198,9 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
       ? {}
       : { onFailure: definition.onFailure }),
     ...breakerSpec(definition),
+    ...(definition.retryRun === undefined
+      ? {}
+      : { retryRun: { maxTimes: definition.retryRun.maxTimes, delayMs: definition.retryRun.delay } }),
     ...(definition.compensate === true ? { compensate: true as const } : {}),
     ...params,
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),

@@ -11,6 +11,7 @@ export * from './events.ts';
 export * from './find-input.ts';
 export * from './fleet.ts';
 export * from './groups.ts';
+export * from './hands.ts';
 export * from './letters.ts';
 export * from './logs.ts';
 export { EVENT_TASK } from './read-closing.ts';

@@ -1,7 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
-import { LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES } from '../words.ts';
+import { LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES, TASK_STATES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
@@ -39,21 +39,6 @@ export type SubmittedBatch = z.infer<typeof submittedBatchSchema>;
 export const runStateSchema = z.enum(RUN_STATES);
 export const runOutcomeSchema = z.enum(RUN_OUTCOMES);
 
-export const TASK_STATES = [
-  'blocked',
-  'ready',
-  'running',
-  'retrying',
-  'waiting',
-  'expanded',
-  'expanded',
-  'succeeded',
-  'failed',
-  'upstream_failed',
-  'skipped',
-  'removed',
-  'cancelled',
-] as const;
 export const taskStateSchema = z.enum(TASK_STATES);
 /** The class of an attempt that has ended. */
 export const attemptOutcomeSchema = z.enum([
@@ -105,6 +90,8 @@ export const taskRoleSchema = z.enum(TASK_ROLES);
 
 export const instanceCountsSchema = z.object({ total: z.int(), states: z.partialRecord(z.enum(TASK_STATES), z.int()) });
 export type InstanceCounts = z.infer<typeof instanceCountsSchema>;
+const byHandSchema = z.object({ at: instant, by: z.string() });
+const pauseSchema = z.object({ by: z.string(), since: instant, until: instant.nullable() });
 
 export const taskViewSchema = z.object({
   /** `load`; of one instance of a mapped task `load[3]`, and `part[2][5]` where a map is in a map. */
@@ -144,6 +131,14 @@ export const taskViewSchema = z.object({
   /** What the running attempt told last of how far it is; left out when it has told nothing, or does not run. */
   progress: progressViewSchema.optional(),
   attempts: z.array(attemptViewSchema),
+  /** Why it was skipped or could not run: its rule, its condition, a branch, a short circuit, or a person. */
+  reason: z.string().nullable(),
+  /** Nothing of it is claimed until somebody resumes it. */
+  paused: pauseSchema.nullable(),
+  /** Who had it run again, the last time. */
+  cleared: byHandSchema.nullable(),
+  /** Who said what has become of it, unless it has run since. */
+  marked: byHandSchema.nullable(),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;
 
@@ -163,6 +158,13 @@ export const runSummarySchema = z.object({
   /** The task that made it; null for a run that no other has made. */
   parent: z.object({ run: runIdSchema, task: z.string(), attempt: z.int() }).nullable(),
   actor: z.string(),
+  /** When it was opened again after it had ended, the last time, and by whom: `policy` is its dag's own `retryRun`. */
+  reopenedAt: instant.nullable(),
+  reopenedBy: z.string().nullable(),
+  /** How often that policy did. */
+  retries: z.int(),
+  /** Nothing new of it is claimed until somebody resumes it, or the time has come. */
+  paused: pauseSchema.nullable(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
@@ -186,8 +188,16 @@ export type ListRuns = z.infer<typeof listRunsSchema>;
 export const runPageSchema = z.object({ items: z.array(runSummarySchema), cursor: z.string().nullable() });
 export type RunPage = z.infer<typeof runPageSchema>;
 
-/** How a run is cancelled. `force`: its teardowns, undos and hooks are ended too. */
-export const cancelSchema = z.strictObject({ force: z.boolean().optional() });
+/** How a run is cancelled. `force`: its teardowns, undos and hooks are ended too, and attempts are not waited for. */
+export const cancelSchema = z.strictObject({
+  force: z.boolean().optional(),
+  graceMs: z
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .optional()
+    .describe('What running attempts are given to stop; 10 s unless told.'),
+});
 export type Cancel = z.infer<typeof cancelSchema>;
 
 /** The answer to a cancel: the outcome is fixed, what still runs is being ended (I42). */

@@ -18,6 +18,7 @@ import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.
 import { eventRoutes } from './events.ts';
 import { fleetRoutes } from './fleet.ts';
 import { authenticate, type Doors, HostGuard, isStillValid } from './guards.ts';
+import { handRoutes } from './hands.ts';
 import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
 import { letterRoutes } from './letters.ts';
@@ -26,6 +27,7 @@ import { logRoutes } from './logs.ts';
 import { metricsRoutes } from './metrics.ts';
 import { operationOf } from './operations/index.ts';
 import { pageRoutes } from './pages/index.ts';
+import { rerunRoutes } from './rerun.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -137,6 +139,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   submitRoutes(app, parts);
   runRoutes(app, parts);
   taskRoutes(app, parts);
+  handRoutes(app, parts);
+  rerunRoutes(app, parts);
   logRoutes(app, parts);
   letterRoutes(app, parts);
   breakerRoutes(app, parts);

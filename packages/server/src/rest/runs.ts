@@ -43,10 +43,10 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   app.post('/v1/runs/:id/cancel', async (request: RunRequest) => {
     const { tenantId, actor } = callerOf(request);
     const id = idOf(request);
-    const { force = false } = parseOr(cancelSchema, request.body ?? {}, 'BAD_REQUEST');
+    const { force = false, graceMs } = parseOr(cancelSchema, request.body ?? {}, 'BAD_REQUEST');
     return once<Cancelled>(request, parts, {
       target: id,
-      ...(force ? { body: { force } } : {}),
+      ...(force || graceMs !== undefined ? { body: { force, graceMs } } : {}),
       make: async () => {
         const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
         if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
@@ -55,6 +55,7 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
           tenantId,
           runId: found.runId,
           ...(force ? { force } : {}),
+          ...(graceMs === undefined ? {} : { graceMs }),
           actor,
         } as const;
         const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
@@ -138,7 +139,7 @@ function phaseOf(state: string | undefined): 'open' | 'closing' | 'ended' | unde
   return state === 'closing' || state === 'ended' ? state : undefined;
 }
 
-function cursorOf(text: string | undefined): RunId | null {
+export function cursorOf(text: string | undefined): RunId | null {
   if (text === undefined) return null;
   const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw badRequest('cursor', 'is not one that a page has given');

@@ -63,16 +63,17 @@ export interface OneRun {
   readonly cause: 'api' | 'event';
   /** The dead letter that it is made of. */
   readonly replays?: LetterRef;
+  readonly priority?: Priority;
 }
 
 /** One run of a dag whose place is known. */
 export function submitTo(
   request: FastifyRequest,
   parts: RestParts,
-  { params, key, ...run }: OneRun,
+  { params, key, priority, ...run }: OneRun,
   about: ErrorDetails = {},
 ) {
-  const items: Item[] = [{ params, priority: null }];
+  const items: Item[] = [{ params, priority: priority ?? null }];
   const named = key === null ? null : { key, bodyHash: bodyHashOf(items) };
   return sendTo(request, parts, { ...run, items, key: named }, about);
 }

@@ -41,7 +41,16 @@ export function runSummary(run: RunView): RunSummary {
     endedAt: iso(run.endedAt),
     parent: run.parent === null ? null : { run: run.parent.uid, task: run.parent.task, attempt: run.parent.attemptNo },
     actor: run.createdBy,
+    reopenedAt: iso(run.reopenedAt),
+    reopenedBy: run.reopenedBy,
+    retries: run.retries,
+    paused: pauseAnswer(run, null),
   };
+}
+
+function pauseAnswer({ pauses }: RunView, taskNo: number | null): RunSummary['paused'] {
+  const pause = pauses.find((one) => one.taskNo === taskNo);
+  return pause === undefined ? null : { by: pause.by, since: surely(pause.at), until: iso(pause.until) };
 }
 
 /** The states of a run's tasks, by number. */
@@ -85,8 +94,12 @@ export function runAnswer(
     const child = childOf(row);
     const error = read.faultOf(no);
     const heldBy = heldByOf(run, state, row);
-    if (row === undefined)
-      return { ...UNCLAIMED, ...place, role, state, heldBy, error, ...outputAnswer(output), child, attempts };
+    const paused = pauseAnswer(run, no);
+    const reason = read.reasonOf(no) ?? (row?.hasAttempt === false && row.state !== 'cleared' ? row.error : null);
+    if (row === undefined) {
+      const shown = { ...UNCLAIMED, ...place, role, state, heldBy, paused, reason, error };
+      return { ...shown, ...outputAnswer(output), child, attempts };
+    }
     return {
       ...place,
       role,
@@ -107,12 +120,20 @@ export function runAnswer(
       ...outputAnswer(state === 'succeeded' ? output : undefined),
       child,
       attempts,
+      paused,
+      reason,
+      cleared: byHand(row.clearedAt, row.clearedBy),
+      marked: row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
     };
   });
   const closingFailed = run.spec.tasks.flatMap((task, no) =>
     roleOf(task) !== 'task' && read.stateOf(no) === 'failed' ? [task.name] : [],
   );
   return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed };
+}
+
+function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {
+  return at === null ? null : { at: surely(at), by: by ?? '' };
 }
 
 function outputAnswer(text: string | undefined): Pick<TaskAnswer, 'output' | 'outputBytes'> {
@@ -132,6 +153,8 @@ const UNCLAIMED = {
   code: null,
   fingerprint: null,
   deadLetter: null,
+  cleared: null,
+  marked: null,
 } as const;
 
 /** A breaker that is open, or lets go more each second. A task whose backoff is not over waits for that first. */

@@ -9,6 +9,7 @@ const EVERY_MS = 5_000;
 export function replay(scene: Scene): Checker {
   const { world, ledger } = scene;
   const replayed = new State(world.settings);
+  replayed.isReplay = true;
   const touched = new Set<ShardNo>();
   let nextAt = EVERY_MS;
 

@@ -102,6 +102,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         strikes: 0,
         setAside: false,
         claimed: false,
+        graceMs: null,
         retries: 0,
         pauses: [],
       } as const;
@@ -237,7 +238,11 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':
-      return setRun(tables, change, { phase: 'closing', outcome: change.outcome });
+      return setRun(tables, change, {
+        phase: 'closing',
+        outcome: change.outcome,
+        ...(change.graceMs === undefined ? {} : { graceMs: change.graceMs }),
+      });
     case 'RunForced':
       require(tables.runs.get(change.runId)?.phase === 'closing', 'a run that is forced to its end is closing', change);
       return setRun(tables, change, { isForced: true });

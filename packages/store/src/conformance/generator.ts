@@ -211,7 +211,9 @@ export class Generator {
       const kind = this.#random() < 0.5 ? 'RunSlow' : 'RunTimedOut';
       this.#emit({ kind, runId, notes: `{"slowAt":${this.#now}}`, at: this.#tick() });
     }
-    if (run.phase === 'open') this.#emit({ kind: 'RunClosing', runId, outcome, actor: ACTOR, at: this.#tick() });
+    const grace = this.#random() < 0.3 ? { graceMs: 60_000 } : {};
+    if (run.phase === 'open')
+      this.#emit({ kind: 'RunClosing', runId, outcome, ...grace, actor: ACTOR, at: this.#tick() });
     if (this.#random() < 0.3 && !run.isForced) this.#emit({ kind: 'RunForced', runId, actor: ACTOR, at: this.#tick() });
     if (this.#random() < 0.4) return;
     for (const { taskNo } of run.tasks.filter(({ state }) => state === 'running'))

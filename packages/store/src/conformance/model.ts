@@ -159,6 +159,7 @@ export class Model {
       setAside: false,
       tasks: [],
       claimed: false,
+      graceMs: null,
       retries: 0,
       pauses: [],
     } as const;
@@ -346,6 +347,7 @@ export class Model {
         return;
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome });
+        if (change.graceMs !== undefined) this.run(change.runId).graceMs = change.graceMs;
         return;
       case 'RunEnded':
         Object.assign(this.run(change.runId), { phase: 'ended', outcome: change.outcome });

@@ -38,7 +38,8 @@ export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, a
     json_object_agg(r.run_id, r.parent) filter (where r.parent is not null)::text,
     json_object_agg(r.run_id, r.pauses) filter (where r.pauses is not null)::text,
     array_agg(coalesce(r.admitted_at, -1))::text,
-    json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text`;
+    json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text,
+    json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -136,6 +137,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const pauses = parseFacts(row[11]);
   const admittedAts = parseIntegers(row[12]);
   const notes = parseFacts(row[13]);
+  const graces = parseFacts(row[14]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -156,6 +158,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       facts: facts?.[id] ?? null,
       ...parentOf(parents?.[id]),
       createdAt: at(createdAts, i) as Instant,
+      graceMs: graces?.[id] === undefined ? null : Number(graces[id]),
       retries: mark >> 10,
       pauses: readPauses(pauses?.[id]),
       ...timingOf(at(admittedAts, i), notes?.[id]),

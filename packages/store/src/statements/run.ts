@@ -51,7 +51,7 @@ const insertWholeRuns = leafStatement(
   'insert_whole_runs',
   (leaf) => `
   insert into run_${leaf} (${CREATED_NAMES}, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside,
-    strike_reason, struck_at)
+    strike_reason, struck_at, grace_ms)
   ${rowsOf(
     ...CREATED_COLUMNS,
     'phase smallint',
@@ -63,6 +63,7 @@ const insertWholeRuns = leafStatement(
     'set_aside boolean',
     'strike_reason text',
     'struck_at bigint',
+    'grace_ms integer',
   )}`,
 );
 
@@ -79,6 +80,7 @@ export function insertChangedRuns(leaf: Leaf, runs: readonly Created[]): Call {
     plainArray(runs.map((run) => run.struck?.setAside ?? false)),
     textArray(runs.map((run) => run.struck?.reason ?? null)),
     nullableArray(runs.map((run) => run.struck?.at ?? null)),
+    nullableArray(runs.map((run) => run.closing?.graceMs ?? null)),
   );
 }
 
@@ -115,7 +117,8 @@ const changeRuns = leafStatement(
         closing_at = coalesce(u.closing_at, r.closing_at), closing_actor = coalesce(u.closing_actor, r.closing_actor),
         ended_at = coalesce(u.ended_at, r.ended_at),
         strikes = coalesce(u.strikes, r.strikes), set_aside = coalesce(u.set_aside, r.set_aside),
-        strike_reason = coalesce(u.strike_reason, r.strike_reason), struck_at = coalesce(u.struck_at, r.struck_at)
+        strike_reason = coalesce(u.strike_reason, r.strike_reason), struck_at = coalesce(u.struck_at, r.struck_at),
+        grace_ms = coalesce(u.grace_ms, r.grace_ms)
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',
@@ -129,10 +132,11 @@ const changeRuns = leafStatement(
         'set_aside boolean',
         'strike_reason text',
         'struck_at bigint',
+        'grace_ms integer',
       )}) u
      where r.shard = u.shard and r.run_id = u.run_id
     returning 1)
-  select expect_rows('change_runs', count(*), $13::integer) from hit`,
+  select expect_rows('change_runs', count(*), $14::integer) from hit`,
 );
 
 export function changeKnownRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
@@ -149,6 +153,7 @@ export function changeKnownRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
     nullableArray(runs.map((run) => run.struck?.setAside ?? null)),
     textArray(runs.map((run) => run.struck?.reason ?? null)),
     nullableArray(runs.map((run) => run.struck?.at ?? null)),
+    nullableArray(runs.map((run) => run.closing?.graceMs ?? null)),
     runs.length,
   );
 }

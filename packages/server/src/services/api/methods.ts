@@ -116,6 +116,19 @@ const LETTER_METHODS: Readonly<Record<string, ApiMethod>> = {
   },
 };
 
+/** Of lists those with something in them, of marks those that are set. */
+const chosen = (message: Message, ...fields: string[]) =>
+  Object.fromEntries(
+    fields.flatMap((field) => ((message[field] as unknown[]).length > 0 ? [[field, message[field]]] : [])),
+  );
+const flags = (message: Message, ...fields: string[]) =>
+  Object.fromEntries(fields.flatMap((field) => (message[field] === true ? [[field, true]] : [])));
+const touched = ({ run, tasks, ...rest }: RestAnswer): object => ({
+  ...rest,
+  runId: run,
+  tasks: ((tasks ?? []) as readonly RestAnswer[]).map((task) => ({ ...task, stopped: task.stopped ?? 0 })),
+});
+
 export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   RegisterDag: { ask: deploy, answer: (body) => body },
   UpdateDag: {
@@ -175,7 +188,10 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     ask: (message) => ({
       method: 'POST',
       path: `${runPath(message)}/cancel`,
-      body: JSON.stringify(message.force === true ? { force: true } : {}),
+      body: JSON.stringify({
+        ...flags(message, 'force'),
+        ...(Number(message.graceMs ?? 0) > 0 && { graceMs: Number(message.graceMs) }),
+      }),
       ...keyed(message),
     }),
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
@@ -193,6 +209,54 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     answer: (_body, message) => ({ runId: message.runId, task: message.task }),
   },
   ...LETTER_METHODS,
+  ClearTasks: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/clear`,
+      body: JSON.stringify({
+        ...chosen(message, 'tasks', 'states'),
+        ...flags(message, 'upstream', 'force', 'dryRun'),
+        downstream: message.only !== true,
+      }),
+      ...keyed(message),
+    }),
+    answer: touched,
+  },
+  MarkTasks: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/mark`,
+      body: JSON.stringify({
+        tasks: message.tasks,
+        as: text(message, 'as'),
+        output: json(message, 'outputJson'),
+        reason: text(message, 'reason') || undefined,
+        ...flags(message, 'force', 'dryRun'),
+      }),
+      ...keyed(message),
+    }),
+    answer: touched,
+  },
+  SetPaused: {
+    ask: (message) => {
+      const verb = message.paused === true ? 'pause' : 'resume';
+      const task = text(message, 'task') === '' ? '' : `/tasks/${part(message, 'task')}`;
+      return { method: 'POST', path: `${runPath(message)}${task}/${verb}`, ...keyed(message) };
+    },
+    answer: ({ run, task, paused }) => ({ runId: run, task: task ?? '', paused }),
+  },
+  Rerun: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/rerun`,
+      body: JSON.stringify({
+        version: message.latest === true ? 'latest' : 'same',
+        params: json(message, 'paramsJson'),
+      }),
+      ...keyed(message),
+    }),
+    answer: ({ id, rerunOf, version }) => ({ runId: id, rerunOf, version }),
+  },
   SignalEvent: {
     ask: (message) => ({
       method: 'POST',

@@ -1,0 +1,25 @@
+/** `signalbox runs rerun`. */
+import { type ClientFlags, connect } from '../connection.ts';
+import { followToEnd } from '../follow/follow-to-end.ts';
+import { print, printJson } from '../output.ts';
+import { next } from '../program-name.ts';
+import { resolveRun } from '../run-id.ts';
+
+export interface RerunFlags extends ClientFlags {
+  readonly latest?: boolean;
+  readonly params?: unknown;
+  readonly wait?: boolean;
+  readonly timeout?: number;
+}
+
+export async function rerun(given: string, flags: RerunFlags): Promise<void> {
+  const client = await connect(flags);
+  const answer = await client.rerun(await resolveRun(client, given), {
+    version: flags.latest ? 'latest' : 'same',
+    ...(flags.params !== undefined && { params: flags.params }),
+  });
+  if (flags.wait) return followToEnd(client, answer.id, flags);
+  if (flags.json) return printJson(answer);
+  print(`run ${answer.id} of version ${answer.version}`);
+  print(`follow it with: ${next(`runs watch ${answer.id}`)}`);
+}

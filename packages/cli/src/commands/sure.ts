@@ -1,0 +1,16 @@
+/** Asks a person before much is touched. Nobody to ask, and no --yes: it is not done. */
+import { createInterface } from 'node:readline/promises';
+import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
+
+export async function isSure(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new CliError('Nobody is there to be asked.', 'Add --yes to do it without a question.', EXIT.usage);
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await asking.question(question)).trim());
+  } finally {
+    asking.close();
+  }
+}

@@ -1,0 +1,106 @@
+/** What people do to runs and tasks by hand: clear, mark, pause, make again. */
+import { z } from 'zod';
+import { MAX_NAMED_TASKS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { jsonFault } from './common.ts';
+import { paramsSchema, runIdSchema, runOutcomeSchema, taskStateSchema } from './runs.ts';
+import { taskIdSchema } from './tasks.ts';
+
+/** What a person may say has become of a task; `cancelled` is asked for on its own. */
+export const TASK_MARKS = ['succeeded', 'failed', 'skipped'] as const;
+export const taskMarkSchema = z.enum(TASK_MARKS);
+export type TaskMark = z.infer<typeof taskMarkSchema>;
+
+const taskNames = z
+  .array(taskIdSchema)
+  .min(1, 'must name at least one task')
+  .max(MAX_NAMED_TASKS, `must name at most ${MAX_NAMED_TASKS} tasks`);
+const states = z.array(taskStateSchema).min(1).max(20);
+const force = z.boolean().optional().describe('Stop attempts that run.');
+const dryRun = z.boolean().optional().describe('Only tell what would be touched.');
+const reason = z.string().max(1_000).optional().describe('Why; shown with the task.');
+
+const selection = {
+  tasks: taskNames.optional().describe('By name; a mapped task stands for all its instances.'),
+  states: states.optional().describe('Of these, the ones in one of these states.'),
+  downstream: z.boolean().optional().describe('And what lies behind them; true unless told.'),
+  upstream: z.boolean().optional().describe('And what lies before them.'),
+  force,
+  dryRun,
+};
+
+const isChosen = ({ tasks, states }: { tasks?: unknown; states?: unknown }) =>
+  tasks !== undefined || states !== undefined;
+const CHOOSE = { path: ['tasks'], message: 'must be given, or states: what is to be cleared?' };
+
+export const clearSchema = z.strictObject(selection).refine(isChosen, CHOOSE);
+export type Clear = z.infer<typeof clearSchema>;
+
+/** Of the runs of a dag, newest first; a page of them at a time. */
+export const clearRunsSchema = z
+  .strictObject({
+    ...selection,
+    outcome: runOutcomeSchema.optional().describe('Only runs that ended so; failed unless told.'),
+    since: z.iso.datetime().optional().describe('Only runs that were created from here on.'),
+    until: z.iso.datetime().optional().describe('Only runs that were created before.'),
+    cursor: z.string().optional(),
+    limit: z.int().min(1).max(100).optional().describe('How many runs are looked at; 20 unless told.'),
+  })
+  .refine(isChosen, CHOOSE);
+export type ClearRuns = z.infer<typeof clearRunsSchema>;
+
+const output = z.unknown().superRefine((value, context) => {
+  const fault = value === undefined ? null : jsonFault(value, { bytes: MAX_OUTPUT_BYTES });
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+
+export const markSchema = z
+  .strictObject({ tasks: taskNames, as: taskMarkSchema, output: output.optional(), reason, force, dryRun })
+  .refine(({ as, output }) => output === undefined || as === 'succeeded', {
+    path: ['output'],
+    message: 'is for a task that is marked as succeeded',
+  });
+export type MarkTasks = z.infer<typeof markSchema>;
+
+export const cancelTaskSchema = z.strictObject({ reason, dryRun });
+export type CancelTask = z.infer<typeof cancelTaskSchema>;
+
+export const touchedTaskSchema = z.object({
+  task: z.string(),
+  before: taskStateSchema,
+  after: taskStateSchema,
+  /** `decided`: by what has become of those before it. */
+  how: z.enum(['cleared', 'marked', 'cancelled', 'decided']),
+  /** Number of the attempt that was stopped for it. */
+  stopped: z.int().nullable(),
+});
+export type TouchedTask = z.infer<typeof touchedTaskSchema>;
+
+/** What was done to the tasks of a run, or would be. Of very many the first thousand are named. */
+export const touchedSchema = z.object({
+  run: runIdSchema,
+  dryRun: z.boolean(),
+  /** The run had ended, and is open again. */
+  reopened: z.boolean(),
+  count: z.int(),
+  tasks: z.array(touchedTaskSchema),
+});
+export type Touched = z.infer<typeof touchedSchema>;
+
+/** A page of runs that were looked at, each with what was done to it or why not. */
+export const clearedRunsSchema = z.object({
+  items: z.array(z.object({ run: runIdSchema, count: z.int(), reopened: z.boolean(), refused: z.string().nullable() })),
+  cursor: z.string().nullable(),
+});
+export type ClearedRuns = z.infer<typeof clearedRunsSchema>;
+
+export const pausedSchema = z.object({ run: runIdSchema, task: z.string().nullable(), paused: z.boolean() });
+export type Paused = z.infer<typeof pausedSchema>;
+
+export const rerunSchema = z.strictObject({
+  version: z.enum(['same', 'latest']).optional().describe('Of the dag: as the run had it, or the newest.'),
+  params: paramsSchema.optional().describe('In place of those that the run had.'),
+});
+export type Rerun = z.infer<typeof rerunSchema>;
+
+export const rerunAnswerSchema = z.object({ id: runIdSchema, rerunOf: runIdSchema, version: z.int() });
+export type RerunAnswer = z.infer<typeof rerunAnswerSchema>;

@@ -1,0 +1,65 @@
+/** A run anew, as a run of its own: with the params and the version that it had, or with others. */
+import { createHash } from 'node:crypto';
+import { type Instant, makeRunUid, type SubmitRuns } from '@signalbox/engine';
+import { parseOr, type RerunAnswer, rerunSchema, SignalboxError } from '@signalbox/protocol';
+import type { FastifyInstance } from 'fastify';
+import { randomBits } from '../ports/clock.ts';
+import type { RestParts } from './app.ts';
+import { answerOf, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { once } from './once.ts';
+import { idOf, type RunRequest } from './runs.ts';
+import { submitTo } from './submit.ts';
+
+export function rerunRoutes(app: FastifyInstance, parts: RestParts): void {
+  app.post('/v1/runs/:id/rerun', async (request: RunRequest, reply) => {
+    const body = parseOr(rerunSchema, request.body ?? {}, 'BAD_REQUEST');
+    const id = idOf(request);
+    const answer = await once<RerunAnswer>(request, parts, {
+      target: id,
+      body,
+      make: (key) => rerun(request, parts, id, body, key),
+    });
+    return reply.code(201).send(answer);
+  });
+}
+
+async function rerun(
+  request: RunRequest,
+  parts: RestParts,
+  id: string,
+  { version = 'same', params: given }: ReturnType<typeof rerunSchema.parse>,
+  key: string | null,
+): Promise<RerunAnswer> {
+  const { tenantId, actor } = callerOf(request);
+  const run = await fromDatabase(() => parts.queries.getRun(tenantId, id), request.log);
+  if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+  const kept = run.hasParams
+    ? await fromDatabase(() => parts.queries.getPayload(tenantId, { uid: id, taskNo: null }), request.log)
+    : null;
+  const params = given === undefined ? kept : JSON.stringify(given);
+  // Of the run that is made again: the same key for another run is another request.
+  const stored = key === null ? null : `rerun:${createHash('sha256').update(`${id} ${key}`).digest('hex')}`;
+  const place = await fromDatabase(() => parts.dags.find(tenantId, run.dagName), request.log);
+  const dag = await fromDatabase(() => parts.queries.findDag(tenantId, run.dagName), request.log);
+  if (dag === null || place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: run.dagName });
+  if (version === 'latest' || run.versionNo === dag.versionNo) {
+    const one = { name: run.dagName, place, params, key: stored, cause: 'api', priority: run.priority } as const;
+    const { uid } = await submitTo(request, parts, one);
+    return { id: uid, rerunOf: id, version: dag.versionNo };
+  }
+  const command: SubmitRuns = {
+    kind: 'SubmitRuns',
+    shard: run.shard,
+    tenantId,
+    dagId: run.dagId,
+    uid: makeRunUid(run.shard, Date.now() as Instant, randomBits(48), randomBits(26)),
+    items: [{ params, priority: run.priority }],
+    key: stored === null ? null : { key: stored, bodyHash: `same ${params ?? ''}` },
+    mayRepeat: false,
+    versionNo: run.versionNo,
+    actor,
+  };
+  const { uid } = answerOf(await parts.main.command(command, parts.leftMs(request)), 'submitted', { dag: run.dagName });
+  return { id: uid, rerunOf: id, version: run.versionNo };
+}
