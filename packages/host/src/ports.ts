@@ -223,6 +223,8 @@ export interface ClaimProgress {
 export type Wish =
   | { readonly kind: 'checkpoint'; readonly value: string }
   | { readonly kind: 'assert' }
+  /** At least this long from now. */
+  | { readonly kind: 'extend'; readonly byMs: number }
   /** What can't be asked, and why. */
   | { readonly kind: 'faulty'; readonly reason: string };
 

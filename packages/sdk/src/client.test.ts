@@ -70,6 +70,8 @@ const runView = (state: RunView['state']): RunView => ({
   outcome: state === 'ended' ? 'succeeded' : null,
   priority: 'normal',
   parent: null,
+  slowAt: null,
+  reason: null,
   cause: 'api',
   window: null,
   createdAt: '2026-01-01T00:00:00.000Z',

@@ -128,6 +128,7 @@ export interface TaskNote {
   /** Of a task that expired: its newest attempt that began. */
   readonly expiredAfter: AttemptNo | null;
   readonly notes: string;
+  /** Of the first. */
   readonly at: Instant;
 }
 
@@ -425,7 +426,7 @@ function foldNotes(rows: FoldedRows, change: TaskQueued | TaskExpired | TaskSlow
   const before = rows.taskNotes.get(name);
   const isNew = before?.isNew ?? (change.kind === 'TaskQueued' && change.isNew);
   const expiredAfter = change.kind === 'TaskExpired' ? change.attemptNo : (before?.expiredAfter ?? null);
-  rows.taskNotes.set(name, { runId, taskNo, isNew, expiredAfter, notes, at });
+  rows.taskNotes.set(name, { runId, taskNo, isNew, expiredAfter, notes, at: before?.at ?? at });
 }
 
 function runOf(rows: FoldedRows, runId: RunId): RunFold {

@@ -17,7 +17,8 @@ export async function show(given: string, flags: ClientFlags): Promise<void> {
 export function showRun(run: RunView): void {
   const ended = run.endedAt === null ? '' : ` after ${spanBetween(run.createdAt, run.endedAt)}`;
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
-  print(`${coloured(run.outcome ?? run.state)}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
+  const why = run.reason === 'timeout' ? ' by its timeout' : run.slowAt === null ? '' : ' (slow)';
+  print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   showTasks(
     'task',

@@ -1,6 +1,7 @@
 /** What the times of tasks and runs have come to. */
 import { assert } from '../assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
+import { CLAIMED } from '../run/run-table.ts';
 import type { RunNotes } from '../run/run-timers.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -17,7 +18,11 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0, `${change.kind} is about a task of its run`);
   keepNotes(state, slot, change.notes);
-  if (change.kind === 'TaskQueued') return watchQueue(state, slot);
+  if (change.kind === 'TaskQueued') {
+    // Its row is asked for on load, as those of claimed tasks are.
+    state.runs.flags[run]! |= CLAIMED;
+    return watchQueue(state, slot);
+  }
   if (change.kind === 'TaskExpired') return expire(state, slot);
   assert(state.tasks.fence[slot] === change.fence, `${change.kind} is about the running attempt (I21)`);
   if (change.kind === 'TaskSlow') return;

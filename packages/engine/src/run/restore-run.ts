@@ -50,7 +50,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     (stored.admitted ? ADMITTED : 0) |
     (stored.isForced ? FORCED : 0) |
     (stored.hasParams ? HAS_PARAMS : 0) |
-    (stored.tasks.some(({ fence }) => fence > 0) ? CLAIMED : 0) |
+    (stored.tasks.length > 0 ? CLAIMED : 0) |
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);

@@ -21,7 +21,7 @@ export interface TaskNotes {
   /** When the newest attempt was found to be slow. */
   readonly slowAt?: Instant | undefined;
   /** It failed without an attempt that ended so: it waited for too long, or all of it took too long. */
-  readonly expired?: 'queue' | 'total' | undefined;
+  readonly expired?: { readonly by: 'queue' | 'total'; readonly at: Instant } | undefined;
   /** Of a hook that runs for each retry of a task: which retry its attempts are about, counted from 0. */
   readonly firing?: number | undefined;
 }

@@ -47,7 +47,7 @@ function expire(recorder: Recorder, slot: number, reason: 'queue' | 'total'): vo
     taskNo: taskNoOf(state, slot),
     attemptNo: state.tasks.attemptNo[slot] as AttemptNo,
     reason,
-    notes: notesWith(notesOf(state, slot), { expired: reason }),
+    notes: notesWith(notesOf(state, slot), { expired: { by: reason, at: state.now } }),
     at: state.now,
   });
 }

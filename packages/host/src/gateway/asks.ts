@@ -2,7 +2,7 @@
  * What running attempts want of the owners of their tasks: brought there, and the answers back. A worker sends what was not
  * answered again, here or at another gateway; an owner tells by the numbers what it has done already.
  */
-import { type Command, shardOfRun } from '@signalbox/engine';
+import { type Answer, type Command, shardOfRun } from '@signalbox/engine';
 import type { AskAnswer, Tokens, WorkerAsk } from '../ports.ts';
 import type { Router } from '../router.ts';
 import type { Session } from './session.ts';
@@ -41,7 +41,7 @@ export class Asks {
     router.send(commandOf(session, ask, wish), ASK_DEADLINE_MS, (result) => {
       session.asking.delete(no);
       if (result.status !== 'answered' || !this.ports.isCurrent(session)) return;
-      answer(result.answer.ok ? OK : refused(result.answer.code, result.answer.detail));
+      answer(result.answer.ok ? granted(result.answer) : refused(result.answer.code, result.answer.detail));
     });
   }
 }
@@ -56,7 +56,17 @@ function commandOf(
       return { kind: 'SaveCheckpoint', claim, workerId, no, value: wish.value };
     case 'assert':
       return { kind: 'AssertOwned', claim, workerId };
+    case 'extend':
+      return { kind: 'ExtendAttempt', claim, workerId, byMs: wish.byMs };
   }
+}
+
+/** What stands for an attempt that nothing limits: some seven weeks. */
+const FAR_MS = 2 ** 32 - 1;
+
+function granted(answer: Extract<Answer, { ok: true }>): Omit<AskAnswer, 'no'> {
+  if (answer.kind !== 'extended') return OK;
+  return { ...OK, leftMs: Math.min(Math.floor(answer.leftMs ?? FAR_MS), FAR_MS) };
 }
 
 const OK: Omit<AskAnswer, 'no'> = { ok: true, code: '', detail: '', leftMs: 0 };

@@ -87,6 +87,10 @@ export const dagDefinitionSchema = z.strictObject({
   onFailure: z.enum(FAILURE_POLICIES).optional(),
   /** A run that ended failed is opened again by the server, and what failed is cleared. */
   retryRun: z.strictObject({ maxTimes: z.int().min(1).max(100), delay: retryRunDelaySchema.default(0) }).optional(),
+  /** How long a run may take, from when it became active; then it fails. */
+  timeout: durationSchema.optional(),
+  /** A run that takes longer is told of as slow, and goes on. */
+  softTimeout: durationSchema.optional(),
   ...closingDagFields,
   ...breakerFields,
   /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */

@@ -144,6 +144,21 @@ const WORDS: Readonly<Record<string, Words>> = {
     description: 'Attempts that may end so, by class, within maxAttempts.',
     examples: [{ timeout: 2 }],
   },
+  'tasks[].queueTimeout': {
+    description: 'How long it may be ready without a worker taking it; then it fails.',
+    examples: ['10m'],
+  },
+  'tasks[].stuckAfter': { description: 'How long one attempt may go without telling of progress.', examples: ['5m'] },
+  'tasks[].totalTimeout': {
+    description: 'For the whole task: all attempts and the waits between them.',
+    examples: ['6h'],
+  },
+  'tasks[].softTimeout': {
+    description: 'An attempt that takes longer is told of as slow, and goes on.',
+    examples: ['20m'],
+  },
+  timeout: { description: 'For a whole run, from when it became active; then it fails.', examples: ['12h'] },
+  softTimeout: { description: 'A run that takes longer is told of as slow, and goes on.', examples: ['8h'] },
   'tasks[].memory': { description: 'What one attempt may have of memory.', examples: ['512MiB'] },
   'tasks[].onResource': {
     description: 'What the next attempt gets after one ran out of memory.',
@@ -273,7 +288,7 @@ const SIDE_TASK = /^(tasks\[\]\.)?(undo|hooks\.\w+)\./;
 function describe(schema: Schema, path: string): void {
   const words = WORDS[path] ?? WORDS[path.replace(SIDE_TASK, 'tasks[].')];
   if (words !== undefined) Object.assign(schema, words);
-  if (path.endsWith('timeout')) {
+  if (/(?:[tT]imeout|stuckAfter)$/.test(path)) {
     const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');
     schema.anyOf = [{ type: 'integer', minimum: 1 }, SPAN, ...others];
   }

@@ -24,7 +24,7 @@ import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
 import { type RetryPolicyShape, retryPolicy } from './retries.ts';
-import { checkLimits, limitSpec, type TaskLimitsShape } from './task-limits.ts';
+import { checkLimits, checkTimes, limitSpec, type TaskLimitsShape } from './task-limits.ts';
 import type { ChildWork, WorkShape } from './work.ts';
 
 export interface TaskSpecShape extends TaskLimitsShape {
@@ -76,6 +76,8 @@ export interface DagSpecShape {
   readonly on?: { readonly event: string };
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
   readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
+  readonly timeoutMs?: number;
+  readonly softTimeoutMs?: number;
   readonly compensate?: true;
   readonly paramFacts?: readonly Path[];
   readonly breaker?: BreakerShape | null;
@@ -161,6 +163,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const params = readParamsSchema(definition, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
+  checkTimes(definition, '', problems);
   refuseIf(problems, dag);
 
   const cycle = findCycle(needs) ?? findCycle(groups.withSources(needs));
@@ -201,6 +204,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.retryRun === undefined
       ? {}
       : { retryRun: { maxTimes: definition.retryRun.maxTimes, delayMs: definition.retryRun.delay } }),
+    ...(definition.timeout === undefined ? {} : { timeoutMs: definition.timeout }),
+    ...(definition.softTimeout === undefined ? {} : { softTimeoutMs: definition.softTimeout }),
     ...(definition.compensate === true ? { compensate: true as const } : {}),
     ...params,
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),

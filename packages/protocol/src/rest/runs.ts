@@ -112,6 +112,8 @@ export const taskViewSchema = z.object({
   endedAt: instant.nullable(),
   /** When the next attempt may start, while it is `retrying`. */
   retryAt: instant.nullable(),
+  /** When its last attempt was told of as slow; null when it was not. */
+  slowAt: instant.nullable(),
   /** How the last attempt ended, and what the failure was in a word; null while it runs. */
   outcome: attemptOutcomeSchema.nullable(),
   code: z.string().nullable(),
@@ -155,6 +157,10 @@ export const runSummarySchema = z.object({
   window: instant.nullable(),
   createdAt: instant,
   endedAt: instant.nullable(),
+  /** When it was told of as slow; null when it was not. */
+  slowAt: instant.nullable(),
+  /** Why it was closed before its tasks had ended: `timeout` when its time was over. */
+  reason: z.enum(['timeout']).nullable(),
   /** The task that made it; null for a run that no other has made. */
   parent: z.object({ run: runIdSchema, task: z.string(), attempt: z.int() }).nullable(),
   actor: z.string(),

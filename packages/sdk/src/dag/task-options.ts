@@ -59,6 +59,14 @@ export interface CommonOptions {
   /** For one attempt. */
   readonly timeout?: Duration;
   readonly retries?: NonNullable<TaskDefinition['retries']>;
+  /** How long it may be ready without a worker taking it; then it fails. */
+  readonly queueTimeout?: Duration;
+  /** How long one attempt may go without telling of progress. */
+  readonly stuckAfter?: Duration;
+  /** For the whole task: all attempts and the waits between them, from the first on. */
+  readonly totalTimeout?: Duration;
+  /** An attempt that takes longer is told of as slow, and goes on. */
+  readonly softTimeout?: Duration;
   /** What one attempt may have of memory: bytes, or a size as it is spoken. */
   readonly memory?: Size;
   /** After an attempt ran out of memory the next one gets what it asked for, or `factor` times as much, up to `max`. */

@@ -151,6 +151,7 @@ function wishOf(ask: Ask): Wish {
   if (fault !== null) return { kind: 'faulty', reason: fault };
   if (ask.checkpoint !== '') return { kind: 'checkpoint', value: ask.checkpoint };
   if (ask.assertOwned) return { kind: 'assert' };
+  if (ask.extendMs > 0) return { kind: 'extend', byMs: ask.extendMs };
   return { kind: 'faulty', reason: 'This server does not know what is asked for.' };
 }
 

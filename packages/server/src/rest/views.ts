@@ -1,5 +1,14 @@
 /** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
-import { fingerprintText, type Instant, NOBODY, readTasks, type TaskNo, type TasksRead } from '@signalbox/engine';
+import {
+  fingerprintText,
+  type Instant,
+  NOBODY,
+  readTasks,
+  type TaskNo,
+  type TaskNotes,
+  type TaskSpec,
+  type TasksRead,
+} from '@signalbox/engine';
 import type {
   AttemptView as AttemptAnswer,
   RunView as RunAnswer,
@@ -39,6 +48,8 @@ export function runSummary(run: RunView): RunSummary {
     window: iso(run.firesAt),
     createdAt: surely(run.createdAt),
     endedAt: iso(run.endedAt),
+    slowAt: iso(run.notes.slowAt ?? null),
+    reason: run.notes.timedOutAt === undefined ? null : 'timeout',
     parent: run.parent === null ? null : { run: run.parent.uid, task: run.parent.task, attempt: run.parent.attemptNo },
     actor: run.createdBy,
     reopenedAt: iso(run.reopenedAt),
@@ -106,16 +117,13 @@ export function runAnswer(
       state,
       attempt: row.attemptNo,
       worker: workerOf(row),
-      claimedAt: iso(row.claimedAt),
+      claimedAt: row.attemptNo === 0 ? null : iso(row.claimedAt),
       startedAt: iso(row.startedAt),
-      endedAt: iso(row.endedAt),
       retryAt: state === 'retrying' ? iso(row.retryAt) : null,
-      outcome: row.outcome,
-      code: row.code,
       fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
       heldBy,
       deadLetter: run.letters.get(no) ?? null,
-      error: error ?? row.error,
+      ...endOf(row, task, error),
       // Of a task that was cleared, what it had returned is void (I36).
       ...outputAnswer(state === 'succeeded' ? output : undefined),
       child,
@@ -136,6 +144,25 @@ function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {
   return at === null ? null : { at: surely(at), by: by ?? '' };
 }
 
+/** How its last attempt ended; or that it failed without one, which is an end of its own. */
+function endOf(row: TaskRow, task: TaskSpec, fault: string | null): TaskEnd {
+  const notes = (JSON.parse(row.notes ?? '{}') ?? {}) as TaskNotes;
+  const slowAt = iso(notes.slowAt ?? null);
+  const { expired } = notes;
+  if (row.state !== 'expired' || expired === undefined) {
+    return { slowAt, endedAt: iso(row.endedAt), outcome: row.outcome, code: row.code, error: fault ?? row.error };
+  }
+  const [what, ms] =
+    expired.by === 'queue'
+      ? ['waited in its queue', task.queueTimeoutMs]
+      : ['took, over all attempts,', task.totalTimeoutMs];
+  const error = `The task ${what} for longer than the ${(ms ?? 0) / 1000} s that it may.`;
+  return { slowAt, endedAt: iso(expired.at), outcome: 'timeout', code: `timeout:${expired.by}`, error };
+}
+
+type TaskRow = RunDetails['tasks'][number];
+type TaskEnd = Pick<TaskAnswer, 'slowAt' | 'endedAt' | 'outcome' | 'code' | 'error'>;
+
 function outputAnswer(text: string | undefined): Pick<TaskAnswer, 'output' | 'outputBytes'> {
   const large = text === undefined ? null : readLargeOutput(text);
   if (large !== null) return { output: null, outputBytes: large.bytes };
@@ -149,6 +176,7 @@ const UNCLAIMED = {
   startedAt: null,
   endedAt: null,
   retryAt: null,
+  slowAt: null,
   outcome: null,
   code: null,
   fingerprint: null,

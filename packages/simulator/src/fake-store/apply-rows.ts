@@ -188,6 +188,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         return setTask(tables, runId, { ...task!, state: 'expired', attemptNo: change.attemptNo, notes });
       }
       if (change.kind !== 'TaskQueued') runningTask(tables, change);
+      else setRun(tables, change, { claimed: true });
       return setTask(tables, runId, { ...(task ?? unclaimedTask(change)), notes });
     }
     case 'RunSlow':

@@ -309,6 +309,7 @@ export class Model {
         return;
       case 'TaskQueued': {
         const { runId, taskNo, isNew, notes, at } = change;
+        this.run(runId).claimed = true;
         if (!isNew) return void (this.task(runId, taskNo).notes = notes);
         const none = {
           retryAt: null,

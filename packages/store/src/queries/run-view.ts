@@ -13,6 +13,7 @@ import {
   type ReturnReason,
   type RunCreated,
   type RunId,
+  type RunNotes,
   type RunOutcome,
   type RunPhase,
   type RunUid,
@@ -73,6 +74,8 @@ export interface RunView {
   readonly closingAt: Instant | null;
   readonly closedBy: string | null;
   readonly endedAt: Instant | null;
+  /** When it was found to be slow, and when its time was over. */
+  readonly notes: RunNotes;
   /** The call that made it. */
   readonly parent: ParentRef | null;
   /** When it was opened again after it had ended, the last time, and by whom. */
@@ -147,8 +150,9 @@ export interface RunDetails extends RunView {
 
 export const RUN_VIEW_COLUMNS = `r.run_id, r.uid, r.dag_id, d.name, r.version_no, r.priority, r.cause, r.phase, r.outcome,
     r.admitted, r.set_aside, r.strikes, r.strike_reason, r.has_params, r.fires_at, r.created_at, r.actor, r.admitted_at,
-    r.closing_at, r.closing_actor, r.ended_at, r.parent, r.reopened_at, r.reopened_by, coalesce(r.retries, 0), r.pauses::text`;
-const RUN_VIEW_COUNT = 26;
+    r.closing_at, r.closing_actor, r.ended_at, r.parent, r.reopened_at, r.reopened_by, coalesce(r.retries, 0), r.pauses::text,
+    r.notes`;
+const RUN_VIEW_COUNT = 27;
 
 /** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
 const selectRun = leafStatement(
@@ -432,7 +436,7 @@ export function parseRunView(row: Row): RunView {
   const [runId, uid, dagId, name, versionNo, priority, cause, phase, outcome, admitted, setAside, strikes, reason] =
     row;
   const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt, parent] = row.slice(13);
-  const [reopenedAt, reopenedBy, retries, pauses] = row.slice(22);
+  const [reopenedAt, reopenedBy, retries, pauses, notes] = row.slice(22);
   return {
     runId: Number(runId) as RunId,
     shard: shardOfRun(Number(runId) as RunId),
@@ -461,6 +465,7 @@ export function parseRunView(row: Row): RunView {
     reopenedBy: decodeNullableText(reopenedBy ?? null),
     retries: Number(retries),
     pauses: readPauses(JSON.parse(pauses ?? 'null')),
+    notes: (JSON.parse(notes ?? '{}') ?? {}) as RunNotes,
   };
 }
 

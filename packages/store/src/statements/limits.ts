@@ -8,6 +8,7 @@ import type { Leaf } from '../leaf.ts';
 import type { RunNote, TaskNote } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
+import { claimLiveRuns } from './marks.ts';
 import { keyColumns } from './run.ts';
 
 const CLEARED = taskStates.code('cleared');
@@ -17,8 +18,8 @@ const EXPIRED = taskStates.code('expired');
 const insertUnclaimed = leafStatement(
   'insert_unclaimed',
   (leaf) => `
-  insert into task_${leaf} (shard, run_id, task_no, notes, claimed_at, attempt_no, fence, worker_id, state, lost_count)
-  ${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'notes text', 'claimed_at bigint')}, 0, 0, '${NOBODY}', ${CLEARED}, 0`,
+  insert into task_${leaf} (shard, run_id, task_no, notes, claimed_at, state, attempt_no, fence, worker_id, lost_count)
+  ${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'notes text', 'claimed_at bigint', 'state smallint')}, 0, 0, '${NOBODY}', 0`,
 );
 
 const updateTaskNotes = leafStatement(
@@ -52,7 +53,12 @@ export function noteTasks(leaf: Leaf, notes: readonly TaskNote[]): Call[] {
     textArray(list.map((note) => note.notes)),
   ];
   const calls: Call[] = [];
-  if (made.length > 0) calls.push(call(insertUnclaimed(leaf), ...keys(made), plainArray(made.map(({ at }) => at))));
+  if (made.length > 0) {
+    const states = plainArray(made.map(({ expiredAfter }) => (expiredAfter === null ? CLEARED : EXPIRED)));
+    calls.push(call(insertUnclaimed(leaf), ...keys(made), plainArray(made.map(({ at }) => at)), states));
+    // A load asks for the tasks of no other run.
+    calls.push(call(claimLiveRuns, ...keyColumns(made)));
+  }
   if (known.length === 0) return calls;
   const expired = nullableArray(known.map(({ expiredAfter }) => expiredAfter));
   return [...calls, call(updateTaskNotes(leaf), ...keys(known), expired, known.length)];

@@ -45,7 +45,7 @@ const updateMarked = leafStatement(
   select expect_rows('mark_tasks', count(*), $11::integer) from hit`,
 );
 
-const claimLiveRuns = statement(
+export const claimLiveRuns = statement(
   'claim_live_runs',
   `
   update live_run l set claimed = true from (${rowsOf('shard smallint', 'run_id bigint')}) u
