@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { accepted, scenario, TENANT } from '../scenario.ts';
 import { CallLines } from '../testing/call-lines.ts';
 import { chain, dag, job, type TaskOptions, task } from '../testing/specs.ts';
+import { childUid } from './child-uid.ts';
 import { MAX_DEPTH } from './park-calls.ts';
 
 const call = (options: TaskOptions = {}) => task('call', [], { child: { dag: 'other', wait: true }, ...options });
@@ -266,6 +267,35 @@ describe('what ends a call ends its run (I42)', () => {
     box.advance('60s');
     lines.tell(word);
     expect(box.task('call', parent).state).toBe('succeeded');
+  });
+
+  test('but one that it does not wait for has begun, and goes its own way', () => {
+    const { box, lines, parent } = calling({ child: { dag: 'other', wait: false } });
+    const [begin] = lines.take();
+    if (begin?.kind !== 'SendCall') throw new Error('There was no call.');
+    // It has arrived, and that it has was lost.
+    const { claim, version, claimedAt, priority, runUid, depth } = begin;
+    const parentRef = { ...claim, uid: runUid, task: 'call', depth, waits: false };
+    const to = { shard: box.shard, tenantId: version.dag.tenantId, dagId: lines.dags['other']!, priority };
+    const uid = childUid(box.shard, claim, claimedAt);
+    box.feed({ kind: 'BeginChild', ...to, uid, parent: parentRef, params: null });
+    box.cancel(parent);
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    box.report(box.claim('job'), 'succeeded');
+    expect(box.run(lines.children()[0])).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('a child that is being set aside is told of as such, before that is stored', () => {
+    const { box, lines } = calling();
+    lines.deliver();
+    box.advance('21s');
+    const asked = lines.take().find(({ kind }) => kind === 'SendCall');
+    if (asked?.kind !== 'SendCall') throw new Error('Nobody asked.');
+    box.hold().strike(lines.children()[0], true);
+    lines.call(asked);
+    box.settle();
+    expect(lines.take()).toMatchObject([{ kind: 'TellParent', end: 'set_aside' }]);
   });
 
   test('a child that was set aside fails the task: nothing else will end it (I57)', () => {
