@@ -167,7 +167,7 @@ export interface Client {
   waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
   listTasks(
     run: string,
-    filter?: PageOptions & { readonly state?: TaskView['state'] },
+    filter?: PageOptions & { readonly state?: TaskView['state']; readonly group?: string },
     options?: CallOptions,
   ): Promise<TaskPage>;
   getTask(run: string, task: string, options?: CallOptions): Promise<TaskView>;

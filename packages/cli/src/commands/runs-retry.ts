@@ -3,6 +3,7 @@ import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { followToEnd } from '../follow/follow-to-end.ts';
+import { tasksOf } from '../instances.ts';
 import { coloured, plain, print, printJson } from '../output.ts';
 import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
@@ -26,8 +27,12 @@ export async function retry(given: string, task: string | undefined, flags: Retr
 }
 
 async function failedTasks(client: Client, run: string): Promise<string[]> {
-  const { items } = await client.listTasks(run, { state: 'failed' });
-  if (items.length > 0) return items.map(({ name }) => name);
+  const names: string[] = [];
+  // A mapped task is tried again by its instances.
+  for await (const { name, instances } of tasksOf(client, run, { state: 'failed' })) {
+    if (instances === null || instances.states.failed === undefined) names.push(name);
+  }
+  if (names.length > 0) return names;
   throw new CliError(
     `No task of run ${run} has failed.`,
     `See what became of them: ${next(`runs show ${run}`)}`,

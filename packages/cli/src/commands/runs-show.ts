@@ -1,20 +1,37 @@
 /** `signalbox runs show`. */
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
+import { countsText, failedInstances, tasksOf } from '../instances.ts';
 import { coloured, colours, plain, print, printJson, short, spanBetween, table } from '../output.ts';
 import { resolveRun } from '../run-id.ts';
 
 const TASKS_SHOWN = 100;
+const INSTANCES_SHOWN = 20;
 const NAMES_SHOWN = 10;
 
-export async function show(given: string, flags: ClientFlags): Promise<void> {
-  const client = await connect(flags);
-  const run = await client.getRun(await resolveRun(client, given));
-  if (flags.json) printJson(run);
-  else showRun(run);
+export interface ShowFlags extends ClientFlags {
+  readonly all?: boolean;
 }
 
-export function showRun(run: RunView): void {
+export async function show(given: string, flags: ShowFlags): Promise<void> {
+  const client = await connect(flags);
+  const run = await client.getRun(await resolveRun(client, given));
+  if (flags.all) {
+    const tasks: TaskView[] = [];
+    for await (const task of tasksOf(client, run.id)) tasks.push(task);
+    return flags.json ? printJson({ ...run, tasks }) : showRun({ ...run, tasks }, tasks.length);
+  }
+  if (flags.json) return printJson(run);
+  showRun(run);
+  const hasFailed = run.tasks.some(({ instances }) => (instances?.states.failed ?? 0) > 0);
+  if (!hasFailed) return;
+  print('');
+  const failed = await failedInstances(client, run.id, INSTANCES_SHOWN);
+  showTasks('failed instance', failed, INSTANCES_SHOWN);
+  if (failed.length === INSTANCES_SHOWN) print(colours.dim('… there may be more; --all shows all instances'));
+}
+
+export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   const ended = run.endedAt === null ? '' : ` after ${spanBetween(run.createdAt, run.endedAt)}`;
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
   const why = run.reason === 'timeout' ? ' by its timeout' : run.slowAt === null ? '' : ' (slow)';
@@ -23,24 +40,25 @@ export function showRun(run: RunView): void {
   showTasks(
     'task',
     run.tasks.filter(({ role }) => role === 'task'),
+    most,
   );
   // Apart from the others: they do not decide the run.
   const closing = run.tasks.filter(({ role, state }) => role !== 'task' && state !== 'skipped');
   if (closing.length > 0) {
     print('');
-    showTasks('closing', closing);
+    showTasks('closing', closing, most);
   }
   if (run.closingFailed.length === 0) return;
   const names = run.closingFailed.slice(0, NAMES_SHOWN).map(plain).join(', ');
   print(colours.red(`✖ not closed cleanly: ${names}${run.closingFailed.length > NAMES_SHOWN ? ' …' : ''} failed`));
 }
 
-function showTasks(what: string, tasks: readonly TaskView[]): void {
+function showTasks(what: string, tasks: readonly TaskView[], most: number): void {
   const rows = tasks
-    .slice(0, TASKS_SHOWN)
+    .slice(0, most)
     .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
   print(table([what, 'state', 'attempts', 'took', 'came to'], rows));
-  const more = tasks.length - TASKS_SHOWN;
+  const more = tasks.length - most;
   if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
 
@@ -57,6 +75,7 @@ function tookOf({ startedAt, endedAt }: TaskView): string {
 }
 
 function told(task: TaskView): string {
+  if (task.instances !== null && task.error === null) return countsText(task);
   // The first line says what; the rest, where, is in --json.
   if (task.error !== null) {
     const [line = ''] = task.error.split('\n', 1);

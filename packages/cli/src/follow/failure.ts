@@ -1,6 +1,7 @@
 /** After a run that did not succeed: which task, why, what it wrote last, and what to type next. */
 import type { Client, LogLine, RunView, TaskView } from '@signalbox/sdk';
 import { show } from '../commands/logs.ts';
+import { failedInstances } from '../instances.ts';
 import { colours, plain, print } from '../output.ts';
 import { next } from '../program-name.ts';
 import { lastLines } from './last-lines.ts';
@@ -8,10 +9,11 @@ import { readableError, readableLine } from './readable.ts';
 
 const TASKS_SHOWN = 3;
 const LINES_SHOWN = 20;
+const INSTANCES_ASKED = 20;
 const ERROR_LINES = 12;
 
 export async function explainFailure(client: Client, run: RunView): Promise<void> {
-  const all = run.tasks.filter(({ state }) => state === 'failed');
+  const all = await failedTasks(client, run);
   // What closes the run does not decide it: it is told of only where nothing else failed, such as a hook before a task.
   const ordinary = all.filter(({ role }) => role === 'task');
   const failed = ordinary.length > 0 ? ordinary : all;
@@ -24,6 +26,14 @@ export async function explainFailure(client: Client, run: RunView): Promise<void
   if (failed.length > TASKS_SHOWN) print(`\n… and ${failed.length - TASKS_SHOWN} more tasks failed`);
   print('');
   for (const [command, does] of nextSteps(run, failed)) print(`${colours.dim(does)}  ${colours.cyan(next(command))}`);
+}
+
+/** Of a mapped task its instances, unless the map itself failed. */
+async function failedTasks(client: Client, run: RunView): Promise<TaskView[]> {
+  const hasFailed = ({ instances }: TaskView) => (instances?.states.failed ?? 0) > 0;
+  const failed = run.tasks.filter((task) => task.state === 'failed' && !hasFailed(task));
+  if (!run.tasks.some(hasFailed)) return failed;
+  return [...failed, ...(await failedInstances(client, run.id, INSTANCES_ASKED).catch(() => []))];
 }
 
 /** `in attempt 3 (timeout, timeout:attempt)`; a task may fail without one. */

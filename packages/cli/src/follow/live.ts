@@ -1,5 +1,6 @@
 /** A run on a terminal: a block of lines that is drawn over, no higher than the screen, however many tasks there are. */
 import type { RunView, TaskView } from '@signalbox/sdk';
+import { countsText } from '../instances.ts';
 import { coloured, colours, short, spanText, visible } from '../output.ts';
 
 export interface Screen {
@@ -31,6 +32,7 @@ const SIGNS: Readonly<Partial<Record<TaskView['state'], string>>> = {
   running: '▶',
   retrying: '↻',
   waiting: '…',
+  expanded: '▶',
   cancelled: '■',
   upstream_failed: '✖',
   skipped: '⊘',
@@ -118,7 +120,8 @@ function lineOf(task: TaskView, width: number, now: number): string {
       : ` ${spanText((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt))}`;
   const why = task.error === null ? '' : ` ${colours.dim(short(task.error.split('\n', 1)[0] ?? ''))}`;
   const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run}` : '';
-  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${attempt}${called}${span}${why}`;
+  const counts = task.instances === null ? '' : ` ${countsText(task)}`;
+  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${counts}${attempt}${called}${span}${why}`;
 }
 
 /** A line that wraps would be two to go up over. */

@@ -1,5 +1,6 @@
 /** A run where lines can't be drawn over: one line per change of a task. */
 import type { RunView, TaskView } from '@signalbox/sdk';
+import { countsText } from '../instances.ts';
 import { coloured, short, spanBetween } from '../output.ts';
 
 export class PlainView {
@@ -14,7 +15,7 @@ export class PlainView {
   show(run: RunView): void {
     if (this.#state === '') this.#print(`run ${run.id} of ${run.dag}, version ${run.version}`);
     for (const task of run.tasks) {
-      const now = `${task.state} ${task.attempt} ${task.child?.run ?? ''}`;
+      const now = `${task.state} ${task.attempt} ${task.child?.run ?? ''} ${task.instances?.states.failed ?? 0}`;
       const before = this.#seen.get(task.name);
       this.#seen.set(task.name, now);
       // What was never anything but waiting for its turn is no news.
@@ -31,5 +32,6 @@ function lineOf(task: TaskView): string {
     task.startedAt === null || task.endedAt === null ? '' : ` after ${spanBetween(task.startedAt, task.endedAt)}`;
   const why = task.error === null ? '' : `: ${short(task.error.split('\n', 1)[0] ?? '')}`;
   const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run} of ${task.child.dag}` : '';
-  return `  ${short(task.name)} ${coloured(task.state)}${attempt}${called}${took}${why}`;
+  const counts = task.instances === null ? '' : ` ${countsText(task)}`;
+  return `  ${short(task.name)} ${coloured(task.state)}${counts}${attempt}${called}${took}${why}`;
 }

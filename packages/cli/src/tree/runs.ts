@@ -2,9 +2,9 @@ import { PRIORITIES, RUN_OUTCOMES, RUN_STATES } from '@signalbox/protocol/words'
 import type { CancelFlags } from '../commands/runs-cancel.ts';
 import type { ListFlags } from '../commands/runs-list.ts';
 import type { RetryFlags } from '../commands/runs-retry.ts';
+import type { ShowFlags } from '../commands/runs-show.ts';
 import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
-import type { ClientFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, json, oneOf, pageFlags, span } from '../define.ts';
 
 const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
@@ -68,11 +68,12 @@ export const runCommands = [
     ],
     run: async (_, flags) => (await import('../commands/runs-list.ts')).list(flags),
   }),
-  define<ClientFlags>({
+  define<ShowFlags>({
     name: 'runs show',
     summary: 'a run with its tasks',
+    details: 'A mapped task is one line, with counts; below are instances of it that failed.',
     arguments: [run],
-    flags: clientFlags,
+    flags: [{ flags: '--all', what: 'every instance of mapped tasks as well' }, ...clientFlags],
     examples: [
       ['signalbox runs show last', 'tasks, attempts, what they came to'],
       ['signalbox runs show last --json', 'everything, outputs and errors whole'],
