@@ -44,6 +44,8 @@ export function apply(state: State, change: Change): void {
     case 'MapUnfolded':
     case 'MapRemoved':
       return applyMapChange(state, change);
+    case 'CallbackDue':
+      return; // Nothing here depends on it: it is for whoever makes the calls.
     case 'LetterWritten':
     case 'LetterClosed':
       return applyLetter(state, change);

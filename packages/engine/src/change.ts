@@ -442,6 +442,18 @@ export interface RunForced {
   readonly at: Instant;
 }
 
+/** Somebody wants to be told that the run has ended: goes with `RunEnded` (I61). Called by whoever finds it stored. */
+export interface CallbackDue {
+  readonly kind: 'CallbackDue';
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly url: string;
+  readonly outcome: RunOutcome;
+  readonly at: Instant;
+}
+
 export interface RunEnded {
   readonly kind: 'RunEnded';
   readonly runId: RunId;
@@ -506,6 +518,7 @@ export type Change =
   | RunClosing
   | RunForced
   | RunEnded
+  | CallbackDue
   | RunStruck
   | WorkerSilenced
   | WorkerHeardAgain;

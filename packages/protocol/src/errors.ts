@@ -75,6 +75,14 @@ export const ERRORS = {
     message: 'There is no task {task} in this run.',
     remedy: 'Ask for the run to see its tasks: it keeps the version of the dag that it started with.',
   },
+  CALLBACK_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'The run {run} has made no calls.',
+    remedy:
+      'Calls are made when a run of a dag with a callbackUrl has ended; they are forgotten a week after they were answered.',
+  },
   BUNDLE_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

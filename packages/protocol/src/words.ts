@@ -22,6 +22,9 @@ export const HOOK_EVENTS = [
 export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost'] as const;
 export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
 
+/** Of a call that tells somebody that a run has ended. */
+export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [

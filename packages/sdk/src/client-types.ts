@@ -4,6 +4,9 @@ import type {
   BreakerPage,
   BreakerReset,
   BundleStored,
+  CallbackPage,
+  CallbackSecret,
+  CallbacksRepeated,
   Cancelled,
   CancelTask,
   Clear,
@@ -243,6 +246,15 @@ export interface Client {
   /** It takes nothing new, finishes what it has and leaves. */
   drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
   listNodes(options?: CallOptions): Promise<NodePage>;
+
+  /** Calls that tell others that runs have ended, newest first. */
+  listCallbacks(
+    filter?: { readonly state?: 'waiting' | 'done' | 'given_up'; readonly limit?: number; readonly cursor?: string },
+    options?: CallOptions,
+  ): Promise<CallbackPage>;
+  /** What receivers check their signature with. */
+  getCallbackSecret(options?: CallOptions): Promise<CallbackSecret>;
+  repeatCallbacks(run: string, options?: ChangeOptions): Promise<CallbacksRepeated>;
 
   listTokens(options?: CallOptions): Promise<TokenPage>;
   /** The answer holds the token: it is shown this once. */

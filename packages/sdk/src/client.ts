@@ -122,6 +122,11 @@ export function createClient(options: ClientOptions): Client {
     drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
     listNodes: (call) => get((s) => s.nodePageSchema, '/v1/nodes', call),
 
+    listCallbacks: (filter = {}, call) =>
+      get((s) => s.callbackPageSchema, `/v1/callbacks${query({ ...filter })}`, call),
+    getCallbackSecret: (call) => get((s) => s.callbackSecretSchema, '/v1/callbacks/secret', call),
+    repeatCallbacks: (run, call) => post((s) => s.callbacksRepeatedSchema, `${runPath(run)}/callbacks`, {}, call),
+
     listTokens: (call) => get((s) => s.tokenPageSchema, '/v1/tokens', call),
     createToken: (token, call) => post((s) => s.createdTokenSchema, '/v1/tokens', token, call),
     revokeToken: (name, call) => post((s) => s.tokenRevokedSchema, `/v1/tokens/${part(name)}/revoke`, {}, call),

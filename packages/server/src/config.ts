@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseAllow } from '@signalbox/protocol/outbound';
 import type { Rate } from './auth/rate.ts';
 
 export interface BindAddress {
@@ -37,6 +38,8 @@ export interface ServerConfig {
   readonly advertiseServices: string | null;
   /** Names beside the bound one under which HTTP is served. */
   readonly allowedHosts: readonly string[];
+  /** Addresses beside the public ones that are called when runs have ended: names, addresses, ranges. */
+  readonly callbackAllow: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
@@ -79,6 +82,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     services: address(variables, 'SIGNALBOX_SERVICES', '127.0.0.1:4502'),
     advertiseServices: advertised(variables, 'SIGNALBOX_ADVERTISE_SERVICES'),
     allowedHosts: list(variables.SIGNALBOX_ALLOWED_HOSTS),
+    callbackAllow: allowed(variables),
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
@@ -136,6 +140,16 @@ export function parseAddress(text: string): BindAddress | null {
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   return host === undefined || port > 65_535 ? null : { host, port };
+}
+
+function allowed({ SIGNALBOX_CALLBACK_ALLOW: text }: Variables): readonly string[] {
+  const entries = list(text);
+  try {
+    parseAllow(entries);
+  } catch (error) {
+    throw new ConfigError(`SIGNALBOX_CALLBACK_ALLOW: ${(error as Error).message}.`);
+  }
+  return entries;
 }
 
 function databaseUrl({ DATABASE_URL: url }: Variables): string | null {

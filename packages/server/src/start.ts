@@ -147,6 +147,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       services: config.services,
       advertised: { advertise: config.advertise, advertiseServices: config.advertiseServices },
       allowedHosts: config.allowedHosts,
+      callbackAllow: config.callbackAllow,
       tls,
       logLevel,
       retention: upkeep.retention,

@@ -20,7 +20,7 @@ const CLOSE_WITHIN_MS = 10_000;
 
 type UpkeepStore = Pick<
   PostgresStore,
-  'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests' | 'expiringLetters' | 'dropClosedLetters'
+  'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests' | 'dropOldCallbacks' | 'expiringLetters' | 'dropClosedLetters'
 >;
 
 export interface LetterUpkeep {
@@ -63,6 +63,7 @@ export class Upkeep {
     await this.#store.dropOldRequests();
     const closedBefore = (Date.now() - this.#letters.days * DAY_MS) as Instant;
     while (!this.#isStopped && (await this.#store.dropClosedLetters(closedBefore)));
+    await this.#store.dropOldCallbacks();
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 

@@ -8,6 +8,7 @@ import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from 
 import { type Call, call, statement } from './statement.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/by-hand.ts';
+import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
 import { writeJournal } from './statements/journal.ts';
@@ -92,6 +93,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
   for (const [leaf, maps] of byLeaf(rows.maps.values(), ofRun)) calls.push(...changeMaps(leaf, maps));
   if (rows.letters.length > 0) calls.push(writeLetters(rows.letters));
+  if (rows.callbacks.length > 0) calls.push(writeCallbacks(rows.callbacks));
   const used = rows.cleared.filter(({ from }) => from === 'failed');
   if (rows.closedLetters.length + used.length > 0) calls.push(closeLetterRows(rows.closedLetters, used));
   if (rows.breakers.size > 0) calls.push(...changeBreakers([...rows.breakers.values()]));

@@ -9,6 +9,7 @@ export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 export type { ApiToken, Cluster, FoundToken, ListedToken, NewApiToken } from './queries/access.ts';
 export type { NewBundle, StoredBundle } from './queries/bundles.ts';
+export type { CallbackEnd, CallbackRow, CallbackState } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.ts';

@@ -532,6 +532,26 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
     },
     read: (from) => ({ runId: from.run(), outcome: runOutcomes.word(from.uint()), at: from.instant() }),
   },
+  CallbackDue: {
+    write(to, c) {
+      to.run(c.runId);
+      to.text(c.uid);
+      to.uint(c.tenantId);
+      to.uint(c.dagId);
+      to.text(c.url);
+      to.uint(runOutcomes.code(c.outcome));
+      to.instant(c.at);
+    },
+    read: (from) => ({
+      runId: from.run(),
+      uid: from.text() as RunUid,
+      tenantId: from.uint() as TenantId,
+      dagId: from.uint() as DagId,
+      url: from.text(),
+      outcome: runOutcomes.word(from.uint()),
+      at: from.instant(),
+    }),
+  },
   RunStruck: {
     write(to, c) {
       to.run(c.runId);
@@ -602,6 +622,7 @@ const KINDS: readonly Kind[] = [
   'AttemptExtended',
   'RunSlow',
   'RunTimedOut',
+  'CallbackDue',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

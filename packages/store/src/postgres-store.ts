@@ -10,6 +10,7 @@ import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, NodeAddresses, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
+import { dropOldCallbacks } from './queries/callbacks.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
@@ -105,6 +106,7 @@ export class PostgresStore implements Store {
   dropOldRequests = () => dropOldRequests(this.database);
   expiringLetters = (expiry: LetterExpiry) => expiringLetters(this.database, expiry);
   dropClosedLetters = (closedBefore: Instant) => dropClosedLetters(this.database, closedBefore);
+  dropOldCallbacks = () => dropOldCallbacks(this.database);
 
   async close(): Promise<void> {
     await this.database.close();

@@ -2,7 +2,7 @@
  * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
  * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
  */
-import type { Instant, RunId, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { Instant, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';
@@ -17,6 +17,15 @@ import {
   revokeToken,
 } from './queries/access.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
+import {
+  type CallbackEnd,
+  type CallbackRow,
+  type ListCallbacks,
+  listCallbacks,
+  repeatCallbacks,
+  settleCallback,
+  takeCallbacks,
+} from './queries/callbacks.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
 import {
   type Cut,
@@ -83,6 +92,11 @@ export class Queries {
   createToken = (token: NewApiToken) => createToken(this.#database, token);
   revokeToken = (tenantId: TenantId, name: string) => revokeToken(this.#database, tenantId, name);
   listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
+  takeCallbacks = (options: { readonly leaseMs: number; readonly limit: number }) =>
+    takeCallbacks(this.#database, options);
+  settleCallback = (key: CallbackRow['key'], end: CallbackEnd) => settleCallback(this.#database, key, end);
+  listCallbacks = (tenantId: TenantId, options: ListCallbacks) => listCallbacks(this.#database, tenantId, options);
+  repeatCallbacks = (tenantId: TenantId, run: RunUid) => repeatCallbacks(this.#database, tenantId, run);
   findTokenByName = (tenantId: TenantId, name: string) => findTokenByName(this.#database, tenantId, name);
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   takeLoginCode = (sha256: Buffer) => takeLoginCode(this.#database, sha256);

@@ -13,6 +13,7 @@ import type {
   AttemptExtended,
   AttemptNo,
   BreakerSet,
+  CallbackDue,
   Change,
   CheckpointSaved,
   ClaimReturned,
@@ -153,6 +154,7 @@ export interface FoldedRows {
   /** The last failure of each task, by run and number: written beside the row, so that what succeeds pays nothing for it. */
   readonly failures: Map<string, AttemptEnded>;
   readonly letters: LetterWritten[];
+  readonly callbacks: CallbackDue[];
   readonly closedLetters: LetterClosed[];
   /** The last of each, by dag and fingerprint. */
   readonly breakers: Map<string, BreakerSet>;
@@ -242,6 +244,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     cleared: [],
     failures: new Map(),
     letters: [],
+    callbacks: [],
     closedLetters: [],
     breakers: new Map(),
     marked: [],
@@ -349,6 +352,9 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'MapUnfolded':
     case 'MapRemoved':
       return foldMap(rows, change);
+    case 'CallbackDue':
+      rows.callbacks.push(change);
+      return;
     case 'LetterWritten':
       rows.letters.push(change);
       return;

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
+import { type AllowEntry, parseAllow } from '@signalbox/protocol/outbound';
 import type { Handler, Log } from '@signalbox/sdk';
-import { type AllowEntry, parseAllow } from './executors/http/address-policy.ts';
 import { parseGateway } from './gateways.ts';
 import { jsonLog } from './log.ts';
 import { Secrets } from './secrets.ts';

@@ -18,6 +18,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'events', summary: 'what happens, as it happens; and send events that start runs' },
   { name: 'dead-letters', summary: 'what failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'what holds tasks back while something is broken' },
+  { name: 'callbacks', summary: 'calls that tell others that runs have ended' },
   { name: 'workers', summary: 'who runs the tasks' },
   { name: 'tokens', summary: 'credentials: make, list, revoke' },
 ];

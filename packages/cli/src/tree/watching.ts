@@ -1,11 +1,45 @@
 /** Logs and events. */
-import { EVENT_KINDS } from '@signalbox/protocol/words';
+import { CALLBACK_STATES, EVENT_KINDS } from '@signalbox/protocol/words';
+import type { CallbacksFlags } from '../commands/callbacks.ts';
 import type { EventsFlags } from '../commands/events.ts';
 import type { SendFlags } from '../commands/events-send.ts';
 import type { LogsFlags } from '../commands/logs.ts';
-import { clientFlags, define, json, wholeNumber } from '../define.ts';
+import type { ClientFlags } from '../connection.ts';
+import { clientFlags, define, json, oneOf, wholeNumber } from '../define.ts';
 
 export const watchingCommands = [
+  define<CallbacksFlags>({
+    name: 'callbacks list',
+    summary: 'calls that were made, or wait, because runs have ended',
+    isDefault: true,
+    flags: [
+      {
+        flags: '--state <state>',
+        what: 'waiting, done or given_up',
+        completes: CALLBACK_STATES,
+        read: oneOf(CALLBACK_STATES),
+      },
+      { flags: '--limit <count>', what: 'how many at most', usual: 50, read: wholeNumber },
+      ...clientFlags,
+    ],
+    examples: [['signalbox callbacks --state given_up', 'receivers that never answered']],
+    run: async (_, flags) => (await import('../commands/callbacks.ts')).listCallbacks(flags),
+  }),
+  define<ClientFlags>({
+    name: 'callbacks repeat',
+    summary: 'make the calls of an ended run once more',
+    arguments: [{ name: 'run', what: 'its id' }],
+    flags: clientFlags,
+    examples: [['signalbox callbacks repeat 01938b5a-1c5e-7000-8000-000000000000', 'after the receiver was mended']],
+    run: async ([run = ''], flags) => (await import('../commands/callbacks.ts')).repeatCallbacks(run, flags),
+  }),
+  define<ClientFlags>({
+    name: 'callbacks secret',
+    summary: 'what receivers check the signature of calls with',
+    flags: clientFlags,
+    examples: [['signalbox callbacks secret', 'give it to the receiver']],
+    run: async (_, flags) => (await import('../commands/callbacks.ts')).showSecret(flags),
+  }),
   define<LogsFlags>({
     name: 'logs',
     summary: 'what tasks have written',

@@ -207,6 +207,8 @@ export interface DagSpec {
   readonly maxMapSize?: number;
   /** What the params must be. Checked at the edge: here it only counts for which version that was done. */
   readonly paramsSchema?: object | boolean;
+  /** Is called when a run has ended. */
+  readonly callbackUrl?: string;
   /** JSON text: the params of a scheduled run. */
   readonly defaultParams?: string;
 }

@@ -63,8 +63,14 @@ export function finishRun(recorder: Recorder, run: number): void {
     runs.closingLeft[run] === 0 &&
     runs.running[run] === 0
   ) {
-    recorder.record({ kind: 'RunEnded', runId, outcome: RUN_OUTCOMES[runs.outcome[run]! - 1]!, at: now });
-    if (!retryRunByPolicy(recorder, run)) tellParent(recorder, run);
+    const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
+    recorder.record({ kind: 'RunEnded', runId, outcome, at: now });
+    if (retryRunByPolicy(recorder, run)) return; // It has not ended for those who wait for it.
+    tellParent(recorder, run);
+    const { dag, spec } = runs.versionOf(run);
+    if (spec.callbackUrl === undefined) return;
+    const [uid, tenantId, dagId, url] = [runs.uidOf(run), dag.tenantId, dag.id, spec.callbackUrl];
+    recorder.record({ kind: 'CallbackDue', runId, uid, tenantId, dagId, url, outcome, at: now });
   }
 }
 

@@ -166,6 +166,8 @@ export class MemoryStore {
         this.schedules.set(change.dagId, { ...known, decidedUntil });
         return;
       }
+      case 'CallbackDue':
+        return;
       case 'LetterWritten': {
         const { runId, taskNo, attemptNo, tenantId, reason } = change;
         if (this.letters.has(letterName(change))) throw new Error(`The letter ${letterName(change)} is written twice.`);

@@ -64,6 +64,18 @@ const limit = z.int().min(1).max(1_000_000).nullable().default(null);
 
 const eventName = nameSchema;
 
+const callbackUrlSchema = z
+  .string()
+  .max(2_000)
+  .refine(
+    (text) => /^https?:\/\/[^\s/]+/i.test(text) && URL.canParse(text),
+    'must be an address such as https://example.com/done',
+  )
+  .refine(
+    (text) => !URL.canParse(text) || new URL(text).username === '',
+    'must have no name and password in it: calls are signed',
+  );
+
 export const dagDefinitionSchema = z.strictObject({
   name: nameSchema,
   description: z.string().max(2_000).optional(),
@@ -93,6 +105,8 @@ export const dagDefinitionSchema = z.strictObject({
   softTimeout: durationSchema.optional(),
   ...closingDagFields,
   ...breakerFields,
+  /** Called when a run has ended: a signed POST, repeated until it is answered. */
+  callbackUrl: callbackUrlSchema.optional(),
   /** JSON Schema of the params, which are checked when a run is submitted; see `params/schema.ts` for its words. */
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())], 'must be a JSON Schema').optional(),
 });

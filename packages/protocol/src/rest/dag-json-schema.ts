@@ -42,6 +42,10 @@ const WORDS: Readonly<Record<string, Words>> = {
     examples: [{ event: 'order.paid' }],
   },
   'on.event': { description: 'Name of the event.', examples: ['order.paid'] },
+  callbackUrl: {
+    description: 'Is called when a run has ended: a signed POST, repeated until it is answered.',
+    examples: ['https://example.com/done'],
+  },
   params: {
     description: 'JSON Schema of the params: checked when a run is submitted; defaults are filled in.',
     examples: [{ type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] }],

@@ -84,6 +84,7 @@ export interface DagSpecShape {
   readonly maxDeadLetters?: number;
   readonly paramsSchema?: ParamsSchema;
   readonly defaultParams?: string;
+  readonly callbackUrl?: string;
   readonly groups?: readonly GroupSpecShape[];
   readonly maxMapSize?: number;
 }
@@ -208,6 +209,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.softTimeout === undefined ? {} : { softTimeoutMs: definition.softTimeout }),
     ...(definition.compensate === true ? { compensate: true as const } : {}),
     ...params,
+    ...(definition.callbackUrl === undefined ? {} : { callbackUrl: definition.callbackUrl }),
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),
     ...(groups.specs.length === 0 ? {} : { groups: groups.specs }),
     ...(definition.maxMapSize === undefined ? {} : { maxMapSize: definition.maxMapSize }),

@@ -1,5 +1,6 @@
 export * from './access.ts';
 export * from './bundles.ts';
+export * from './callbacks.ts';
 export * from './class-map.ts';
 export type { HookEvent, HookField } from './closing.ts';
 export * from './common.ts';

@@ -1,6 +1,8 @@
 /** The edge's thread: HTTP and services on one side, the main thread on the other, and a small pool of its own for questions (D12). */
 import { parentPort, workerData } from 'node:worker_threads';
+import { AddressPolicy, parseAllow } from '@signalbox/protocol/outbound';
 import { openQueries } from '@signalbox/store';
+import { CallbackCaller } from '../callbacks/caller.ts';
 import { peerCredentials } from '../grpc/door.ts';
 import { makeLogger, tellWith } from '../log.ts';
 import { LogReader } from '../logs/log-reader.ts';
@@ -16,6 +18,7 @@ const CONNECT_MS = 2_000;
 const STATEMENT_MS = 4_000;
 const CONNECTIONS = 4;
 const UPKEEP_MS = 3_600_000;
+const SERVER = { name: 'server', remedy: 'Start the server with SIGNALBOX_CALLBACK_ALLOW=<host> to allow it.' };
 
 if (parentPort === null) throw new Error('This file is the entry of a thread.');
 const port = parentPort;
@@ -28,6 +31,7 @@ const {
   bind,
   services,
   allowedHosts,
+  callbackAllow,
   tls,
   logLevel,
   retention,
@@ -64,6 +68,13 @@ async function serve(): Promise<void> {
     listNodes: () => queries.listDataNodes(),
   });
   closers.push(async () => nodes.close());
+  const calls = new CallbackCaller({
+    queries,
+    clusterKey: cluster.tokenKey,
+    policy: new AddressPolicy(parseAllow(callbackAllow), SERVER),
+    tell,
+  });
+  closers.push(() => calls.stop());
   const reader = new LogReader({ logs, nodes, queries });
   const app = await buildApp({ queries, main, logs: reader, logger, bind, allowedHosts, tls, retention, rate });
   port.on('message', (message: ToEdge) => {
@@ -88,6 +99,7 @@ async function serve(): Promise<void> {
   await app.listen({ host: bind.host, port: bind.port });
   const address = app.server.address();
   const http = typeof address === 'object' && address !== null ? address.port : bind.port;
+  calls.start();
   say({ kind: 'listening', ports: { http, services: door.port } });
 }
 

@@ -126,6 +126,8 @@ export function describe(change: Change): Told | null {
       return ofTask('task.slow', change, { attempt: change.attemptNo });
     case 'AttemptExtended':
       return ofTask('attempt.extended', change, { attempt: change.attemptNo, deadlineAt: iso(change.deadlineAt) });
+    case 'CallbackDue':
+      return null; // Told by the end of its run.
     case 'RunSlow':
       return ofRun('run.slow', change, {});
     case 'RunTimedOut':

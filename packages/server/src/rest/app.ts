@@ -12,6 +12,7 @@ import type { LogReader } from '../logs/log-reader.ts';
 import { readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
+import { callbackRoutes } from './callbacks.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
@@ -147,6 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   scheduleRoutes(app, parts);
   eventRoutes(app, parts);
   fleetRoutes(app, parts);
+  callbackRoutes(app, parts);
   tokenRoutes(app, parts);
   loginRoutes(app, parts);
   retentionRoutes(app, parts);

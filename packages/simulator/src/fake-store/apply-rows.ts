@@ -252,6 +252,8 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return tables.liveOf(shardOfRun(change.runId)).delete(change.runId);
     case 'RunStruck':
       return setRun(tables, change, { strikes: change.strikes, setAside: change.setAside });
+    case 'CallbackDue':
+      return;
     case 'LetterWritten': {
       const { runId, taskNo, attemptNo, tenantId } = change;
       require(!tables.letters.has(letterName(change)), 'unique (run, task, attempt number) of letters', change);

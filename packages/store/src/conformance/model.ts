@@ -106,6 +106,8 @@ export class Model {
         this.keys.push(key);
         return;
       }
+      case 'CallbackDue':
+        return;
       case 'LetterWritten': {
         const { runId, taskNo, attemptNo, tenantId } = change;
         this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });

@@ -1,4 +1,6 @@
 /** All that a worker can run beside its own handlers, and what they share. */
+
+import { AddressPolicy } from '@signalbox/protocol/outbound';
 import type { Bundles } from '../bundles/bundles.ts';
 import type { LogShipper } from '../logs/log-shipper.ts';
 import type { WorkerConfig } from '../options.ts';
@@ -7,12 +9,16 @@ import type { WorkKind } from '../work.ts';
 import type { ChildHome } from './child-home.ts';
 import { cleanEnvironment } from './environment.ts';
 import { FunctionExecutor } from './function-executor.ts';
-import { AddressPolicy } from './http/address-policy.ts';
 import { HttpExecutor } from './http/http-executor.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import type { Execution, Executor, Job } from './port.ts';
 import { ProcessExecutor } from './process-executor.ts';
 import { Reaper } from './reaper.ts';
+
+const WORKER = {
+  name: 'worker',
+  remedy: 'Start the worker with --http-allow <host> (SIGNALBOX_HTTP_ALLOW) to allow it.',
+};
 
 export class Executors {
   readonly #reaper: Reaper;
@@ -25,7 +31,7 @@ export class Executors {
     this.#byKind = {
       function: new FunctionExecutor(bundles, home, config.slots),
       process: new ProcessExecutor(home),
-      http: new HttpExecutor(new AddressPolicy(config.httpAllow)),
+      http: new HttpExecutor(new AddressPolicy(config.httpAllow, WORKER)),
     };
   }
 

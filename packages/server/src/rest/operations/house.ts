@@ -1,6 +1,10 @@
 import {
+  callbackPageSchema,
+  callbackSecretSchema,
+  callbacksRepeatedSchema,
   createdTokenSchema,
   healthSchema,
+  listCallbacksSchema,
   loginLinkSchema,
   newLoginLinkSchema,
   newTokenSchema,
@@ -18,6 +22,42 @@ import { ADMINS, EVERY_ROLE, OPERATORS, type Operation, READERS } from './operat
 const code = z.string().describe('What the link carries; it works once.');
 
 export const houseOperations: readonly Operation[] = [
+  {
+    id: 'listCallbacks',
+    method: 'GET',
+    path: '/v1/callbacks',
+    group: 'runs',
+    summary: 'Calls that were made, or are to be made, because runs have ended; newest first.',
+    action: 'list calls',
+    roles: READERS,
+    query: listCallbacksSchema,
+    status: 200,
+    answer: callbackPageSchema,
+  },
+  {
+    id: 'getCallbackSecret',
+    method: 'GET',
+    path: '/v1/callbacks/secret',
+    group: 'access',
+    summary: 'The secret that signs the calls of ended runs: receivers check with it.',
+    action: 'see the secret of calls',
+    roles: ADMINS,
+    status: 200,
+    answer: callbackSecretSchema,
+  },
+  {
+    id: 'repeatCallbacks',
+    method: 'POST',
+    path: '/v1/runs/:id/callbacks',
+    group: 'runs',
+    summary: 'Makes the calls of an ended run once more.',
+    action: 'repeat calls',
+    roles: OPERATORS,
+    params: { id: z.string().describe('Id of the run.') },
+    status: 200,
+    answer: callbacksRepeatedSchema,
+    errors: ['CALLBACK_NOT_FOUND'],
+  },
   {
     id: 'listWorkers',
     method: 'GET',

@@ -1,11 +1,16 @@
 /** `http:` — a call, and what it answered as the output. */
 import { classIn, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import {
+  type AddressPolicy,
+  AddressRefused,
+  exchange,
+  type HttpAnswer,
+  type HttpRequest,
+} from '@signalbox/protocol/outbound';
 import { errorCode, PermanentError, retryAfterOf } from '@signalbox/sdk';
 import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
 import type { Execution, Executor, Job } from '../port.ts';
-import { type AddressPolicy, AddressRefused } from './address-policy.ts';
-import { exchange, type HttpAnswer, type HttpRequest } from './exchange.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AddressPolicy, parseAllow, plainAddress } from './address-policy.ts';
 
-const none = new AddressPolicy([]);
+const none = new AddressPolicy([], { name: 'worker', remedy: '' });
 
 test.each([
   ['127.0.0.1', false],
@@ -45,7 +45,7 @@ test.each([
   ['intra.example', 'other.example', '10.0.0.1', false],
   ['127.0.0.0/8', 'x', '::ffff:127.0.0.1', true],
 ])('with %s allowed, %s at %s may be called: %s', (entry, host, address, allowed) => {
-  expect(new AddressPolicy(parseAllow([entry])).allows(host, address)).toBe(allowed);
+  expect(new AddressPolicy(parseAllow([entry]), { name: 'worker', remedy: '' }).allows(host, address)).toBe(allowed);
 });
 
 test.each(['http://x', '10.0.0.0/33', '10.0.0/8', 'a/b/c', '', '10.0.0.0/8/8'])('%j can’t be allowed', (entry) => {

@@ -1,6 +1,6 @@
 /**
- * Which addresses a task may call (I70). Calls come from inside of the network that the worker is in: without a policy a
- * definition could reach what only trusts its neighbours. Public addresses are allowed; all others only when the worker
+ * Which addresses may be called for somebody (I70). Calls come from inside of the network that a worker or a server is in: without
+ * a policy a definition could reach what only trusts its neighbours. Public addresses are allowed; all others only when it
  * was started with them.
  */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
@@ -30,6 +30,12 @@ const PUBLIC_V6 = '2000::/3';
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 export class AddressRefused extends Error {}
+
+/** Who makes the calls, for the sentence about one that is refused; `<host>` stands for the host. */
+export interface Caller {
+  readonly name: string;
+  readonly remedy: string;
+}
 
 export interface AllowEntry {
   readonly host: string | null;
@@ -82,7 +88,10 @@ export class AddressPolicy {
   readonly #hosts: ReadonlySet<string>;
   readonly #ranges: BlockList;
 
-  constructor(allow: readonly AllowEntry[]) {
+  readonly #caller: Caller;
+
+  constructor(allow: readonly AllowEntry[], caller: Caller) {
+    this.#caller = caller;
     this.#hosts = new Set(allow.flatMap(({ host }) => (host === null ? [] : [host])));
     this.#ranges = listOf(allow.flatMap(({ range }) => (range === null ? [] : [range])));
   }
@@ -101,7 +110,7 @@ export class AddressPolicy {
     const host = url.hostname;
     const address = plainAddress(host);
     if (isIP(address) === 0) return;
-    if (!this.allows(host, address)) throw refused(host, [address]);
+    if (!this.allows(host, address)) throw refused(this.#caller, host, [address]);
     const authority = /^[a-z]+:[\\/]*([^\\/?#]*)/i.exec(written.trim())?.[1] ?? '';
     const writtenHost = authority.replace(/^.*@/, '').replace(/:\d*$/, '').toLowerCase();
     if (isIP(host) === 4 && writtenHost !== host && !this.#ranges.check(address, 'ipv4')) {
@@ -122,6 +131,7 @@ export class AddressPolicy {
       if (first === undefined) {
         return done(
           refused(
+            this.#caller,
             host,
             found.map(({ address }) => address),
           ),
@@ -134,9 +144,9 @@ export class AddressPolicy {
   };
 }
 
-function refused(host: string, addresses: readonly string[]): AddressRefused {
+function refused({ name, remedy }: Caller, host: string, addresses: readonly string[]): AddressRefused {
   const which = addresses.includes(host) ? host : `${host} (${addresses.slice(0, 3).join(', ')})`;
   return new AddressRefused(
-    `The worker may not call ${which}: it is no public address. Start the worker with --http-allow ${host} (SIGNALBOX_HTTP_ALLOW) to allow it.`,
+    `The ${name} may not call ${which}: it is no public address. ${remedy.replace('<host>', host)}`,
   );
 }

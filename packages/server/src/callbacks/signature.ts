@@ -1,0 +1,18 @@
+/**
+ * What proves to a receiver that a call is ours and whole: HMAC-SHA256 over the instant and the body, by a secret that follows from
+ * the cluster's key and the tenant, and is stored nowhere else (I67).
+ */
+import { createHmac } from 'node:crypto';
+import { derivedSecret } from '../auth/session.ts';
+
+export const SIGNATURE_HEADER = 'signalbox-signature';
+
+export function callbackSecret(clusterKey: Buffer, tenantId: number): string {
+  return derivedSecret(clusterKey, ['callback', tenantId], 'sbxcb_');
+}
+
+/** `t=<seconds>,v1=<hex>`: the instant is signed too, so that an old call can be told from a new one. */
+export function signatureOf(secret: string, atSeconds: number, body: string): string {
+  const digest = createHmac('sha256', secret).update(`${atSeconds}.${body}`).digest('hex');
+  return `t=${atSeconds},v1=${digest}`;
+}
