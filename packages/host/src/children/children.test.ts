@@ -165,7 +165,7 @@ test('what a run leaves is an object of what its leaves left; of a mapped one a 
 test('what is too large to be an output is a clear failure, also where it lies elsewhere (I56)', async () => {
   for (const text of [JSON.stringify('x'.repeat(300_000)), '@-1000000005:300000']) {
     const { asked, children } = setUp({ texts: { '99/0': text } });
-    children.tell(told({ outputs: [{ name: 'big', at: { of: 'task', no: 0 as TaskNo } }] }));
+    children.tell(told({ outputs: [{ name: 'big', at: { of: 'task', no: 0 } }] }));
     await settled();
     expect(asked).toMatchObject([{ kind: 'ChildEnded', end: 'refused', output: null }]);
   }

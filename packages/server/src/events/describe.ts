@@ -4,10 +4,12 @@ import {
   type DagId,
   fingerprintText,
   type Instant,
+  NOBODY,
   type RunId,
   type ShardNo,
   shardOfRun,
   type TaskNo,
+  type WorkerId,
 } from '@signalbox/engine';
 import type { EventKind } from '@signalbox/protocol';
 
@@ -50,8 +52,10 @@ export function describe(change: Change): Told | null {
       return ofDag('window.skipped', change, { reason, count, wallTime, ...span });
     }
     case 'RunCreated': {
-      const { versionNo: version, priority, cause, admitted, actor } = change;
-      return ofRun('run.created', change, { version, priority, cause, admitted, actor, window: iso(change.firesAt) });
+      const { versionNo: version, priority, cause, admitted, actor, parent: by } = change;
+      const parent = by === undefined ? null : { run: by.uid, task: by.task, attempt: by.attemptNo };
+      const window = iso(change.firesAt);
+      return ofRun('run.created', change, { version, priority, cause, admitted, actor, window, parent });
     }
     case 'RunAdmitted':
       return ofRun('run.admitted', change, {});
@@ -71,11 +75,12 @@ export function describe(change: Change): Told | null {
     case 'RunStruck':
       return change.setAside ? ofRun('run.set_aside', change, { reason: change.reason }) : null;
     case 'AttemptClaimed':
-      return ofTask('attempt.claimed', change, { attempt: change.attemptNo, worker: change.workerId });
+      return ofTask('attempt.claimed', change, { attempt: change.attemptNo, worker: workerOf(change) });
     case 'ClaimReturned':
       return ofTask('attempt.returned', change, { reason: change.reason });
     case 'AttemptEnded': {
-      const { attemptNo: attempt, workerId: worker, outcome, code, taskState: state } = change;
+      const { attemptNo: attempt, outcome, code, taskState: state } = change;
+      const worker = workerOf(change);
       const times = { startedAt: iso(change.startedAt), retryAt: iso(change.retryAt) };
       return ofTask(
         'attempt.ended',
@@ -158,3 +163,8 @@ function ofTask(kind: EventKind, change: { runId: RunId; taskNo: TaskNo; at: Ins
 }
 
 export const shardOf = (about: Told['about']): ShardNo => ('runId' in about ? shardOfRun(about.runId) : about.shard);
+
+/** A task that runs another dag has none. */
+function workerOf({ workerId }: { readonly workerId: WorkerId }): string | null {
+  return workerId === NOBODY ? null : workerId;
+}
