@@ -81,3 +81,10 @@ test.each([
   ]);
   expect(twin).toEqual(first);
 });
+
+test('every file of the guide to user code compiles', async () => {
+  const files = await filesOf(new URL('../../../docs/guides/user-code.md', import.meta.url));
+  const { dags, problems } = await compileFolder({ folder: await makeFolder(files) });
+  expect(problems).toEqual([]);
+  expect(dags.map(({ name }) => name)).toEqual(['import']);
+});

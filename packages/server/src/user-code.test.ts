@@ -110,3 +110,17 @@ test('a class comes with its code, and a server that asks for time gets it', asy
   const waited = Date.parse(attempts[1]?.claimedAt ?? '') - Date.parse(attempts[0]?.endedAt ?? '');
   expect(waited).toBeGreaterThanOrEqual(1_500);
 });
+
+test('an attempt that asks gets more time than its timeout, of the server and of its worker', async () => {
+  const longer = async ({ extend, progress }: HandlerContext) => {
+    progress(0.1);
+    const leftMs = await extend(30_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    return leftMs;
+  };
+  await rig.addWorker({ longer }, { queues: ['longer'] });
+  const id = await begin('longer', { timeout: 1_000 });
+  await ended(id);
+  const { state, output } = await taskOf(id);
+  expect([state, Number(output) > 20_000 && Number(output) <= 30_000]).toEqual(['succeeded', true]);
+});

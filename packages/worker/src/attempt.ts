@@ -27,6 +27,7 @@ export const keyOf = (claim: Claim): string => `${claim.runId}/${claim.task}/${c
 
 export interface Stop {
   readonly outcome: ReportedOutcome;
+  readonly code: string;
   readonly error: string;
   /** When it is reported whether or not its handler has settled; on the worker's own clock. */
   readonly endsBy: number;

@@ -18,6 +18,8 @@ import { wantedOf } from './outputs/wanted.ts';
 import { cutError, failure, isLargeOutput, type Result, resultOfFault } from './result.ts';
 import { readWork, type Work } from './work.ts';
 
+/** As the server has them for what it finds out by itself: whoever of the two is quicker. */
+const CODE_OF: Partial<Record<KillReason, string>> = { timeout: 'timeout:attempt', stuck: 'stuck:progress' };
 const UNKNOWN_HANDLERS_SHOWN = 20;
 
 export interface RunnerParts {
@@ -188,7 +190,7 @@ export class Runner {
     // The first reason stays; a shorter grace counts.
     attempt.stop =
       attempt.stop === null
-        ? { outcome, error: sentenceOf(reason), endsBy }
+        ? { outcome, code: CODE_OF[reason] ?? '', error: sentenceOf(reason), endsBy }
         : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
     attempt.abort(reason);
     this.#parts.asks.stopped(attempt, stopped(reason));
@@ -223,7 +225,7 @@ export class Runner {
       error: cutError(attempt.mask === null || error === '' ? error : attempt.mask.text(error)),
       startedAt: startedAt === 0 ? endedAt : startedAt,
       endedAt,
-      code: stop === null ? (result.code ?? '') : '',
+      code: stop === null ? (result.code ?? '') : stop.code,
       retryAfterMs: stop === null ? (result.retryAfterMs ?? 0) : 0,
       memoryBytes: stop === null ? (result.memoryBytes ?? 0) : 0,
     };

@@ -388,7 +388,7 @@ test('an attempt without progress for longer than it may is stopped; each word g
   clock.advance(100);
   expect(await aborted(context)).toMatchObject({ reason: 'stuck' });
   clock.advance(100);
-  expect(await session.reportOf(assignmentOf(1).claim)).toMatchObject({ outcome: 'stuck' });
+  expect(await session.reportOf(assignmentOf(1).claim)).toMatchObject({ outcome: 'stuck', code: 'stuck:progress' });
 });
 
 test('an attempt over its soft timeout is told so, and goes on', async () => {
