@@ -26,8 +26,11 @@ test('the folder has these dags, and all compile', async () => {
   const calls = ['load-region', 'regions'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
+  const failures = ['breaker', 'poison'];
   const maps = ['nested-map', 'partial-failure'];
-  expect(dags.map(({ name }) => name).sort()).toEqual([...names, ...calls, ...policies, ...closing, ...maps].sort());
+  expect(dags.map(({ name }) => name).sort()).toEqual(
+    [...names, ...calls, ...policies, ...closing, ...failures, ...maps].sort(),
+  );
 });
 
 test('their types are right', async () => {
@@ -118,6 +121,23 @@ test.each([
   expect(Object.fromEntries(run.tasks.map(({ name, state }) => [name, state]))).toMatchObject(states);
   if (policy !== 'skip_failed') return;
   expect(run.task('report').output).toEqual({ sales: 12, stock: null, staff: 7, missing: ['stock'] });
+});
+
+test('poison is given up after three failures at once, unless the task says otherwise', async () => {
+  const poison = await tryExample('poison');
+  expect(poison.outcome).toBe('failed');
+  expect([poison.task('parse').state, poison.task('parse').attempts.length]).toEqual(['failed', 3]);
+  expect(poison.task('patient').output).toBe('there at attempt 5');
+  expect((await tryExample('poison', { amount: '12.5' })).task('parse').output).toBe(12.5);
+});
+
+test('breaker holds the others back while one goes to see, and nobody uses up his attempts', async () => {
+  const breaker = await tryExample('breaker');
+  expect(breaker.outcome).toBe('succeeded');
+  const attempts = breaker.tasks.filter(({ name }) => name !== 'sum').map((task) => task.attempts.length);
+  // Twenty first ones that fail, two probes that fail, and twenty that succeed.
+  expect(attempts.reduce((sum, count) => sum + count)).toBe(42);
+  expect(attempts.filter((count) => count > 2).length).toBeLessThanOrEqual(2);
 });
 
 test('regions calls load-region for each, and sums up what those leave', async () => {

@@ -19,7 +19,7 @@ export const HOOK_EVENTS = [
 ] as const;
 
 /** Why a task was given up, and what became of its dead letter. */
-export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost'] as const;
+export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
 export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
 
 /** Of a call that tells somebody that a run has ended. */

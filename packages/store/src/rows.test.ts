@@ -116,7 +116,7 @@ test.each<[string, Change[], string[]]>([
   [
     'cleared and marked',
     [cleared, marked],
-    ['keep_attempts', 'clear_tasks', 'close_letters', 'keep_attempts', 'mark_tasks', 'put_payloads'],
+    ['keep_attempts', 'clear_tasks', 'close_letters', 'keep_attempts', 'mark_tasks', 'put_payloads', 'close_letters'],
   ],
   [
     'marked first',

@@ -10,6 +10,7 @@ import { markTask } from '../task/move.ts';
 import { forgetExpiry } from '../task/notes.ts';
 import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
 import { watchPause } from '../timer/watch-pause.ts';
+import { noteLetterUsed } from './apply-letter.ts';
 import { voidStopped } from './apply-task.ts';
 
 export function applyHand(state: State, change: TaskMarked | PauseSet): void {
@@ -36,6 +37,7 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
   forgetExpiry(state, slot);
   runs.flags[run]! |= CLAIMED;
   if (change.facts !== null) runs.factsOf(run).setTask(change.taskNo, change.facts);
+  if (change.state !== 'failed') noteLetterUsed(state, change);
   markTask(state, slot, CODE_OF[change.state]);
 }
 

@@ -127,7 +127,7 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   // By hand it goes past breakers, and is no poison before it has tried.
   tasks.fingerprint[slot] = 0;
   tasks.quickCount[slot] = 0;
-  if (change.from === 'failed') noteLetterUsed(state, change);
+  if (change.from === 'failed' || change.from === 'expired') noteLetterUsed(state, change);
   tasks.cleared[slot] = 1;
   keepNotes(state, slot, change.notes);
   voidStopped(state, slot);

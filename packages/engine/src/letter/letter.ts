@@ -10,7 +10,7 @@ import { type Fingerprint, firstLineOf } from '../task/fingerprint.ts';
 import type { AttemptOutcome } from '../task/outcome.ts';
 
 /** Why the task was given up. */
-export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost'] as const;
+export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
 export type LetterReason = (typeof LETTER_REASONS)[number];
 
 export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;

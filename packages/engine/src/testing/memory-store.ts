@@ -170,7 +170,8 @@ export class MemoryStore {
         return;
       case 'LetterWritten': {
         const { runId, taskNo, attemptNo, tenantId, reason } = change;
-        if (this.letters.has(letterName(change))) throw new Error(`The letter ${letterName(change)} is written twice.`);
+        if (this.letters.get(letterName(change))?.state === 'open')
+          throw new Error(`The letter ${letterName(change)} is written twice.`);
         this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, reason, state: 'open' });
         return;
       }
@@ -224,6 +225,7 @@ export class MemoryStore {
       case 'MapRemoved':
         return this.writeMap(change);
       case 'TaskMarked':
+        if (change.state !== 'failed') this.closeLetter(change, 'discarded');
         return this.markTask(change);
       case 'PauseSet':
         return this.setPause(change);

@@ -2,10 +2,12 @@
 import type { AttemptNo, RunId } from '../ids.ts';
 import { LOADED } from '../lease/confirmed.ts';
 import { claimOf, killAttempt } from '../lease/kill.ts';
+import { writeLetter } from '../letter/letter.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';
+import { fingerprintOf } from '../task/fingerprint.ts';
 import { mayRun } from '../task/move.ts';
 import { notesOf, notesWith } from '../task/notes.ts';
 import { READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
@@ -50,7 +52,14 @@ function expire(recorder: Recorder, slot: number, reason: 'queue' | 'total'): vo
     notes: notesWith(notesOf(state, slot), { expired: { by: reason, at: state.now } }),
     at: state.now,
   });
+  const failure = { outcome: 'timeout', code: `timeout:${reason}`, error: EXPIRED[reason] } as const;
+  writeLetter(recorder, slot, { ...failure, reason: 'timeout', fingerprint: fingerprintOf(failure) });
 }
+
+const EXPIRED = {
+  queue: 'The task waited in its queue for longer than it may.',
+  total: 'The task took longer, over all its attempts, than its total timeout allows.',
+} as const;
 
 function ringTotal(recorder: Recorder, slot: number): void {
   const code = recorder.state.tasks.state[slot]!;

@@ -37,7 +37,7 @@ export const letterViewSchema = z.object({
   task: z.string(),
   /** Its last one: how many it had. */
   attempt: z.int(),
-  /** Why it was given up: its retries used up, permanent, poison, or lost with too many workers. */
+  /** Why it was given up: its retries used up, permanent, poison, lost with too many workers, or waited too long. */
   reason: z.enum(LETTER_REASONS),
   outcome: attemptOutcomeSchema,
   code: z.string().nullable(),

@@ -71,6 +71,8 @@ export interface CommonOptions {
   readonly memory?: Size;
   /** After an attempt ran out of memory the next one gets what it asked for, or `factor` times as much, up to `max`. */
   readonly onResource?: { readonly factor?: number; readonly max: Size };
+  /** Given up early when it fails at once `count` times `within` a time, each sooner than `under`; false: never. 3, 1m, 1s unless told. */
+  readonly poison?: NonNullable<TaskDefinition['poison']>;
 }
 
 export interface FunctionOptions extends CommonOptions {

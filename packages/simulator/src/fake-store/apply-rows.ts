@@ -170,7 +170,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const checkpoint = change.from === 'succeeded' ? null : task.checkpoint;
       const notes = change.notes ?? task.notes;
       const fresh = { facts: null, checkpoint, fingerprint: null, quick: null };
-      if (change.from === 'failed') closeLetter(tables, change, 'replayed');
+      if (change.from === 'failed' || change.from === 'expired') closeLetter(tables, change, 'replayed');
       return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, ...fresh });
     }
     case 'TaskQueued':
@@ -220,6 +220,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return setRun(tables, change, { maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
     }
     case 'TaskMarked':
+      if (change.state !== 'failed') closeLetter(tables, change, 'discarded');
       return markTask(tables, change);
     case 'PauseSet': {
       const { taskNo, paused, until, actor: by, at } = change;
@@ -256,7 +257,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return;
     case 'LetterWritten': {
       const { runId, taskNo, attemptNo, tenantId } = change;
-      require(!tables.letters.has(letterName(change)), 'unique (run, task, attempt number) of letters', change);
+      require(tables.letters.get(letterName(change))?.state !== 'open', 'an open letter is written once', change);
       return tables.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
     }
     case 'LetterClosed':

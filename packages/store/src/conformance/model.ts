@@ -255,7 +255,7 @@ export class Model {
         }
         Object.assign(task, { state: 'cleared', facts: null, ...budget, notes: change.notes ?? task.notes });
         Object.assign(task, { fingerprint: null, quick: null });
-        if (change.from === 'failed') this.closeLetter(change, 'replayed');
+        if (change.from === 'failed' || change.from === 'expired') this.closeLetter(change, 'replayed');
         return;
       }
       case 'CheckpointSaved': {
@@ -283,6 +283,7 @@ export class Model {
         return;
       }
       case 'TaskMarked':
+        if (change.state !== 'failed') this.closeLetter(change, 'discarded');
         return this.#mark(change);
       case 'PauseSet': {
         const { taskNo, paused, actor: by, at, until } = change;

@@ -1,5 +1,5 @@
 /** Rows of `dead_letter` and `breaker`, and what a failure leaves with its task. None of them where nothing fails. */
-import type { AttemptEnded, BreakerSet, LetterClosed, LetterWritten, TaskCleared } from '@signalbox/engine';
+import type { AttemptEnded, BreakerSet, LetterClosed, LetterWritten, TaskCleared, TaskMarked } from '@signalbox/engine';
 import { attemptOutcomes, breakerStates, letterReasons, letterStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
@@ -39,10 +39,15 @@ export function noteTaskFailures(leaf: Leaf, ends: readonly AttemptEnded[]): Cal
   );
 }
 
+/**
+ * A task that was cleared, and failed before another attempt began, opens its letter again. One that is open is written once:
+ * anything else is a bug.
+ */
 const insertLetters = statement(
   'insert_letters',
   `
-  insert into dead_letter (shard, run_id, task_no, attempt_no, uid, task_name, tenant_id, dag_id, version_no, reason, outcome,
+  with hit as (
+  insert into dead_letter as d (shard, run_id, task_no, attempt_no, uid, task_name, tenant_id, dag_id, version_no, reason, outcome,
     code, fingerprint, error, at)
   ${rowsOf(
     'shard smallint',
@@ -60,7 +65,12 @@ const insertLetters = statement(
     'fingerprint bigint',
     'error text',
     'at bigint',
-  )}`,
+  )}
+  on conflict (shard, run_id, task_no, attempt_no) do update set state = ${OPEN}, reason = excluded.reason,
+    outcome = excluded.outcome, code = excluded.code, fingerprint = excluded.fingerprint, error = excluded.error,
+    at = excluded.at, closed_at = null, closed_by = null, new_uid = null where d.state <> ${OPEN}
+  returning 1)
+  select expect_rows('insert_letters', count(*), $16::integer) from hit`,
 );
 
 export function writeLetters(letters: readonly LetterWritten[]): Call {
@@ -80,6 +90,7 @@ export function writeLetters(letters: readonly LetterWritten[]): Call {
     plainArray(letters.map((letter) => letter.fingerprint)),
     textArray(letters.map((letter) => letter.error)),
     plainArray(letters.map((letter) => letter.at)),
+    letters.length,
   );
 }
 
@@ -104,9 +115,20 @@ const closeRows = statement(
    where d.shard = u.shard and d.run_id = u.run_id and d.task_no = u.task_no and d.attempt_no = u.attempt_no and d.state = ${OPEN}`,
 );
 
-export function closeLetterRows(closed: readonly LetterClosed[], cleared: readonly TaskCleared[]): Call {
-  const replayed = cleared.map((task) => ({ ...task, as: 'replayed', newUid: null }) as const);
-  const letters = [...closed, ...replayed];
+type Closed = Omit<LetterClosed, 'kind'>;
+
+/** A task that is tried again, or of which somebody says what it is, needs its letter no more. */
+export function lettersUsed(cleared: readonly TaskCleared[], marked: readonly TaskMarked[]): Closed[] {
+  const replayed = cleared.filter(({ from }) => from === 'failed' || from === 'expired');
+  // One without a row before has never failed.
+  const settled = marked.filter(({ state, firstOfTask }) => state !== 'failed' && !firstOfTask);
+  return [
+    ...replayed.map((task) => ({ ...task, as: 'replayed', newUid: null }) as const),
+    ...settled.map((task) => ({ ...task, as: 'discarded', newUid: null }) as const),
+  ];
+}
+
+export function closeLetterRows(letters: readonly Closed[]): Call {
   return call(
     closeRows,
     ...keyColumns(letters),
