@@ -165,22 +165,25 @@ describe('a function in a child', () => {
     waits: () => new Promise((resolve) => setTimeout(resolve, 80)),
   };`;
 
-  test('saves, tells of progress and asks as one in the worker’s own process does', async () => {
-    const rig = await startBody();
-    const asked = hear(rig.gateway);
-    const bundle = rig.data.add(CODE);
-    const assignment = workOf({ kind: 'function' }, { handler: 'saves', bundle, checkpoint: '{"page":7}' });
-    rig.session.say({ assignments: [assignment] });
-    const save = await asked.nth(0);
-    expect(save.checkpoint).toBe('{"page":8}');
-    expect((await beatWithProgress(rig.session)).progress).toMatchObject([{ fraction: 0.5, note: 'half' }]);
-    asked.answer(save);
-    asked.answer(await asked.nth(1));
-    expect(await rig.session.reportOf(assignment.claim)).toMatchObject({
-      outcome: 'succeeded',
-      output: '{"from":7,"now":{"page":8}}',
-    });
-  });
+  test.each([{}, { inProcess: true as const }])(
+    'saves, tells of progress and asks, also in the worker’s own process: %j',
+    async (where) => {
+      const rig = await startBody();
+      const asked = hear(rig.gateway);
+      const bundle = rig.data.add(CODE);
+      const assignment = workOf({ kind: 'function', ...where }, { handler: 'saves', bundle, checkpoint: '{"page":7}' });
+      rig.session.say({ assignments: [assignment] });
+      const save = await asked.nth(0);
+      expect(save.checkpoint).toBe('{"page":8}');
+      expect((await beatWithProgress(rig.session)).progress).toMatchObject([{ fraction: 0.5, note: 'half' }]);
+      asked.answer(save);
+      asked.answer(await asked.nth(1));
+      expect(await rig.session.reportOf(assignment.claim)).toMatchObject({
+        outcome: 'succeeded',
+        output: '{"from":7,"now":{"page":8}}',
+      });
+    },
+  );
 
   test('is told when the task is not its own any more', async () => {
     const rig = await startBody();

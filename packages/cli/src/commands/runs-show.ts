@@ -3,6 +3,7 @@ import type { RunView, TaskView } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
 import { countsText, failedInstances, tasksOf } from '../instances.ts';
 import { coloured, colours, plain, print, printJson, short, spanBetween, table } from '../output.ts';
+import { progressText } from '../progress.ts';
 import { resolveRun } from '../run-id.ts';
 
 const TASKS_SHOWN = 100;
@@ -62,12 +63,6 @@ function showTasks(what: string, tasks: readonly TaskView[], most: number): void
   if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
 
-/** `50 %: half of the files` */
-function progressOf({ fraction, note }: NonNullable<TaskView['progress']>): string {
-  const share = fraction === null ? [] : [`${Math.round(fraction * 100)} %`];
-  return [...share, ...(note === '' ? [] : [plain(note)])].join(': ');
-}
-
 const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));
 
 function tookOf({ startedAt, endedAt }: TaskView): string {
@@ -86,7 +81,7 @@ function told(task: TaskView): string {
     const kind = task.state === 'failed' ? [outcome, code].filter((word) => word !== null) : [];
     return short([...kind, line].join(': '));
   }
-  if (task.progress !== undefined) return short(progressOf(task.progress));
+  if (task.progress !== undefined) return short(progressText(task));
   if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
   const output = task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
   if (task.child?.run == null) return output;

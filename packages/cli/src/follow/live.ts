@@ -2,6 +2,7 @@
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
 import { coloured, colours, short, spanText, visible } from '../output.ts';
+import { progressText } from '../progress.ts';
 
 export interface Screen {
   readonly columns: number;
@@ -119,9 +120,11 @@ function lineOf(task: TaskView, width: number, now: number): string {
       ? ''
       : ` ${spanText((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt))}`;
   const why = task.error === null ? '' : ` ${colours.dim(short(task.error.split('\n', 1)[0] ?? ''))}`;
+  const told = progressText(task);
+  const far = told === '' ? '' : ` ${colours.dim(short(told))}`;
   const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run}` : '';
   const counts = task.instances === null ? '' : ` ${countsText(task)}`;
-  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${counts}${attempt}${called}${span}${why}`;
+  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${counts}${attempt}${called}${span}${far}${why}`;
 }
 
 /** A line that wraps would be two to go up over. */
