@@ -55,7 +55,8 @@ export function updateLanes(dag: Dag): void {
 
 function laneOf(state: State, run: number, slot: number): Lane {
   const version = state.runs.versionOf(run);
-  const taskNo = specNoOf(state, slot);
+  const no = state.tasks.no[slot]!;
+  const taskNo = no < version.taskCount ? no : specNoOf(state, slot);
   const priority = state.runs.priority[run]!;
   const key = taskNo * 4 + priority;
   const known = version.lanes[key];

@@ -129,24 +129,24 @@ type Visible = Pick<
 
 /** What a task may see of its run when it begins. */
 export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
-  const { graph } = state.runs.versionOf(run);
+  const version = state.runs.versionOf(run);
+  const { graph } = version;
   const slot = slotOf(state, run, taskNo);
-  const specNo = specNoOf(state, slot);
-  const about = {
-    specNo,
-    hasParams: state.runs.has(run, HAS_PARAMS),
-    runInfo: state.runs.versionOf(run).task(specNo).runInfo === true ? runInfoOf(state, run) : null,
-  };
+  const specNo = graph.maps === null ? taskNo : specNoOf(state, slot);
+  const hasParams = state.runs.has(run, HAS_PARAMS);
+  const runInfo = version.task(specNo).runInfo === true ? runInfoOf(state, run) : null;
   // In a plain graph nothing begins whose upstream has not succeeded; what is tried again may find it cleared meanwhile.
-  const isSure = graph.isPlain && state.tasks.fence[slot]! <= 1;
-  if (isSure) return { ...about, ...PLAIN, succeededUpstream: graph.needs[specNo]! };
+  if (graph.isPlain && state.tasks.fence[slot]! <= 1) {
+    const succeededUpstream = graph.needs[specNo]!;
+    return { specNo, map: null, hasParams, runInfo, succeededUpstream, failedUpstream: NONE, missingUpstream: NONE };
+  }
   const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(fieldOf(state, run), taskNo);
-  return { ...about, ...seen };
+  return { specNo, hasParams, runInfo, ...seen };
 }
 
 type Upstream = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'>;
 
-const PLAIN: Upstream = { map: null, succeededUpstream: [], failedUpstream: [], missingUpstream: [] };
+const NONE: readonly number[] = [];
 
 /** What has become of its upstream tasks. */
 function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream {

@@ -21,7 +21,10 @@ export function specNoOf({ runs, tasks }: State, slot: number): TaskNo {
 
 /** What a task of a live run is to do. */
 export function taskSpecOf(state: State, slot: number): TaskSpec {
-  return state.runs.versionOf(state.tasks.run[slot]!).task(specNoOf(state, slot));
+  const version = state.runs.versionOf(state.tasks.run[slot]!);
+  const no = state.tasks.no[slot]!;
+  // By far the most common case, without the detour.
+  return version.task(no < version.taskCount ? (no as TaskNo) : specNoOf(state, slot));
 }
 
 /** Visits all tasks of a run that are there, in the order of their numbers. */
