@@ -23,8 +23,8 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   if (isClosingTask(state, slot)) return retryClosing(recorder, run, slot, actor);
   if (RUN_OUTCOMES[runs.outcome[run]! - 1] === 'cancelled') return refuse('RUN_ENDED', 'cancelled');
   const from = tasks.state[slot]!;
-  // Stopped with its run, by a failure or because the run's time was over.
-  const isStopped = from === CANCELLED && runs.phase[run] !== OPEN;
+  // Stopped because the run's time was over: where a failure has closed it, that is what is to be retried.
+  const isStopped = from === CANCELLED && runs.phase[run] !== OPEN && runs.failed[run] === 0;
   if (from !== FAILED && from !== RETRYING && !isStopped) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
@@ -37,9 +37,9 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
     clearTask(recorder, slot, { actor, fresh: false, more: false });
     return DONE;
   }
-  if (isStopped && !state.runs.versionOf(run).graph.isFailFast) {
+  if (isStopped) {
     const stopped = reopenFor(recorder, run, actor);
-    stopped.forEach((other, i) => clearTask(recorder, other, { actor, fresh: true, more: i < stopped.length - 1 }));
+    stopped.forEach((other, i) => clearTask(recorder, other, { actor, fresh: false, more: i < stopped.length - 1 }));
     return DONE;
   }
   return (

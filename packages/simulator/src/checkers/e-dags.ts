@@ -25,6 +25,7 @@ export function dags(scene: Scene): Checker {
       const run = ledger.run(change.runId);
       if (run.phase !== 'open') scene.fail('I33', `run ${change.runId} was closed though it is ${run.phase}`);
       if (change.outcome === 'cancelled') return;
+      if (run.timedOutAt === ledger.at && change.outcome === 'failed') return; // its time is over: `f-limits.ts`
       const all = [...ledger.statesOf(run)];
       const states = all.map(([, state]) => state);
       const { onFailure = 'continue', tasks } = run.spec;

@@ -10,6 +10,8 @@ interface Retries {
   told: number;
   refused: number;
   done: number;
+  /** Cleared with another that somebody asked for. */
+  swept: number;
 }
 
 export function hands(scene: Scene): Checker {
@@ -18,7 +20,7 @@ export function hands(scene: Scene): Checker {
 
   function retriesOf({ runId, taskNo }: { runId: number; taskNo: number }): Retries {
     const key = `${runId}/${taskNo}`;
-    const known = retries.get(key) ?? { asked: 0, told: 0, refused: 0, done: 0 };
+    const known = retries.get(key) ?? { asked: 0, told: 0, refused: 0, done: 0, swept: 0 };
     retries.set(key, known);
     return known;
   }
@@ -39,7 +41,11 @@ export function hands(scene: Scene): Checker {
     const isReopened = changes.some(
       ({ kind, ...other }) => kind === 'RunReopened' && 'runId' in other && other.runId === change.runId,
     );
-    if (isReopened && change.from !== 'failed' && run.spec.onFailure === 'fail_fast') return;
+    const wasStopped = run.spec.onFailure === 'fail_fast' || run.timedOutAt !== null;
+    if (isReopened && change.from !== 'failed' && wasStopped) {
+      retriesOf(change).swept += 1;
+      return;
+    }
     if (change.from === 'cancelled') scene.fail('I32', `${what} was cancelled, and cleared`);
     const seen = retriesOf(change);
     seen.done += 1;
@@ -56,9 +62,13 @@ export function hands(scene: Scene): Checker {
       scene.fail('I33', `run ${change.runId} was opened again, it is ${run.phase} as ${run.outcome}`);
     }
     const isForTask = changes.some(
-      (other) => other.kind === 'TaskCleared' && other.runId === change.runId && other.from === 'failed',
+      (other) =>
+        other.kind === 'TaskCleared' &&
+        other.runId === change.runId &&
+        (other.from === 'failed' || other.from === 'expired'),
     );
-    if (!isForTask) scene.fail('I33', `run ${change.runId} was opened again for none of its tasks`);
+    if (!isForTask && run.timedOutAt === null)
+      scene.fail('I33', `run ${change.runId} was opened again for none of its tasks`);
   }
 
   function checkTold(command: Pick<RetryTask, 'runId' | 'taskNo'>, result: Routed): void {
@@ -67,7 +77,7 @@ export function hands(scene: Scene): Checker {
     if (result.status === 'unknown') return;
     if (result.status === 'answered' && result.answer.ok) {
       seen.told += 1;
-      if (seen.told > seen.done) scene.fail('I15', `${what} was told as done, and is not there`);
+      if (seen.told > seen.done + seen.swept) scene.fail('I15', `${what} was told as done, and is not there`);
       return;
     }
     seen.refused += 1;

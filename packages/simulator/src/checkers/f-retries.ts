@@ -1,5 +1,6 @@
 /** F. Retries, timeouts, cancel. */
-import type { AttemptClaimed, AttemptEnded } from '@signalbox/engine';
+import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy } from '@signalbox/engine';
+import { failureOf } from '../world/user-code.ts';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook, TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -7,6 +8,22 @@ import { taskSpecOf } from './map-book.ts';
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
 const ROUNDING_MS = 3;
+
+/** By the plainest reading of the table in the guide: code, then text, then class. */
+function isWorthIt({ codes, errors, on }: RetryPolicy, { outcome, code, error }: AttemptEnded): boolean {
+  if (outcome === 'succeeded') return false;
+  if (outcome === 'cancelled') return true;
+  for (const { match, retry } of codes ?? []) {
+    if (code === null) break;
+    if (match === code || (match.endsWith('*') && code.startsWith(match.slice(0, match.length - 1)))) return retry;
+  }
+  for (const { match, retry } of errors ?? []) {
+    if (error === null) break;
+    const parts = match.split('*').map((part) => part.replace(/[^a-z0-9 ]/gi, '\\$&'));
+    if (new RegExp(parts.join('.*'), 's').test(error)) return retry;
+  }
+  return on === undefined ? outcome !== 'permanent' : (on as readonly string[]).includes(outcome);
+}
 
 export function retries(scene: Scene): Checker {
   const { ledger, world } = scene;
@@ -20,11 +37,13 @@ export function retries(scene: Scene): Checker {
     const failures = task.failures + (isLost || change.outcome === 'succeeded' ? 0 : 1);
     const what = `task ${change.runId}/${change.taskNo} attempt ${change.attemptNo} (${change.outcome})`;
     if (change.lostCount !== lost) scene.fail('I39', `${what} counts ${change.lostCount} lost, there are ${lost}`);
+    const isLast = change.code === 'timeout:total';
+    const ofClass = (task.counts.get(change.outcome) ?? 0) + 1;
+    const budget = retry.budgets?.[change.outcome as FailureClass] ?? Number.POSITIVE_INFINITY;
     const mayRetry =
       run.phase === 'open' &&
-      (isLost
-        ? lost < retry.maxLost
-        : change.outcome !== 'succeeded' && change.outcome !== 'permanent' && failures < retry.maxAttempts);
+      !isLast &&
+      (isLost ? lost < retry.maxLost : isWorthIt(retry, change) && failures < retry.maxAttempts && ofClass < budget);
     const { poison } = taskSpecOf(run, change.taskNo);
     const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
     if ((mayRetry && !isPoison) !== (change.retryAt !== null)) {
@@ -36,7 +55,9 @@ export function retries(scene: Scene): Checker {
     if (lost > retry.maxLost) scene.fail('I28', `${what} was lost ${lost} times, ${retry.maxLost} are allowed`);
     if (change.retryAt === null) return;
     const backoffMs = change.retryAt - change.endedAt;
-    const [least, most] = isLost ? [0, 0] : [retry.minMs, Math.max(retry.minMs, retry.maxMs)];
+    const askedMs = change.code === 'http:429' ? (failureOf(change).retryAfterMs ?? 0) : 0;
+    const least = isLost ? 0 : Math.max(retry.minMs, askedMs);
+    const most = isLost ? 0 : Math.max(retry.minMs, retry.maxMs, askedMs);
     if (!(backoffMs >= least && backoffMs <= most))
       scene.fail('I40', `${what} waits ${backoffMs} ms, not ${least} to ${most}`);
   }

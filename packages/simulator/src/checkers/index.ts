@@ -13,6 +13,7 @@ import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
 import { maps } from './e-maps.ts';
 import { letters } from './f-letters.ts';
+import { limits as times } from './f-limits.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
 import { Health, LOOK_MS } from './health.ts';
@@ -33,6 +34,7 @@ const ALL: readonly CheckerMaker[] = [
   children,
   hands,
   retries,
+  times,
   letters,
   limits,
   reads,

@@ -15,6 +15,7 @@ import type {
   RunOutcome,
   ScheduleSet,
   ShardNo,
+  TaskExpired,
   TaskMarked,
   TaskNo,
   TaskState,
@@ -35,6 +36,7 @@ export interface TaskBook {
     | 'retrying'
     | 'succeeded'
     | 'failed'
+    | 'expired'
     | 'cancelled'
     | 'cleared'
     | 'skipped'
@@ -48,6 +50,8 @@ export interface TaskBook {
   claimEpoch: number;
   failures: number;
   lost: number;
+  /** How its attempts ended since its budgets began. */
+  readonly counts: Map<string, number>;
   /** Each attempt that has ended, by its fence. */
   readonly ended: Map<number, AttemptEnded>;
   endedAt: number;
@@ -65,6 +69,8 @@ export interface RunBook {
   isAdmitted: boolean;
   isSetAside: boolean;
   closedAt: number;
+  /** When its time was over, the last time. */
+  timedOutAt: number | null;
   /** Tasks that are; null for the run itself. */
   readonly paused: Set<TaskNo | null>;
   /** When it was opened, the last time. */
@@ -176,6 +182,7 @@ export class Ledger {
           claimEpoch: this.shard(run.shard).epoch,
           failures: before?.failures ?? 0,
           lost: before?.lost ?? 0,
+          counts: before?.counts ?? new Map(),
           ended: before?.ended ?? new Map(),
           endedAt: before?.endedAt ?? 0,
           endEpoch: before?.endEpoch ?? 0,
@@ -196,11 +203,17 @@ export class Ledger {
         task.ended.set(change.fence, change);
         task.endedAt = this.at;
         task.endEpoch = this.shard(shardOfRun(change.runId)).epoch;
+        task.counts.set(change.outcome, (task.counts.get(change.outcome) ?? 0) + 1);
         if (change.outcome === 'lost') task.lost += 1;
         else if (change.outcome !== 'succeeded') task.failures += 1;
         if (change.taskState === 'succeeded') task.output = change.output;
         return;
       }
+      case 'TaskExpired':
+        return this.#expire(change);
+      case 'RunTimedOut':
+        this.run(change.runId).timedOutAt = this.at;
+        return;
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome, closedAt: this.at });
         return;
@@ -214,7 +227,10 @@ export class Ledger {
         const task = this.task(change);
         task.state = 'cleared';
         task.output = null;
-        if (change.freshBudget) Object.assign(task, { failures: 0, lost: 0 });
+        if (change.freshBudget) {
+          Object.assign(task, { failures: 0, lost: 0 });
+          task.counts.clear();
+        }
         return;
       }
       case 'TaskMarked':
@@ -307,11 +323,21 @@ export class Ledger {
     const before = tasks.get(taskNo);
     tasks.set(taskNo, {
       ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch },
-      ...{ failures: 0, lost: 0, ended: new Map(), endEpoch: 0 },
+      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0 },
       ...before,
       ...{ taskNo, attemptNo, fence, output },
       state: state === 'cancelled' ? 'stopped' : state,
       endedAt: this.at,
+    });
+  }
+
+  #expire({ runId, taskNo, attemptNo }: TaskExpired): void {
+    const { tasks, shard } = this.run(runId);
+    tasks.set(taskNo, {
+      ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch, fence: 0 },
+      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0, output: null },
+      ...tasks.get(taskNo),
+      ...{ taskNo, attemptNo, state: 'expired', endedAt: this.at },
     });
   }
 
@@ -328,6 +354,7 @@ export class Ledger {
       isAdmitted: change.admitted,
       isSetAside: false,
       closedAt: 0,
+      timedOutAt: null,
       openedAt: this.at,
       paused: new Set(),
       tasks: new Map(),
@@ -347,7 +374,7 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
     const name = nameOf(run, taskNo);
     if (state === 'cleared' || name === null) continue;
     const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
-    const end = isOver ? state : state === 'stopped' ? 'cancelled' : 'open';
+    const end = isOver ? state : state === 'expired' ? 'failed' : state === 'stopped' ? 'cancelled' : 'open';
     ended.set(name, { state: end, output: output === null ? null : JSON.parse(output) });
   }
   const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);

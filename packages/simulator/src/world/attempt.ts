@@ -1,7 +1,7 @@
 /** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
 import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
 import type { Assignment, WorkerReport } from '@signalbox/host';
-import { asksOf, type Behaviour, behave, errorOf, outcomeOf, outputOf } from './user-code.ts';
+import { asksOf, type Behaviour, behave, errorOf, failureOf, outcomeOf, outputOf } from './user-code.ts';
 import type { WorkerLife } from './worker-life.ts';
 
 export function keyOf({ runId, taskNo, fence }: ClaimRef): string {
@@ -30,6 +30,13 @@ export class Attempt {
     this.arrivedAt = life.process.mono();
     this.#startedAt = life.process.wall();
     this.#behaviour = behave(life.chance, assignment, this.arrivedAt);
+  }
+
+  /** How long ago it told of progress: steady work does so all the time, what hangs never. */
+  get progressAgoMs(): number | null {
+    const { end, durationMs } = this.#behaviour;
+    if (end === 'hangs' || durationMs < 1_000) return null;
+    return (this.#life.process.mono() - this.arrivedAt) % 500;
   }
 
   get claim(): ClaimRef {
@@ -88,6 +95,7 @@ export class Attempt {
       output: outcome === 'succeeded' ? outputOf(this.assignment) : null,
       error: outcome === 'succeeded' ? null : errorOf(this.assignment),
       startedAt: this.#startedAt,
+      ...(outcome === 'transient' && failureOf(claim)),
     };
     this.#life.finished(this);
   }

@@ -198,7 +198,7 @@ export class NodeLines implements PeerNetwork {
   #hear(says: WorkerSays | null, frame: WorkerFrame): void {
     switch (frame.kind) {
       case 'heartbeat':
-        return says?.heartbeat(frame.no, frame.holds);
+        return says?.heartbeat(frame.no, frame.holds, frame.progress);
       case 'reports':
         return says?.reports(frame.reports);
       case 'refusals':

@@ -1,6 +1,6 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
-import { bitsOf, type ReportedOutcome } from '@signalbox/engine';
-import type { Assignment, WorkerAsk } from '@signalbox/host';
+import { bitsOf, type ClaimRef, type ReportedOutcome } from '@signalbox/engine';
+import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 
 export interface Behaviour {
@@ -57,6 +57,17 @@ export function behave(chance: Chance, { handler }: Assignment, mono: number): B
 
 export function outcomeOf(end: Behaviour['end']): ReportedOutcome {
   return end === 'returns' ? 'succeeded' : end === 'throws for good' ? 'permanent' : 'transient';
+}
+
+/** What else is said of a failure that may pass: the same for the same attempt, so that it can be told from outside. */
+export function failureOf(claim: ClaimRef): Partial<WorkerReport> & Pick<WorkerReport, 'outcome'> {
+  const draw = bitsOf(25, claim.runId, claim.taskNo, claim.attemptNo) % 16;
+  if (draw === 0) return { outcome: 'transient', code: 'http:429', retryAfterMs: 2_500 };
+  if (draw === 1) return { outcome: 'resource', code: 'exit:137', memoryBytes: 1_700 };
+  if (draw === 2) return { outcome: 'resource' };
+  if (draw === 3) return { outcome: 'timeout', code: 'exit:124' };
+  if (draw === 4) return { outcome: 'stuck' };
+  return { outcome: 'transient', code: draw < 10 ? 'exit:1' : null };
 }
 
 /** What a task leaves behind names the attempt that made it; some choose a way, and some let nothing pass. */

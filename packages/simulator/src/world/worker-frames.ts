@@ -1,9 +1,23 @@
 /** What passes between a worker and its gateway, as the wire has it. */
 import type { ClaimRef } from '@signalbox/engine';
-import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerAsk, WorkerReport } from '@signalbox/host';
+import type {
+  AskAnswer,
+  Assignment,
+  ClaimProgress,
+  Kill,
+  ReportAnswer,
+  ShardEpoch,
+  WorkerAsk,
+  WorkerReport,
+} from '@signalbox/host';
 
 export type WorkerFrame =
-  | { readonly kind: 'heartbeat'; readonly no: number; readonly holds: readonly ClaimRef[] }
+  | {
+      readonly kind: 'heartbeat';
+      readonly no: number;
+      readonly holds: readonly ClaimRef[];
+      readonly progress: readonly ClaimProgress[];
+    }
   | { readonly kind: 'reports'; readonly reports: readonly WorkerReport[] }
   | {
       readonly kind: 'refusals';

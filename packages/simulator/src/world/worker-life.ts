@@ -1,6 +1,6 @@
 /** One worker process, from its start to its end. */
 import type { ClaimRef, WorkerId } from '@signalbox/engine';
-import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerAsk } from '@signalbox/host';
+import type { AskAnswer, Assignment, ClaimProgress, Kill, ReportAnswer, ShardEpoch, WorkerAsk } from '@signalbox/host';
 import { Attempt, keyOf } from './attempt.ts';
 import type { Chance } from './chance.ts';
 import type { WorkerHappening } from './happening.ts';
@@ -50,6 +50,13 @@ export class WorkerLife {
 
   died(): void {
     this.tell({ what: this.phase === 'left' ? 'left' : 'died', claim: null });
+  }
+
+  progress(): ClaimProgress[] {
+    return [...this.#holds.values()].flatMap((attempt) => {
+      const agoMs = attempt.isActive ? attempt.progressAgoMs : null;
+      return agoMs === null ? [] : [{ claim: attempt.claim, agoMs, fraction: null, note: '' }];
+    });
   }
 
   holds(shards?: ReadonlySet<number>): ClaimRef[] {

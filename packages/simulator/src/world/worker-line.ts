@@ -81,7 +81,7 @@ export class WorkerLine {
     this.#lastNo += 1;
     this.#lastSentAt = this.#life.process.mono();
     this.#pending.set(this.#lastNo, this.#lastSentAt);
-    this.say({ kind: 'heartbeat', no: this.#lastNo, holds: this.#life.holds() });
+    this.say({ kind: 'heartbeat', no: this.#lastNo, holds: this.#life.holds(), progress: this.#life.progress() });
   }
 
   sayDraining(): void {

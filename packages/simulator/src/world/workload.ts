@@ -4,6 +4,7 @@ import { PRIORITIES } from '@signalbox/engine';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planGraph } from './graph.ts';
+import { planLimits } from './limits.ts';
 import { planMaps } from './maps.ts';
 
 export interface PlannedDag {
@@ -30,7 +31,9 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
 }
 
 function planSpec(chance: Chance): DagSpec {
-  const spec = planTasks(chance);
+  const limits = chance.fork('limits');
+  const plain = planTasks(chance);
+  const spec = limits.happens(0.4) ? planLimits(limits, plain) : plain;
   const maps = chance.fork('maps');
   return maps.happens(0.35) ? planMaps(maps, spec) : spec;
 }

@@ -1,0 +1,111 @@
+/**
+ * F. The times that tasks and runs may take (I41). Only time counts in which the shard had an owner that could work: so a
+ * timeout that a handover starts over is found, and one that an outage holds up is not blamed.
+ */
+import type { Change, RunId, TaskNo } from '@signalbox/engine';
+import type { Checker, Scene } from './checker.ts';
+import type { RunBook } from './ledger.ts';
+import { taskSpecOf } from './map-book.ts';
+
+/** For commits, ticks and looks; and what clocks of two owners may differ by counts twice. */
+const SLACK_MS = 8_000;
+
+interface Began {
+  readonly servedMs: number;
+}
+
+export function limits(scene: Scene): Checker {
+  const { ledger, world, health } = scene;
+  const runs = new Map<RunId, Began>();
+  const firsts = new Map<string, Began>();
+  const queued = new Map<string, Began>();
+  const claims = new Map<string, Began>();
+  const slow = new Set<string>();
+  let skewMs = 0;
+
+  const nameOf = ({ runId, taskNo }: { runId: RunId; taskNo: TaskNo }) => `${runId}/${taskNo}`;
+  const beganIn = (runId: RunId): Began => ({ servedMs: health.servedMs(ledger.run(runId).shard) });
+
+  function note(change: Change): void {
+    switch (change.kind) {
+      case 'RunAdmitted':
+        return void runs.set(change.runId, beganIn(change.runId));
+      case 'RunReopened':
+        if (change.admitted) runs.set(change.runId, beganIn(change.runId));
+        else runs.delete(change.runId);
+        return;
+      case 'AttemptClaimed': {
+        const name = nameOf(change);
+        if (!firsts.has(name)) firsts.set(name, beganIn(change.runId));
+        claims.set(name, beganIn(change.runId));
+        return void queued.delete(name);
+      }
+      case 'ClaimReturned':
+        return void queued.set(nameOf(change), beganIn(change.runId));
+      case 'TaskQueued':
+        return void queued.set(nameOf(change), beganIn(change.runId));
+      case 'TaskCleared':
+        if (change.freshBudget) firsts.delete(nameOf(change));
+        return void queued.delete(nameOf(change));
+      case 'TaskExpired':
+        return checkExpired(change);
+      case 'TaskSlow': {
+        const name = `${nameOf(change)}/${change.fence}`;
+        if (slow.has(name)) scene.fail('I41', `attempt ${name} was told of as slow twice`);
+        return void slow.add(name);
+      }
+      case 'RunSlow': {
+        const name = `${change.runId} since ${ledger.run(change.runId).openedAt}`;
+        if (slow.has(name)) scene.fail('I41', `run ${name} was told of as slow twice`);
+        return void slow.add(name);
+      }
+    }
+  }
+
+  /** Only what waits expires, and only what may not wait for ever. */
+  function checkExpired({ runId, taskNo, reason }: Extract<Change, { kind: 'TaskExpired' }>): void {
+    const run = ledger.run(runId);
+    const spec = taskSpecOf(run, taskNo);
+    const what = `task ${runId}/${taskNo}`;
+    const limitMs = reason === 'queue' ? spec.queueTimeoutMs : spec.totalTimeoutMs;
+    if (limitMs === undefined) return scene.fail('I41', `${what} has no limit for its ${reason} time, and expired`);
+    const state = ledger.stateOf(run, taskNo);
+    if (state !== 'ready' && state !== 'retrying') scene.fail('I32', `${what} expired, it is ${state}`);
+    if (run.phase !== 'open') scene.fail('I33', `${what} expired, its run is ${run.phase}`);
+  }
+
+  function isOver(began: Began | undefined, run: RunBook, limitMs: number | undefined | null): boolean {
+    if (began === undefined || limitMs === undefined || limitMs === null) return false;
+    return health.servedMs(run.shard) - began.servedMs > limitMs + SLACK_MS + 2 * skewMs;
+  }
+
+  function look(): void {
+    for (const node of world.nodes) {
+      if (node.isUp) skewMs = Math.max(skewMs, Math.abs(node.process.skewMs));
+    }
+    for (const run of ledger.live) {
+      if (run.isSetAside || run.phase !== 'open' || !run.isAdmitted) continue;
+      const { runId } = run.created;
+      if (isOver(runs.get(runId), run, run.spec.timeoutMs)) scene.fail('I41', `run ${runId} is open for too long`);
+      for (const [taskNo, task] of run.tasks) {
+        const spec = taskSpecOf(run, taskNo);
+        const name = nameOf({ runId, taskNo });
+        const isOpen = task.state === 'running' || task.state === 'retrying';
+        if (isOpen && isOver(firsts.get(name), run, spec.totalTimeoutMs))
+          scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
+        if (task.state === 'running' && isOver(claims.get(name), run, spec.timeoutMs))
+          scene.fail('I41', `task ${name} runs longer than it may`);
+      }
+    }
+    for (const [name, began] of queued) {
+      const [runId, taskNo] = name.split('/').map(Number) as [RunId, TaskNo];
+      const run = ledger.run(runId);
+      if (run.phase !== 'open' || run.isSetAside || run.paused.size > 0) continue;
+      if (ledger.stateOf(run, taskNo) !== 'ready') continue;
+      if (isOver(began, run, taskSpecOf(run, taskNo).queueTimeoutMs))
+        scene.fail('I41', `task ${name} waits in its queue for longer than it may`);
+    }
+  }
+
+  return { invariants: ['I41'], onChange: note, onLook: look };
+}
