@@ -55,6 +55,7 @@ import {
   getPayload,
   getPayloads,
   getRun,
+  getRunMaps,
   getRunSpec,
   type RunOutline,
   resolveRun,
@@ -141,6 +142,8 @@ export class Queries {
     this.#withPartitions((days) => storeLargeOutput(this.#database, days, tenantId, output));
   getRunSpec = (tenantId: TenantId, runId: RunId) =>
     this.#withPartitions((days) => getRunSpec(this.#database, days, tenantId, runId));
+  getRunMaps = (tenantId: TenantId, runId: RunId) =>
+    this.#withPartitions((days) => getRunMaps(this.#database, days, tenantId, runId));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
 

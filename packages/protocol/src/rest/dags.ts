@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
+import { MAP_MODES } from './groups.ts';
 import { taskRoleSchema } from './runs.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
@@ -59,6 +60,8 @@ export const taskSpecViewSchema = z.object({
   branch: z.boolean(),
   shortCircuit: z.enum(['next', 'all']).nullable(),
   setup: z.boolean(),
+  /** The group that it is in; a mapped task is in one of its own name. */
+  group: z.string().nullable(),
   /** `teardown`, `undo` and `hook` run while a run is closing, and do not decide it. */
   role: taskRoleSchema,
   /** The task that an undo or a hook belongs to; null for a hook of the run, and for any other task. */
@@ -76,6 +79,21 @@ export const taskSpecViewSchema = z.object({
 });
 export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
 
+/** A group of tasks. Mapped ones run once for each item. */
+export const groupViewSchema = z.object({
+  name: z.string(),
+  /** The group that it is in. */
+  group: z.string().nullable(),
+  map: z
+    .object({
+      mode: z.enum(MAP_MODES),
+      /** References, or lists as they are written; with names where there are several. */
+      over: z.array(z.object({ name: z.string().nullable(), from: z.unknown() })),
+    })
+    .nullable(),
+});
+export type GroupView = z.infer<typeof groupViewSchema>;
+
 /** One dag, with its tasks. */
 export const dagDetailsSchema = dagViewSchema.extend({
   onFailure: z.enum(FAILURE_POLICIES),
@@ -83,6 +101,8 @@ export const dagDetailsSchema = dagViewSchema.extend({
   compensate: z.boolean(),
   /** JSON Schema of the params; null when they may be anything. */
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())]).nullable(),
+  groups: z.array(groupViewSchema),
+  maxMapSize: z.int(),
   tasks: z.array(taskSpecViewSchema),
 });
 export type DagDetails = z.infer<typeof dagDetailsSchema>;
@@ -121,6 +141,8 @@ export const versionViewSchema = versionSummarySchema.extend({
   event: z.string().nullable(),
   bundle: z.string().nullable(),
   onFailure: z.enum(FAILURE_POLICIES),
+  groups: z.array(groupViewSchema),
+  maxMapSize: z.int(),
   tasks: z.array(taskSpecViewSchema),
 });
 export type VersionView = z.infer<typeof versionViewSchema>;

@@ -5,6 +5,7 @@ import {
   type RunId,
   type ShardNo,
   shardOfRun,
+  TaskNames,
   type TenantId,
   type VersionNo,
 } from '@signalbox/engine';
@@ -18,17 +19,20 @@ export interface Named {
   readonly task: string | null;
 }
 
-type NameQueries = Pick<Queries, 'nameRuns' | 'nameDags' | 'nameTasks'>;
+type NameQueries = Pick<Queries, 'nameRuns' | 'nameDags' | 'nameTasks' | 'getRunMaps'>;
 
 const RUNS_KEPT = 50_000;
 const DAGS_KEPT = 10_000;
 const VERSIONS_KEPT = 50;
+/** Runs with maps. */
+const MAPPED_KEPT = 20;
 
 export class Names {
   readonly #queries: NameQueries;
   readonly #runs = new Kept<RunId, NamedRun>(RUNS_KEPT);
   readonly #dags = new Kept<string, NamedDag>(DAGS_KEPT);
   readonly #tasks = new Kept<string, readonly string[]>(VERSIONS_KEPT);
+  readonly #mapped = new Kept<RunId, TaskNames>(MAPPED_KEPT);
 
   constructor(queries: NameQueries) {
     this.#queries = queries;
@@ -81,7 +85,19 @@ export class Names {
     if (run === undefined) return null;
     if (told.taskNo === null) return { tenantId, dag: name, run: run.uid, task: null };
     const tasks = await this.#tasksOf(dag, run.versionNo);
-    return { tenantId, dag: name, run: run.uid, task: tasks[told.taskNo] ?? null };
+    const task = tasks[told.taskNo] ?? (await this.#instanceOf(tenantId, told.about.runId, told.taskNo));
+    return { tenantId, dag: name, run: run.uid, task };
+  }
+
+  /** A task that a map has made; more may have come since the last look. */
+  async #instanceOf(tenantId: TenantId, runId: RunId, taskNo: number): Promise<string | null> {
+    const known = this.#mapped.get(runId)?.nameOf(taskNo) ?? null;
+    if (known !== null) return known;
+    const found = await this.#queries.getRunMaps(tenantId, runId);
+    if (found === null) return null;
+    const names = new TaskNames(found.spec, found.maps);
+    this.#mapped.set(runId, names);
+    return names.nameOf(taskNo);
   }
 
   async #tasksOf(dag: NamedDag, versionNo: VersionNo): Promise<readonly string[]> {

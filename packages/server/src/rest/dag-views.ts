@@ -1,6 +1,16 @@
 /** Dags and their versions, from rows to what people see. */
-import type { DagSpec } from '@signalbox/engine';
-import type { DagView as DagAnswer, DagDetails, ScheduleView, TaskSpecView, VersionSummary } from '@signalbox/protocol';
+import { type DagSpec, DEFAULT_MAP_SIZE } from '@signalbox/engine';
+import {
+  type DagView as DagAnswer,
+  type DagDetails,
+  type GroupView,
+  type MapSourceShape,
+  type ScheduleView,
+  showPath,
+  type TaskSpecView,
+  taskReference,
+  type VersionSummary,
+} from '@signalbox/protocol';
 import type { DagView, ListedSchedule, VersionSummary as VersionRow } from '@signalbox/store';
 import { nextWindowOf } from './next-window.ts';
 import { roleOf } from './task-role.ts';
@@ -41,14 +51,44 @@ export function versionAnswer(version: VersionRow): VersionSummary {
 }
 
 /** The tasks, and what a failure of one of them means for the others. */
-export function graphOf(spec: DagSpec): Pick<DagDetails, 'onFailure' | 'compensate' | 'params' | 'tasks'> {
+export function graphOf(
+  spec: DagSpec,
+): Pick<DagDetails, 'onFailure' | 'compensate' | 'params' | 'groups' | 'maxMapSize' | 'tasks'> {
   const params = (spec.paramsSchema as DagDetails['params'] | undefined) ?? null;
   return {
     onFailure: spec.onFailure ?? 'continue',
     compensate: spec.compensate ?? false,
     params,
+    groups: groupsOf(spec),
+    maxMapSize: spec.maxMapSize ?? DEFAULT_MAP_SIZE,
     tasks: tasksOf(spec),
   };
+}
+
+function groupsOf(spec: DagSpec): GroupView[] {
+  const { groups = [] } = spec;
+  return groups.map(({ name, parent, map }) => ({
+    name,
+    group: parent === null ? null : (groups[parent]?.name ?? null),
+    map:
+      map === undefined
+        ? null
+        : {
+            mode: map.mode,
+            over: (map.over as readonly MapSourceShape[]).map((source) => ({
+              name: source.name ?? null,
+              from: sourceText(spec, source),
+            })),
+          },
+  }));
+}
+
+/** As it was written. */
+function sourceText(spec: DagSpec, source: MapSourceShape): unknown {
+  if (source.from === 'list') return source.items;
+  if (source.from === 'params') return `\${{ params${showPath(spec.paramFacts?.[source.fact] ?? [])} }}`;
+  const task = spec.tasks[source.task];
+  return taskReference(task?.name ?? '', task?.facts?.[source.fact] ?? []);
 }
 
 function tasksOf(spec: DagSpec): TaskSpecView[] {
@@ -64,6 +104,7 @@ function tasksOf(spec: DagSpec): TaskSpecView[] {
     branch: task.branch ?? false,
     shortCircuit: task.shortCircuit ?? null,
     setup: task.setup ?? false,
+    group: task.group === undefined ? null : (spec.groups?.[task.group]?.name ?? null),
     role: roleOf(task),
     of: spec.tasks[task.undoes ?? task.hook?.of ?? -1]?.name ?? null,
     retries: task.retry,

@@ -370,6 +370,20 @@ export async function getRunSpec(
   return spec === null ? null : (JSON.parse(spec) as DagSpec);
 }
 
+/** What the tasks of a run are named by: its spec, and what its maps have become. */
+export async function getRunMaps(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  runId: RunId,
+): Promise<Pick<RunDetails, 'spec' | 'maps'> | null> {
+  const leaf = leafOfRun(days, runId);
+  const calls = [call(selectSpec(leaf), shardOfRun(runId), runId, tenantId), readMaps(leaf, [runId])];
+  const [found, expansions] = expectResults(await database.snapshot((ask) => ask(calls, { last: true })), 2);
+  const spec = found.rows[0]?.[0] ?? null;
+  return spec === null ? null : { spec: JSON.parse(spec) as DagSpec, maps: mapsOfRun(expansions, runId) };
+}
+
 /** The params of a run (`taskNo` null) or the output of one of its tasks. */
 export async function getPayload(
   database: Database,

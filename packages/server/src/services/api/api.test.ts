@@ -346,3 +346,38 @@ test('a call that takes longer than its deadline ends with it', async () => {
   const refused = await refusal(call('ListRuns', {}, { deadlineMs: -1 }));
   expect(refused?.code).toBe(status.DEADLINE_EXCEEDED);
 });
+
+test('mapped tasks are seen over gRPC as over REST: groups, counts, names and filters', async () => {
+  const tasks = [
+    { name: 'load', handler: 'echo', map: [1, 2, 3], rule: 'all_success' },
+    { name: 'end', handler: 'echo', needs: ['load'], rule: 'all_done', when: 'true' },
+  ];
+  await call('RegisterDag', { definitionJson: definition('mapped', tasks) });
+  const dag = await call('GetDag', { name: 'mapped' });
+  expect(dag).toMatchObject({
+    groups: [{ name: 'load', mapMode: 'product', mapOver: ['[1,2,3]'] }],
+    onFailure: 'continue',
+    maxMapSize: 10_000,
+    tasks: [
+      { name: 'load', group: 'load' },
+      { name: 'end', rule: 'all_done', when: 'true', group: '' },
+    ],
+  });
+  const { runId } = await call('TriggerRun', { dag: 'mapped' });
+  await eventually(async () => {
+    const { run } = await call('GetRunStatus', { runId });
+    return (run as { outcome: string }).outcome === 'succeeded';
+  });
+  const { taskCounts } = await call('GetRunStatus', { runId });
+  expect(taskCounts).toEqual({ succeeded: 4 });
+  const listed = await call('ListTasks', { runId, group: 'load', state: 'succeeded' });
+  const seen = listed.tasks as { name: string; map: object[]; instances: { total: number } | null }[];
+  expect(seen.map(({ name }) => name)).toEqual(expect.arrayContaining(['load[0]', 'load[1]', 'load[2]']));
+  expect(seen.find(({ name }) => name === 'load[2]')?.map).toEqual([{ group: 'load', index: 2 }]);
+  const all = await call('ListTasks', { runId });
+  const [load] = all.tasks as typeof seen;
+  expect(load?.instances).toMatchObject({ total: 3, states: { succeeded: 3 } });
+  const path = `/v1/events?run=${String(runId)}&from=start&limit=100`;
+  const { body } = await rig.ask('GET', path, undefined, { headers: { accept: 'application/json' } });
+  expect(JSON.stringify(body)).toContain('"task":"load[1]"');
+});

@@ -56,6 +56,20 @@ const items = (body: RestAnswer): readonly RestAnswer[] => (body.items ?? []) as
 const asJson = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 const taskAnswer = ({ output, ...task }: RestAnswer): object => ({ ...task, outputJson: asJson(output) });
 
+interface CountedTask {
+  readonly name: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly error: string | null;
+  readonly instances: { readonly states: Readonly<Record<string, number>> } | null;
+}
+
+function groupAnswer({ name, group, map }: RestAnswer): object {
+  const { mode, over } = (map ?? { mode: '', over: [] }) as { mode: string; over: { from: unknown }[] };
+  const mapOver = over.map(({ from }) => (typeof from === 'string' ? from : JSON.stringify(from)));
+  return { name, group, mapMode: mode, mapOver };
+}
+
 const given = (message: Message, ...fields: readonly string[]): Record<string, string> =>
   Object.fromEntries(fields.map((field) => [field, text(message, field)]).filter(([, value]) => value !== ''));
 
@@ -142,7 +156,13 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   },
   GetDag: {
     ask: (message) => ({ method: 'GET', path: `/v1/dags/${part(message, 'name')}` }),
-    answer: ({ tasks, ...dag }) => ({ dag, tasks }),
+    answer: ({ tasks, groups, onFailure, maxMapSize, ...dag }) => ({
+      dag,
+      tasks,
+      groups: ((groups ?? []) as readonly RestAnswer[]).map(groupAnswer),
+      onFailure,
+      maxMapSize,
+    }),
   },
   ListDags: {
     ask: (message) => ({
@@ -164,9 +184,14 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   GetRunStatus: {
     ask: (message) => ({ method: 'GET', path: runPath(message) }),
     answer: ({ tasks, params, closingFailed, ...run }) => {
-      const all = (tasks ?? []) as readonly { name: string; state: string; attempt: number; error: string | null }[];
+      const all = (tasks ?? []) as readonly CountedTask[];
       const taskCounts: Record<string, number> = {};
-      for (const { state } of all) taskCounts[state] = (taskCounts[state] ?? 0) + 1;
+      for (const { state, instances } of all) {
+        // A mapped task counts as its instances.
+        for (const [each, count] of Object.entries(instances?.states ?? { [state]: 1 })) {
+          taskCounts[each] = (taskCounts[each] ?? 0) + count;
+        }
+      }
       const failedTasks = all.filter(({ state }) => state === 'failed').slice(0, FAILED_SHOWN);
       return { run, paramsJson: asJson(params), taskCounts, failedTasks, closingFailed };
     },
@@ -197,7 +222,11 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
   },
   ListTasks: {
-    ask: (message) => ({ method: 'GET', path: `${runPath(message)}/tasks`, query: page(message) }),
+    ask: (message) => ({
+      method: 'GET',
+      path: `${runPath(message)}/tasks`,
+      query: { ...given(message, 'state', 'group'), ...page(message) },
+    }),
     answer: (body) => ({ tasks: items(body).map(taskAnswer), cursor: body.cursor }),
   },
   RetryTask: {
