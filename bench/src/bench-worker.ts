@@ -13,6 +13,8 @@ const worker = startWorker({
   slots: Number(process.env['SLOTS'] ?? '1000'),
   handlers: {
     noop: () => null,
+    /** Something to map over. */
+    list: ({ params }: HandlerContext) => Array.from({ length: (params as { count: number }).count }, (_, no) => no),
     /** Says when it began; whoever submitted it knows when that was. */
     stamp: ({ run }: HandlerContext) => {
       const atUs = nowUs();

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '@signalbox/e2e';
 import { type Figure, printTable } from './figure.ts';
+import { graphShapes, maps } from './graphs.ts';
 import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
@@ -41,6 +42,11 @@ const parts: Record<string, () => Promise<Figure[]>> = {
       ...(await chains(cluster, 15_000 * scale)),
       ...(await wideDag(cluster, 1_000)),
       ...(await wideDag(cluster, 10_000)),
+    ]),
+  graphs: () =>
+    withCluster(1, 2_000, async (cluster) => [
+      ...(await graphShapes(cluster)),
+      ...(await maps(cluster, 100_000 * scale)),
     ]),
   children: () => withCluster(1, 8, (cluster) => noopChildren(cluster, 20_000 * scale)),
   raw: () => rawCommits(60_000 * scale, 500),

@@ -67,9 +67,9 @@ export async function chains(cluster: Cluster, runs: number): Promise<Figure[]> 
 }
 
 /** One root, n − 2 tasks beside each other, one that waits for all. */
-export async function wideDag(cluster: Cluster, tasks: number): Promise<Figure[]> {
+export function wideDefinition(tasks: number): DagDefinition {
   const middle = Array.from({ length: tasks - 2 }, (_, i) => `m${i}`);
-  const definition: DagDefinition = {
+  return {
     name: `wide-${tasks}`,
     tasks: [
       { name: 'root', handler: 'noop' },
@@ -77,6 +77,10 @@ export async function wideDag(cluster: Cluster, tasks: number): Promise<Figure[]
       { name: 'last', handler: 'noop', needs: middle },
     ],
   };
+}
+
+export async function wideDag(cluster: Cluster, tasks: number): Promise<Figure[]> {
+  const definition = wideDefinition(tasks);
   const client = cluster.client();
   await client.deployDag(definition);
   const times: number[] = [];
@@ -122,13 +126,15 @@ async function flow(cluster: Cluster, dag: string, runs: number) {
 }
 
 async function ended(cluster: Cluster, id: string, timeoutMs: number): Promise<void> {
-  await until(`run ${id} has ended`, timeoutMs, async () => {
-    const { rows } = await cluster.sql.query(
-      'select 1 from run where uid = $1 and shard = $2 and ended_at is not null',
-      [id, Number.parseInt(id.slice(34), 16)],
-    );
-    return rows.length > 0;
-  });
+  await until(`run ${id} has ended`, timeoutMs, () => runEnded(cluster, id));
+}
+
+export async function runEnded(cluster: Cluster, id: string): Promise<boolean> {
+  const { rows } = await cluster.sql.query('select 1 from run where uid = $1 and shard = $2 and ended_at is not null', [
+    id,
+    Number.parseInt(id.slice(34), 16),
+  ]);
+  return rows.length > 0;
 }
 
 export async function liveRuns(cluster: Cluster): Promise<number> {
