@@ -291,7 +291,10 @@ export class Host {
   }
 }
 
-/** What a commit has written may be asked for by the very next assignment. */
+/**
+ * What a commit has written may be asked for by the very next assignment. Not so checkpoints: few attempts fail, and one that saves
+ * often would push out all others.
+ */
 function keepPayloads(payloads: Payloads, changes: readonly Change[]): void {
   for (const change of changes) {
     if (change.kind === 'RunCreated' && change.params !== null) {
@@ -302,10 +305,6 @@ function keepPayloads(payloads: Payloads, changes: readonly Change[]): void {
     }
     if (change.kind === 'TaskMarked' && change.state === 'succeeded') {
       payloads.put({ runId: change.runId, taskNo: change.taskNo }, change.output);
-    }
-    if (change.kind === 'CheckpointSaved') {
-      const { runId, taskNo, fence, no, value } = change;
-      payloads.keep({ runId, taskNo, checkpoint: { fence, no } }, value);
     }
   }
 }

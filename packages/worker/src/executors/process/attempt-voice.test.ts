@@ -69,7 +69,7 @@ describe.skipIf(!has('curl'))('sh with curl', () => {
 
   test.each([
     ['no JSON', 'PUT', '/checkpoint', 'nope', '400'],
-    ['too much', 'PUT', '/output', `"${'x'.repeat(300_000)}"`, '413'],
+    ['too much', 'PUT', '/checkpoint', `"${'x'.repeat(300_000)}"`, '413'],
     ['a fraction of 7', 'POST', '/progress', '{"fraction":7}', '400'],
     ['a class that there is not', 'POST', '/failure', '{"class":"lost"}', '400'],
     ['what there is not', 'GET', '/etc/passwd', '', '404'],
