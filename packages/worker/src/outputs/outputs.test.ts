@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { assignmentOf } from '../scripted-gateway.ts';
-import { startBody } from '../test-rig.ts';
+import { startBody, workOf } from '../test-rig.ts';
 
 type Rig = Awaited<ReturnType<typeof startBody>>;
 let rig: Rig | null = null;
@@ -88,4 +88,32 @@ test('a large output that can not be stored fails the attempt', async () => {
     output: '',
     error: expect.stringContaining('can not be stored'),
   });
+});
+
+test('references in texts, and within inputs, are fetched as well; a process gets no others', async () => {
+  const { data, run } = await start();
+  const source = { from: 'task', task: 'big', path: ['rows', 3] } as const;
+  const env = { fill: { 'env.ROW': { text: ['row ', source] } }, env: { ROW: '' } };
+  const shell = { kind: 'process' as const, run: 'echo "\\"$ROW\\"" > "$SIGNALBOX_OUTPUT"', ...env };
+  expect(await run(workOf(shell, { references }))).toMatchObject({ outcome: 'succeeded', output: '"row 3"' });
+  const within = { from: 'template', template: { list: [{ source }] } } as const;
+  const nested = work({ inputs: { all: within } });
+  const report = await run(assignmentOf(9_001, { handler: 'seen', work: nested, references }));
+  expect(report).toMatchObject({ outcome: 'succeeded', output: '[{"all":[3]},["big"]]' });
+  expect(await run(workOf({ kind: 'process', run: 'true' }, { references }))).toMatchObject({ outcome: 'succeeded' });
+  expect(data.outputFetches).toEqual(['id-big', 'id-big']);
+});
+
+test('processes and functions in children may return as much', async () => {
+  const { data, run } = await start();
+  const text = 'y'.repeat(400_000);
+  const print = `node -e "require('fs').writeFileSync(process.env.SIGNALBOX_OUTPUT, JSON.stringify('y'.repeat(400000)))"`;
+  expect(await run(workOf({ kind: 'process', run: print }))).toMatchObject({ output: '@t-0' });
+  const bundle = data.add(
+    `export const functions = { big: () => 'y'.repeat(400000), sees: ({ upstream }) => upstream.big.rows.length };`,
+  );
+  expect(await run(workOf({ kind: 'function' }, { handler: 'big', bundle }))).toMatchObject({ output: '@t-1' });
+  expect(data.stored.map(({ json }) => json === JSON.stringify(text))).toEqual([true, true]);
+  const sees = workOf({ kind: 'function' }, { handler: 'sees', bundle, references });
+  expect(await run(sees)).toMatchObject({ outcome: 'succeeded', output: '60000' });
 });
