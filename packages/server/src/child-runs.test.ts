@@ -96,6 +96,9 @@ describe('parent and child on shards of different owners', () => {
     expect(run.tasks.find(({ name }) => name === 'all')?.output).toEqual({
       all: [{ say: ['a'] }, { say: ['b', 'c'] }],
     });
+    const one = await rig.ask('GET', `/v1/runs/${run.id}/tasks/${encodeURIComponent('call[1]')}`);
+    expect(one.body).toMatchObject({ state: 'succeeded', child: { dag: child, run: expect.any(String) } });
+    expect((await look(one.body.child!.run!)).parent).toMatchObject({ run: run.id, task: 'call' });
   });
 
   test('a failure comes back, with the name of what failed', async () => {

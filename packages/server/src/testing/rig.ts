@@ -31,6 +31,7 @@ export interface AnyBody {
   readonly actor: string;
   readonly output: unknown;
   readonly error: string | null;
+  readonly parent: { readonly run: string; readonly task: string } | null;
   readonly child: { readonly dag: string; readonly run: string | null } | null;
   readonly paused: boolean;
   readonly nextAt: string;

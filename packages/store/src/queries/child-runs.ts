@@ -1,5 +1,5 @@
 /** The runs that the tasks of a run have made. Their names follow from the calls; whether they are there is looked up. */
-import { childUid, type RunUid, type ShardNo, type TenantId } from '@signalbox/engine';
+import { childUid, type RunUid, type ShardNo, TaskNames, type TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';
 import type { KnownDays } from '../leaf.ts';
@@ -22,16 +22,18 @@ export async function findChildren(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  run: Pick<RunDetails, 'runId' | 'spec' | 'tasks' | 'supersededAttempts'>,
+  run: Pick<RunDetails, 'runId' | 'spec' | 'tasks' | 'supersededAttempts' | 'maps'>,
 ): Promise<ReadonlyMap<string, RunUid>> {
+  if (run.spec.tasks.every(({ child }) => child === undefined)) return NONE;
+  const names = new TaskNames(run.spec, run.maps);
   const calls = [...run.supersededAttempts, ...run.tasks].flatMap((attempt) => {
-    const dag = run.spec.tasks[attempt.taskNo]?.child?.dag;
+    const dag = run.spec.tasks[names.specOf(attempt.taskNo) ?? attempt.taskNo]?.child?.dag;
     return dag === undefined ? [] : [{ ...attempt, dag }];
   });
   if (calls.length === 0) return NONE;
   return database.snapshot(async (ask) => {
-    const names = textArray([...new Set(calls.map(({ dag }) => dag))]);
-    const [dags] = await ask([call(selectShards, tenantId, names)]);
+    const called = textArray([...new Set(calls.map(({ dag }) => dag))]);
+    const [dags] = await ask([call(selectShards, tenantId, called)]);
     const shards = new Map(
       dags?.rows.map(([name, shard]): [string, ShardNo] => [decodeText(name ?? ''), Number(shard) as ShardNo]),
     );
