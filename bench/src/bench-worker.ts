@@ -21,6 +21,15 @@ const worker = startWorker({
       appendFileSync(file, `${JSON.stringify({ kind: 'start', run, atUs })}\n`);
       return null;
     },
+    /** Leans on something that is back at a time that its params name. */
+    lean: ({ params }: HandlerContext) => {
+      const { dag, backAt } = params as { dag: string; backAt: number };
+      const at = Date.now();
+      const ok = at >= backAt;
+      appendFileSync(file, `${JSON.stringify({ kind: 'try', dag, at, ok })}\n`);
+      if (!ok) throw new Error('connect ECONNREFUSED 10.0.0.1:5432');
+      return null;
+    },
     first: () => ({ endedUs: nowUs() }),
     /** Says how long after the end of the task before it it began. */
     second: ({ upstream }: HandlerContext) => {

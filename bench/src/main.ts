@@ -9,6 +9,7 @@ import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { rawCommits } from './raw.ts';
+import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 
 const { values } = parseArgs({
@@ -57,6 +58,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
     ]),
   five: () => withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, 'final < 8')),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
+  storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };
 

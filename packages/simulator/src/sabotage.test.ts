@@ -188,6 +188,29 @@ function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
   };
 }
 
+/** A dead letter is written twice, by a host that sends some changes again. */
+function writesLettersTwice(host: Host): void {
+  const { store } = insideOf(host).ownership.ports;
+  const openChain = store.openChain.bind(store);
+  store.openChain = async (nodeId) => {
+    const chain = await openChain(nodeId);
+    const commit = chain.commit.bind(chain);
+    const twice = (change: Change): Change[] => (change.kind === 'LetterWritten' ? [change, change] : [change]);
+    chain.commit = (batch) => commit({ ...batch, changes: batch.changes.flatMap(twice) });
+    return chain;
+  };
+}
+
+/** Retries that wait behind a breaker are let go at once. */
+function opensBreakers(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    for (const breaker of turns.current()?.breakers.all() ?? []) breaker.tryPass = () => true;
+    decide(...parts);
+  };
+}
+
 /** A task that is tried again gets the number of the claim before it: whoever holds the old token holds the task. */
 function leavesOldTokensValid(host: Host): void {
   const { turns } = insideOf(host);
@@ -405,6 +428,14 @@ const CASES: readonly Case[] = [
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   { what: 'asking again for a call', within: 200, mode: 'liveness', expected: /^(I42|I72)/, onHost: neverAsksAgain },
   { what: 'the end of a child before its call', within: 60, expected: /^I42/, onHost: leavesChildrenAlone },
+  { what: 'writing a letter once', within: 20, expected: /^(D1|I43)/, onHost: writesLettersTwice },
+  {
+    what: 'the letter of what failed',
+    within: 20,
+    expected: /^I43/,
+    onHost: (host) => losesChanges(host, ({ kind }) => kind === 'LetterWritten'),
+  },
+  { what: 'what a breaker holds', within: 100, expected: /^I44/, onHost: opensBreakers },
   {
     what: 'one kind of change in the journal',
     within: 20,

@@ -1,6 +1,8 @@
 /** Dags and the server's health over REST: what is shown of them. */
+
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
 import { MAP_MODES } from './groups.ts';
@@ -104,6 +106,10 @@ export const dagDetailsSchema = dagViewSchema.extend({
   groups: z.array(groupViewSchema),
   maxMapSize: z.int(),
   tasks: z.array(taskSpecViewSchema),
+  /** What holds its tasks back: its own breaker, and those of errors. */
+  breakers: z.array(breakerViewSchema),
+  /** How many are open. */
+  deadLetters: z.int(),
 });
 export type DagDetails = z.infer<typeof dagDetailsSchema>;
 

@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './breaker-view.ts';
 export * from './bundles.ts';
 export * from './callbacks.ts';
 export * from './class-map.ts';

@@ -1,6 +1,7 @@
 /** Dead letters: what failed for good and waits for a person; and the breakers that hold tasks back. */
 import { z } from 'zod';
 import { LETTER_REASONS, LETTER_STATES } from '../words.ts';
+import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema } from './common.ts';
 import { attemptOutcomeSchema, attemptViewSchema, runIdSchema } from './runs.ts';
 
@@ -135,20 +136,6 @@ export const lettersUsedSchema = z.object({
   cursor: z.string().nullable(),
 });
 export type LettersUsed = z.infer<typeof lettersUsedSchema>;
-
-export const breakerViewSchema = z.object({
-  dag: z.string(),
-  /** Of the error whose retries it holds; null for the dag's own, which holds its new tasks. */
-  fingerprint: z.string().nullable(),
-  state: z.enum(['open', 'ramping']),
-  openedAt: instant,
-  since: instant,
-  pauseMs: z.int(),
-  /** When the next probe may go; null while what it held is let go. */
-  probeAt: instant.nullable(),
-  error: z.string().nullable(),
-});
-export type BreakerView = z.infer<typeof breakerViewSchema>;
 
 export const listBreakersSchema = z.strictObject({ dag: nameSchema.optional() });
 export const breakerPageSchema = z.object({ items: z.array(breakerViewSchema) });

@@ -17,6 +17,7 @@ import {
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
+import { breakerView } from './breakers.ts';
 import { firstShard } from './dag-lookup.ts';
 import { dagAnswer, graphOf, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -87,7 +88,12 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags/:name', async (request: DagRequest) => {
     const dag = await findDag(request, parts);
-    return { ...dagAnswer(dag), ...graphOf(dag.spec) } satisfies DagDetailsAnswer;
+    const { tenantId } = callerOf(request);
+    const ofDag = { dagName: dag.name, fingerprint: null, taskName: null, reason: null };
+    const held = await fromDatabase(() => queries.listBreakers(tenantId, dag.name), request.log);
+    const letters = await fromDatabase(() => queries.countLetters(tenantId, ofDag), request.log);
+    const state = { breakers: held.map(breakerView), deadLetters: letters[0]?.letters ?? 0 };
+    return { ...dagAnswer(dag), ...graphOf(dag.spec), ...state } satisfies DagDetailsAnswer;
   });
 
   app.get('/v1/dags/:name/versions', async (request: DagRequest) => {

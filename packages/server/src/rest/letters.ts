@@ -279,7 +279,7 @@ interface Filter {
 function filterOf({ dag, fingerprint, task, reason }: Filter): LetterFilter {
   return {
     dagName: dag ?? null,
-    fingerprint: fingerprint === undefined ? null : (parseFingerprint(fingerprint) as Fingerprint),
+    fingerprint: fingerprint === undefined ? null : parseFingerprint(fingerprint),
     taskName: task ?? null,
     reason: reason ?? null,
   };

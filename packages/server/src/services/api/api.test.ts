@@ -164,6 +164,28 @@ test('a failed task is retried, and an event makes a run of each dag that waits 
   expect(await call('SignalEvent', { event: 'nobody-waits' })).toEqual({ runs: [] });
 });
 
+test('dead letters are listed, grouped, replayed and discarded; breakers listed', async () => {
+  await call('RegisterDag', { definitionJson: definition('grpc-letters', [{ name: 'a', handler: 'fail' }]) });
+  const { runId } = await call('TriggerRun', { dag: 'grpc-letters' });
+  await ended(String(runId));
+  const { letters } = await call('ListDeadLetters', { dag: 'grpc-letters' });
+  expect(letters).toMatchObject([{ runId, task: 'a', reason: 'retries', state: 'open', attempt: 1 }]);
+  const [{ id, fingerprint }] = letters as [{ id: string; fingerprint: string }];
+  const { groups } = await call('ListDeadLetterGroups', { dag: 'grpc-letters' });
+  expect(groups).toMatchObject([{ fingerprint, count: 1, dags: [{ dag: 'grpc-letters', versions: [1], count: 1 }] }]);
+  const preview = await call('ReplayDeadLetters', { dag: 'grpc-letters', latest: true, dryRun: true });
+  expect(preview).toMatchObject({ dryRun: true, count: 1, dags: [{ letters: 1, newRuns: 1 }] });
+  expect(await call('ReplayDeadLetters', { id })).toMatchObject({ dryRun: false, count: 1, dags: [{ runs: 1 }] });
+  const again = await refusal(call('ReplayDeadLetters', { id }));
+  expect([again?.code, again?.metadata.get('signalbox-code')]).toEqual([status.FAILED_PRECONDITION, ['LETTER_CLOSED']]);
+  const isOpen = async () =>
+    JSON.stringify(await call('ListDeadLetters', { dag: 'grpc-letters' })).includes('"attempt":2');
+  await eventually(isOpen);
+  expect(await call('DiscardDeadLetters', { fingerprint })).toMatchObject({ count: 1, remaining: 0 });
+  expect(await call('ListBreakers', {})).toEqual({ breakers: [] });
+  expect((await refusal(call('ResetBreaker', { dag: 'grpc-letters' })))?.code).toBe(status.NOT_FOUND);
+});
+
 test('lines of a log come as a stream, to their end with follow', async () => {
   await call('RegisterDag', { definitionJson: definition('grpc-log', [{ name: 'a', handler: 'wait' }]) });
   const runId = String((await call('TriggerRun', { dag: 'grpc-log' })).runId);
