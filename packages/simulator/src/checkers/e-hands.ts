@@ -42,7 +42,9 @@ export function hands(scene: Scene): Checker {
       ({ kind, ...other }) => kind === 'RunReopened' && 'runId' in other && other.runId === change.runId,
     );
     const wasStopped = run.spec.onFailure === 'fail_fast' || run.timedOutAt !== null;
-    if (isReopened && change.from !== 'failed' && wasStopped) {
+    // So does the failed one itself, with one that it had stopped.
+    const { asked, done, refused } = retriesOf(change);
+    if (isReopened && wasStopped && (change.from !== 'failed' || done + refused >= asked)) {
       retriesOf(change).swept += 1;
       return;
     }
