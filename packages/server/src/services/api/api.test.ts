@@ -403,3 +403,27 @@ test('mapped tasks are seen over gRPC as over REST: groups, counts, names and fi
   const { body } = await rig.ask('GET', path, undefined, { headers: { accept: 'application/json' } });
   expect(JSON.stringify(body)).toContain('"task":"load[1]"');
 });
+
+test('how far a running task is comes along', async () => {
+  let end: () => void = () => undefined;
+  await rig.addWorker(
+    {
+      far: ({ progress }: { progress(fraction: number | null, note: string): void }) => {
+        progress(0.5, 'half');
+        return new Promise<void>((resolve) => {
+          end = resolve;
+        });
+      },
+    },
+    { queues: ['far'] },
+  );
+  await rig.ask('PUT', '/v1/dags/far', { name: 'far', tasks: [{ name: 'a', handler: 'far', queue: 'far' }] });
+  const { runId } = await call('TriggerRun', { dag: 'far' });
+  const progressNow = async () => {
+    const { tasks } = (await call('ListTasks', { runId })) as { tasks: { progress: object | null }[] };
+    return tasks[0]?.progress ?? null;
+  };
+  await eventually(async () => (await progressNow()) !== null);
+  expect(await progressNow()).toMatchObject({ fraction: 0.5, note: 'half' });
+  end();
+});
