@@ -15,7 +15,7 @@ export function applyMapChange(state: State, change: MapExpanded | MapUnfolded |
   assert(run >= 0, `${change.kind} is about a run in memory`);
   assert(state.runs.phase[run] === OPEN, 'maps of an open run expand');
   if (change.kind === 'MapExpanded') return expand(state, run, change);
-  const expansion = state.runs.mapsOf(run)?.expansions.find(({ firstNo }) => firstNo === change.firstNo);
+  const expansion = state.runs.mapsOf(run)?.startingAt(change.firstNo);
   assert(expansion !== undefined, `${change.kind} is about a map that has expanded`);
   if (change.kind === 'MapUnfolded') unfold(state, run, expansion, change);
   else remove(state, run, expansion);

@@ -45,6 +45,8 @@ export class RunMaps {
   /** By their numbers, which is also the order in which they came: an outer one before those in it. */
   readonly expansions: Expansion[] = [];
   private readonly byScope = new Map<number, Expansion>();
+  /** Who asks for one task mostly asks for its neighbours next. */
+  private lastHolding: Expansion | null = null;
   /** The next free number. Those of a map that was removed are not used again. */
   nextNo: number;
   /** Tasks that its maps have made, and still have. */
@@ -90,8 +92,21 @@ export class RunMaps {
     this.nextNo = Math.max(this.nextNo, firstNo + Math.max(1, total * members));
   }
 
+  /** The expansion whose first task has this number. */
+  startingAt(firstNo: number): Expansion | undefined {
+    const { expansions } = this;
+    let [low, high] = [0, expansions.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (expansions[middle]!.firstNo < firstNo) low = middle + 1;
+      else high = middle;
+    }
+    return expansions[low]?.firstNo === firstNo ? expansions[low] : undefined;
+  }
+
   /** Takes it out, and all that expanded in its instances. */
   remove(expansion: Expansion): void {
+    this.lastHolding = null;
     const gone = new Set(this.within(expansion));
     const kept = this.expansions.filter((other) => !gone.has(other));
     this.expansions.splice(0, this.expansions.length, ...kept);
@@ -115,7 +130,8 @@ export class RunMaps {
 
   /** The expansion that this number, from T on, is an instance of; undefined when it is no longer, or not yet, there. */
   holding(no: number): Expansion | undefined {
-    const { expansions } = this;
+    const { expansions, lastHolding } = this;
+    if (lastHolding !== null && holds(lastHolding, no)) return lastHolding;
     let [low, high] = [0, expansions.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -123,7 +139,9 @@ export class RunMaps {
       else high = middle;
     }
     const found = expansions[low - 1];
-    return found !== undefined && no < found.firstNo + found.unfolded * found.group.members.length ? found : undefined;
+    if (found === undefined || !holds(found, no)) return undefined;
+    this.lastHolding = found;
+    return found;
   }
 
   /** -1 when there is no such task. */
@@ -205,6 +223,10 @@ export class RunMaps {
   private key(groupNo: number, scope: number): number {
     return (scope + 1) * this.shape.groups.length + groupNo;
   }
+}
+
+function holds({ firstNo, unfolded, group }: Expansion, no: number): boolean {
+  return no >= firstNo && no < firstNo + unfolded * group.members.length;
 }
 
 export function numberIn(expansion: Expansion, index: number, spec: number): number {
