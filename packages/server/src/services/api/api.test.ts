@@ -408,7 +408,7 @@ test('how far a running task is comes along', async () => {
   let end: () => void = () => undefined;
   await rig.addWorker(
     {
-      far: ({ progress }: { progress(fraction: number | null, note: string): void }) => {
+      far: ({ progress }: { progress: (fraction: number | null, note: string) => void }) => {
         progress(0.5, 'half');
         return new Promise<void>((resolve) => {
           end = resolve;
