@@ -1,5 +1,5 @@
 /** A test of the tests: with a guard of the product taken out, from outside, histories break promises, and soon. */
-import type { Actor, Change, Command, Effect, NodeId, State, TenantId } from '@signalbox/engine';
+import type { Actor, Change, Command, Effect, Instant, NodeId, State, TenantId } from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
 import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
@@ -275,6 +275,26 @@ function ownersFlap(world: World): void {
   }
 }
 
+/** Nobody works any more, so that all waits for its time to be over; and owners come and go faster than that. */
+function ownersFlapWithoutWorkers(world: World): void {
+  ownersFlap(world);
+  world.events.in(9_000, () => {
+    for (const worker of world.workers) {
+      worker.isWanted = false;
+      worker.crash('kill');
+    }
+  });
+}
+
+/** What a load says began long ago begins with the load. */
+function startsTimesOver(host: Host): void {
+  const later = 4_000_000_000_000 as Instant;
+  altersLoads(host, (heads) => ({
+    ...heads,
+    runs: heads.runs.map((run) => ({ ...run, ...(run.admittedAt !== undefined && { admittedAt: later }) })),
+  }));
+}
+
 /**
  * One node after the other stands still for so long that the next one takes its shards. Meanwhile schedules are paused there;
  * the first that the node hears when it goes on is that they should not be, which its memory says is so.
@@ -415,6 +435,13 @@ const CASES: readonly Case[] = [
     onHost: (host) => {
       insideOf(host).turns.proveOwned = () => Promise.resolve();
     },
+  },
+  {
+    what: 'the instants that timeouts count from',
+    within: 100,
+    expected: /^I41/,
+    onWorld: ownersFlapWithoutWorkers,
+    onHost: startsTimesOver,
   },
   { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },

@@ -2,7 +2,7 @@
  * F. The times that tasks and runs may take (I41). Only time counts in which the shard had an owner that could work: so a
  * timeout that a handover starts over is found, and one that an outage holds up is not blamed.
  */
-import type { Change, RunId, TaskNo } from '@signalbox/engine';
+import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -28,6 +28,9 @@ export function limits(scene: Scene): Checker {
 
   function note(change: Change): void {
     switch (change.kind) {
+      case 'RunCreated':
+        if (change.admitted) runs.set(change.runId, { servedMs: health.servedMs(shardOfRun(change.runId)) });
+        return;
       case 'RunAdmitted':
         return void runs.set(change.runId, beganIn(change.runId));
       case 'RunReopened':
