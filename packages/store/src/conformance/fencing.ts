@@ -15,6 +15,7 @@ const strays: readonly (readonly [string, (run: RunCreated) => Change])[] = [
   ['an ending run', (run) => ended({ ...run, runId: (run.runId + 1) as RunId })],
   ['a claim', (run) => succeeded(claimed(run, newWorkerId()))],
   ['a task', (run) => ({ ...claimed(run, newWorkerId()), firstOfTask: false })],
+  ['a map', (run) => ({ kind: 'MapUnfolded', runId: run.runId, firstNo: 3, until: 1, at: run.at })],
 ];
 
 export const fencingChecks: readonly Check[] = [

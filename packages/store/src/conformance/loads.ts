@@ -85,6 +85,34 @@ export const loadChecks: readonly Check[] = [
     },
   },
   {
+    name: 'a run whose map has expanded comes with it among the first, also before any claim; what was removed is told (I34)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const dag = deployed(5, 1);
+      const [mapped, other] = [created(dag, node.newRunId(5)), created(dag, node.newRunId(5))];
+      const { runId, at } = mapped;
+      const expanded = { kind: 'MapExpanded', runId, group: 0, scope: null, firstNo: 3, total: 100_000, at } as const;
+      await node.commit([dag, other, mapped, expanded, { kind: 'MapUnfolded', runId, firstNo: 3, until: 500, at }]);
+      await node.commit([
+        { kind: 'MapUnfolded', runId, firstNo: 3, until: 1_000, at },
+        { kind: 'MapRemoved', runId, firstNo: 3, actor: mapped.actor, at },
+        { ...expanded, scope: 3, firstNo: 100_003, total: 2 },
+      ]);
+      const heads = await node.store.loadHeads([5 as ShardNo], 0);
+      expect(heads.runs.map((run) => [run.runId, run.maps])).toEqual([
+        [
+          runId,
+          [
+            { group: 0, scope: null, firstNo: 3, total: 100_000, unfolded: 1_000, isRemoved: true },
+            { group: 0, scope: 3, firstNo: 100_003, total: 2, unfolded: 0, isRemoved: false },
+          ],
+        ],
+      ]);
+      const again = { kind: 'MapUnfolded', runId, firstNo: 3, until: 2_000, at } as const;
+      expect(await node.tryCommit([again])).toBe('refused');
+    },
+  },
+  {
     name: 'a silent worker is stored once, by the clock of the database, and cleared when it is heard (I25)',
     run: async (subject) => {
       const node = await TestNode.start(subject, [5, 6]);
