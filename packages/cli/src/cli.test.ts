@@ -117,6 +117,29 @@ test('a run that fails is waited for with exit code 1, and says why', async () =
   expect(stdout).toMatch(/never +upstream_failed/);
 });
 
+test('what failed for good is listed, shown, grouped, previewed, replayed and discarded', async () => {
+  const { items } = await json('dead-letters', 'list', '--dag', 'broken');
+  const [{ id, run, fingerprint }] = items;
+  expect(items).toMatchObject([{ task: 'stumble', reason: 'retries', attempt: 3 }]);
+  const shown = await signalbox('dead-letters', 'show', id);
+  expect(shown.stdout).toContain(`task stumble of broken v1, run ${run}`);
+  expect((await signalbox('dead-letters', 'groups')).stdout).toContain(fingerprint);
+  const preview = await signalbox('dead-letters', 'replay', '--fingerprint', fingerprint, '--dry-run');
+  expect(preview.stdout).toContain('broken: 1 would be replayed in 1 runs');
+  const replayed = await signalbox('dead-letters', 'replay', '--dag', 'broken', '--latest');
+  expect(replayed.stdout).toContain('broken: 1 replayed as 1 new runs');
+  const again = await signalbox('dead-letters', 'replay', id);
+  expect([again.exitCode === 0, again.stderr.includes('no longer open')]).toEqual([false, true]);
+  const which = await signalbox('dead-letters', 'discard');
+  expect([which.exitCode === 0, which.stderr.includes('Which ones?')]).toEqual([false, true]);
+  const [{ newRun }] = (await json('dead-letters', 'list', '--dag', 'broken', '--state', 'replayed')).items;
+  await signalbox('runs', 'watch', newRun);
+  const discarded = await json('dead-letters', 'discard', '--dag', 'broken');
+  expect(discarded).toMatchObject({ count: 1, remaining: 0 });
+  expect((await signalbox('dead-letters')).stdout).toContain('no dead letters');
+  expect((await signalbox('breakers')).stdout).toContain('no breaker holds anything back');
+});
+
 test('a key gives the same run again, and a run can be cancelled', async () => {
   const file = join(folder, 'waiting.json');
   await writeFile(file, JSON.stringify({ name: 'waiting', tasks: [{ name: 'a', handler: 'noop', queue: 'nobody' }] }));

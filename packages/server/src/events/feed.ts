@@ -28,7 +28,10 @@ export interface Batch {
   readonly end: Position;
 }
 
-type FeedQueries = Pick<Queries, 'readCut' | 'readOldestCut' | 'readCommits' | 'nameRuns' | 'nameDags' | 'nameTasks' | 'getRunMaps'>;
+type FeedQueries = Pick<
+  Queries,
+  'readCut' | 'readOldestCut' | 'readCommits' | 'nameRuns' | 'nameDags' | 'nameTasks' | 'getRunMaps'
+>;
 
 /** One read of 64 rows; half of it is how late an event is told, on average. */
 const LOOK_MS = 100;

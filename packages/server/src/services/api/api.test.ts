@@ -181,7 +181,10 @@ test('dead letters are listed, grouped, replayed and discarded; breakers listed'
   const isOpen = async () =>
     JSON.stringify(await call('ListDeadLetters', { dag: 'grpc-letters' })).includes('"attempt":2');
   await eventually(isOpen);
-  expect(await call('DiscardDeadLetters', { fingerprint })).toMatchObject({ count: 1, remaining: 0 });
+  expect(await call('DiscardDeadLetters', { dag: 'grpc-letters', fingerprint })).toMatchObject({
+    count: 1,
+    remaining: 0,
+  });
   expect(await call('ListBreakers', {})).toEqual({ breakers: [] });
   expect((await refusal(call('ResetBreaker', { dag: 'grpc-letters' })))?.code).toBe(status.NOT_FOUND);
 });
