@@ -1,5 +1,5 @@
 /** One of a task's times is over. */
-import type { AttemptNo, RunId } from '../ids.ts';
+import type { AttemptNo } from '../ids.ts';
 import { LOADED } from '../lease/confirmed.ts';
 import { claimOf, killAttempt } from '../lease/kill.ts';
 import { writeLetter } from '../letter/letter.ts';
@@ -78,7 +78,7 @@ function noteSlow(recorder: Recorder, slot: number): void {
   const { attemptNo, fence } = claimOf(state, slot);
   recorder.record({
     kind: 'TaskSlow',
-    runId: state.runIdOfTask(slot) as RunId,
+    runId: state.runIdOfTask(slot),
     taskNo: taskNoOf(state, slot),
     attemptNo,
     fence,

@@ -293,3 +293,15 @@ test('an attempt gets more time than its timeout gives, when it asks for it', as
   expect(run.task('work').output).toBe(60_000);
   expect(run.elapsedMs).toBe(30_000);
 });
+
+test('the time of a whole task counts over its attempts', async () => {
+  const slow = dag('slow', ({ task }) => {
+    task('work', { totalTimeout: '50s', retries: { maxAttempts: 9, baseMs: 0 } }, () => 'done');
+  });
+  const again = () => {
+    throw new Error('again');
+  };
+  const run = await testRun(slow, { stubs: { work: takes('30s', again) } });
+  expect(run.task('work').state).toBe('failed');
+  expect(run.elapsedMs).toBe(50_000);
+});

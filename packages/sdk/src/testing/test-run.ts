@@ -53,6 +53,7 @@ export interface TestRunOptions<Params = unknown> {
 
 /** Nobody is silent and nothing gets lost in a test. */
 const NEVER_MS = 1_000 * 365 * 86_400_000;
+const FOR_EVER = Number.POSITIVE_INFINITY;
 const FAR_MS = 50 * 365 * 86_400_000;
 const MAX_ROUNDS = 100_000;
 /** Of a dag with maps so many tasks run at a time. */
@@ -197,7 +198,8 @@ class World {
       attempt,
       controller,
       startedAt,
-      deadlineAt: task.timeoutMs === null ? Number.POSITIVE_INFINITY : startedAt + task.timeoutMs,
+      // What the engine ends by itself is ended there, and found in what it recorded.
+      deadlineAt: startedAt + Math.min(task.timeoutMs ?? FOR_EVER, task.totalTimeoutMs ?? FOR_EVER),
       log,
       progress,
       settled: null,
