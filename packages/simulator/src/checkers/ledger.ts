@@ -24,7 +24,7 @@ import type {
 import { NOBODY, shardOfRun } from '@signalbox/engine';
 import { type NaiveEnd, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
-import { type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
+import { expansionOf, type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
@@ -381,11 +381,20 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
   return naiveNodes(run.spec, ended, params);
 }
 
+/** By the books a map expands as soon as it can, and at once. Here it is as far as the journal says. */
+function asFarAs(run: RunBook, no: number, name: string, named: ReadonlyMap<string, string>): string {
+  const state = named.get(name) ?? 'removed';
+  if (!named.has(`${name}[0]`)) return state;
+  const map = expansionOf(run, no);
+  if (map === null) return 'blocked';
+  return map.unfolded < map.total ? 'expanded' : state;
+}
+
 function statesOf(run: RunBook): ReadonlyMap<number, string> {
   const [named, numbers] = [namedStates(run), numbersOf(run)];
   const states = new Map<number, string>();
   for (const [name, no] of numbers) {
-    const state = named.get(name) ?? 'removed';
+    const state = asFarAs(run, no, name, named);
     const row = run.tasks.get(no as TaskNo);
     const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
     const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying' || now === 'expanded';

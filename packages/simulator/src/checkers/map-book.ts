@@ -47,6 +47,16 @@ export function nameOf(books: Books, no: number): string | null {
   return path === null ? null : naiveName(specNoOf(books, no), path);
 }
 
+/** What has become of a task of a mapped group, by the journal; null when it has not expanded. */
+export function expansionOf(books: Books, no: number): MapBook | null {
+  const path = pathOf(books, no)?.join() ?? null;
+  const isOf = (map: MapBook) =>
+    !map.isRemoved &&
+    map.members.includes(specNoOf(books, no)) &&
+    pathOf(books, map.firstNo)?.slice(0, -1).join() === path;
+  return books.maps.find(isOf) ?? null;
+}
+
 /** Task `spec` as this one sees it, by its number: in the innermost instance around both. Null for one in a map of its own. */
 export function numberNear(books: Books, no: number, spec: number): number | null {
   const [ours, theirs] = [chainOf(books.spec, specNoOf(books, no)), chainOf(books.spec, spec)];
