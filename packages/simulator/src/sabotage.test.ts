@@ -240,6 +240,17 @@ function fenceOf(state: State | null, runId: number, taskNo: number): { slot: nu
   return { slot, fence: state.tasks.fence[slot] ?? 0 };
 }
 
+/** What lies behind a task that is cleared is forgotten. */
+function forgetsDependents(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const { command } = envelope;
+    if (command.kind !== 'ClearTasks') return offer(envelope);
+    return offer({ ...envelope, command: { ...command, select: { ...command.select, downstream: false } } });
+  };
+}
+
 /** Retired, but its schedule stays, in memory and in the database. */
 function keepsSchedulesOfRetired(host: Host): void {
   const { turns } = insideOf(host);
@@ -447,6 +458,7 @@ const CASES: readonly Case[] = [
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
+  { what: 'what depends on a task that is cleared', within: 150, expected: /^I37/, onHost: forgetsDependents },
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },

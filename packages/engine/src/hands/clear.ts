@@ -49,14 +49,16 @@ interface How {
 export function clearSlots(recorder: Recorder, run: number, chosen: readonly number[], how: How): Answer | null {
   const { state } = recorder;
   const { tasks, runs } = state;
-  const busy = chosen.filter((slot) => isBusy(tasks.state[slot]!));
+  const own = chosen.filter((slot) => isClearable(state, slot));
+  // What a map has made of an output goes with it, chosen or not (I34).
+  const fed = mapsFedBy(state, run, own);
+  const gone = tasksWithin(state, run, fed);
+  const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
+  const inside = [...gone].map((no) => slotOf(state, run, no));
+  const busy = [...new Set([...chosen, ...inside])].filter((slot) => isBusy(tasks.state[slot]!));
   if (busy.length > 0 && (!how.force || busy.some((slot) => tasks.state[slot] !== RUNNING))) {
     return refuse('TASK_BUSY', naming(state, busy));
   }
-  const own = chosen.filter((slot) => isClearable(state, slot));
-  const fed = mapsFedBy(state, run, own, chosen);
-  const gone = tasksWithin(state, run, fed);
-  const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
   const staying = own.filter((slot) => !isGone(slot));
   const wanted = withClosers(state, run, staying);
   if (wanted.length === 0) return null;
@@ -66,7 +68,7 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   const inTheWay = failuresLeft(state, run, new Set(wanted));
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
   const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
-  for (const slot of own) if (tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, how.actor);
+  for (const slot of busy) stopAttempt(recorder, slot, how.actor);
   const isWanted = new Set(wanted);
   const all = [...new Set([...wanted, ...stopped])].filter((slot) => !isGone(slot)).sort((a, b) => a - b);
   all.forEach((slot, i) =>

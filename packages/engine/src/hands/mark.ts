@@ -3,7 +3,7 @@ import { type Answer, type MarkTasks, refuse } from '../command.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { CLAIMED } from '../run/run-table.ts';
-import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { type ReadFacts, readTaskFacts } from '../task/facts.ts';
 import { hasOwnState } from '../task/move.ts';
@@ -13,6 +13,7 @@ import { FAILED, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table
 import { byHand } from './by-hand.ts';
 import { chooseTasks, MAX_TOUCHED } from './choose.ts';
 import { clearTask, failuresLeft, isBusy, naming, reopenFor } from './clear.ts';
+import { mapsFedBy, removeMaps, tasksWithin } from './remove-maps.ts';
 import { stopAttempt } from './stop-attempt.ts';
 
 export function markTasks(recorder: Recorder, command: MarkTasks): Answer {
@@ -38,19 +39,30 @@ function markSlots(recorder: Recorder, run: number, chosen: readonly number[], c
   const { as, actor } = command;
   const refusal = refusalOf(state, chosen, command);
   if (refusal !== null) return refusal;
-  const wanted = chosen.filter((slot) => as === 'succeeded' || !isSo(state, slot, as));
+  const all = chosen.filter((slot) => as === 'succeeded' || !isSo(state, slot, as));
+  // What a map has made of an output goes with it (I34).
+  const fed = mapsFedBy(state, run, all);
+  const gone = tasksWithin(state, run, fed);
+  const wanted = all.filter((slot) => !gone.has(taskNoOf(state, slot)));
+  const inside = [...gone].map((no) => slotOf(state, run, no)).filter((slot) => isBusy(state.tasks.state[slot]!));
+  if (inside.some((slot) => !command.force || state.tasks.state[slot] !== RUNNING)) {
+    return refuse('TASK_BUSY', naming(state, inside));
+  }
   const facts = wanted.map((slot) => factsOf(state, run, slot, command));
   for (const read of facts) if (!read.ok) return refuse('OUTPUT_INVALID', read.error);
   const left = as === 'failed' || as === 'cancelled' ? [] : failuresLeft(state, run, new Set(wanted));
   if (left.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, left));
   if (wanted.length === 0) return null;
-  const others = reopenFor(recorder, run, actor).filter((slot) => !wanted.includes(slot));
+  const isIn = new Set([...wanted, ...[...gone].map((no) => slotOf(state, run, no))]);
+  const others = reopenFor(recorder, run, actor).filter((slot) => !isIn.has(slot));
   others.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: false, more: i < others.length - 1 }));
   wanted.forEach((slot, i) => {
     if (state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, actor);
     const read = facts[i]!;
     markSlot(recorder, run, slot, command, read.ok ? read.text : null);
   });
+  for (const slot of inside) stopAttempt(recorder, slot, actor);
+  removeMaps(recorder, command.runId, fed, actor);
   return null;
 }
 

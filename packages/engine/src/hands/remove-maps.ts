@@ -7,23 +7,17 @@ import type { State } from '../state.ts';
 import { specIn, visitNear } from '../task/field.ts';
 import { fieldOf } from '../task/move.ts';
 
-/** Those that are fed by one of these tasks, and are themselves among what was chosen; of nested ones the outermost. */
-export function mapsFedBy(
-  state: State,
-  run: number,
-  cleared: readonly number[],
-  chosen: readonly number[],
-): Expansion[] {
+/** Those that are fed by one of these tasks; of nested ones the outermost. */
+export function mapsFedBy(state: State, run: number, cleared: readonly number[]): Expansion[] {
   const field = fieldOf(state, run);
   const { maps, graph } = field;
   if (maps === null) return [];
-  const isChosen = new Set(chosen.map((slot) => taskNoOf(state, slot) as number));
   const found = new Set<Expansion>();
   for (const slot of cleared) {
     const no = taskNoOf(state, slot);
     for (const spec of graph.maps?.fed.get(specIn(field, no)) ?? []) {
       visitNear(field, no, spec, (placeholder) => {
-        const expansion = isChosen.has(placeholder) ? maps.expansionOf(placeholder) : undefined;
+        const expansion = maps.expansionOf(placeholder);
         if (expansion !== undefined) found.add(expansion);
       });
     }

@@ -3,7 +3,7 @@ import type { Actor, Instant, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { forEachSlot } from '../run/task-slots.ts';
-import { hasOwnState } from '../task/move.ts';
+import { hasOwnState, isClosingTask } from '../task/move.ts';
 import { FAILED } from '../task/task-table.ts';
 import { clearSlots } from './clear.ts';
 
@@ -19,7 +19,9 @@ export function retryRunByPolicy(recorder: Recorder, run: number): boolean {
   if (retryNo > retryRun.maxTimes) return false;
   const failed: number[] = [];
   forEachSlot(state, run, (slot) => {
-    if (state.tasks.state[slot] === FAILED && hasOwnState(state, slot)) failed.push(slot);
+    if (state.tasks.state[slot] !== FAILED || !hasOwnState(state, slot)) return;
+    // What closes a run does not decide it.
+    if (!isClosingTask(state, slot)) failed.push(slot);
   });
   if (failed.length === 0 || clearSlots(recorder, run, failed, { force: false, actor: POLICY, retryNo }) !== null) {
     return false;

@@ -194,7 +194,7 @@ function removeSome(box: Scenario, pick: number, ended: Map<string, NaiveEnd>, r
   const recorder = new Recorder(state);
   const slots: number[] = [];
   forEachSlot(state, run, (slot) => slots.push(slot));
-  const fed = mapsFedBy(state, run, [slotOf(state, run, source)], slots);
+  const fed = mapsFedBy(state, run, [slotOf(state, run, source)]);
   const gone = tasksWithin(state, run, fed);
   for (const slot of slots) {
     if (gone.has(state.tasks.no[slot]!) && state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, box.actor);

@@ -138,5 +138,5 @@ test('one task is cancelled; the run counts it as failed', async () => {
   expect(await client().cancelTask(id, 'a', { reason: 'no use' })).toMatchObject({ tasks: [{ how: 'cancelled' }] });
   const run = await client().waitForRun(id);
   expect(run).toMatchObject({ outcome: 'failed', tasks: [{ state: 'cancelled', reason: 'no use', attempts: [] }] });
-  await expect(client().clearTasks(id, {} as never)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  await expect(client().clearTasks(id, {})).rejects.toMatchObject({ code: 'BAD_REQUEST' });
 });

@@ -55,6 +55,8 @@ export function dispatch(scene: Scene): Checker {
     const { outcome } = change;
     if (outcome === 'lost') return checkLost(change, commit, what);
     if (SERVERS_OWN.has(change.code ?? '')) return;
+    // Stopped by hand: that somebody asked for it is seen to in `e-touches.ts`.
+    if (outcome === 'cancelled' && change.error?.startsWith('Stopped by')) return;
     if (seen.finished === null) return scene.fail('I21', `${what} ended as ${outcome}, its worker never said so`);
     const isSame = seen.finished.outcome === outcome || outcome === 'cancelled';
     if (!isSame) scene.fail('I21', `${what} ended as ${outcome}, its worker said ${seen.finished.outcome}`);

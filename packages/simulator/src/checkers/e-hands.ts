@@ -3,6 +3,7 @@ import type { DagRetired, DagRevived, RetryTask, RunCreated, RunReopened, TaskCl
 import type { Routed } from '@signalbox/host';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
+import { Touches } from './e-touches.ts';
 
 /** Of one task: how often a retry was asked for, was told as done, was told as not done, and was done. */
 interface Retries {
@@ -17,6 +18,7 @@ interface Retries {
 export function hands(scene: Scene): Checker {
   const { ledger } = scene;
   const retries = new Map<string, Retries>();
+  const touches = new Touches(scene);
 
   function retriesOf({ runId, taskNo }: { runId: number; taskNo: number }): Retries {
     const key = `${runId}/${taskNo}`;
@@ -35,12 +37,11 @@ export function hands(scene: Scene): Checker {
     if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
       scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
     }
-    if (change.freshBudget !== (change.from !== 'retrying'))
-      scene.fail('I39', `${what} got another budget than it may`);
+    if (change.from !== 'retrying' && !change.freshBudget) scene.fail('I39', `${what} got another budget than it may`);
+    const isReopened = changes.some((other) => other.kind === 'RunReopened' && other.runId === change.runId);
+    if (change.actor === 'policy') return checkPolicy(change, changes);
+    if (touches.of(change.runId).length > 0) return touches.cleared(change, isReopened, retriesOf(change).asked > 0);
     // With the failed task that closed the run goes what it had stopped.
-    const isReopened = changes.some(
-      ({ kind, ...other }) => kind === 'RunReopened' && 'runId' in other && other.runId === change.runId,
-    );
     const wasStopped = run.spec.onFailure === 'fail_fast' || run.timedOutAt !== null;
     // So does the failed one itself, with one that it had stopped.
     const { asked, done, refused } = retriesOf(change);
@@ -64,19 +65,32 @@ export function hands(scene: Scene): Checker {
       scene.fail('I33', `run ${change.runId} was opened again, it is ${run.phase} as ${run.outcome}`);
     }
     const isForTask = changes.some(
-      (other) =>
-        other.kind === 'TaskCleared' &&
-        other.runId === change.runId &&
-        (other.from === 'failed' || other.from === 'expired'),
+      (other) => (other.kind === 'TaskCleared' || other.kind === 'TaskMarked') && other.runId === change.runId,
     );
     if (!isForTask && run.timedOutAt === null)
       scene.fail('I33', `run ${change.runId} was opened again for none of its tasks`);
   }
 
+  /** The dag itself has asked for it, so many times, and only after a failure. */
+  function checkPolicy({ runId }: TaskCleared, changes: JournaledCommit['changes']): void {
+    const { retryRun } = ledger.run(runId).spec;
+    const opened = changes.findLast((other) => other.kind === 'RunReopened' && other.runId === runId);
+    const no = opened?.kind === 'RunReopened' ? opened.retryNo : 0;
+    if (retryRun === undefined || no < 1 || no > retryRun.maxTimes) {
+      scene.fail('I32', `run ${runId} was retried for the ${no}th time by a policy of ${JSON.stringify(retryRun)}`);
+    }
+  }
+
+  /** More than one hand is on it: which of them has done what can't be told by counting. */
+  function isLoose(runId: RetryTask['runId']): boolean {
+    const { spec } = ledger.runs.get(runId) ?? {};
+    return touches.of(runId).length > 0 || spec?.onFailure === 'fail_fast' || spec?.retryRun !== undefined;
+  }
+
   function checkTold(command: Pick<RetryTask, 'runId' | 'taskNo'>, result: Routed): void {
     const seen = retriesOf(command);
     const what = `a retry of ${command.runId}/${command.taskNo}`;
-    if (result.status === 'unknown') return;
+    if (result.status === 'unknown' || isLoose(command.runId)) return;
     if (result.status === 'answered' && result.answer.ok) {
       seen.told += 1;
       // One that had not begun when its run's time was over goes on with the run: nothing else is recorded of it.
@@ -103,8 +117,9 @@ export function hands(scene: Scene): Checker {
   }
 
   return {
-    invariants: ['I6', 'I12', 'I15', 'I32', 'I33', 'I39'],
+    invariants: ['I6', 'I12', 'I15', 'I32', 'I33', 'I37', 'I39'],
     onChange(change, commit) {
+      touches.change(change);
       if (change.kind === 'TaskCleared') checkCleared(change, commit);
       else if (change.kind === 'RunReopened') checkReopened(change, commit);
       else if (change.kind === 'DagRetired' || change.kind === 'DagRevived') checkRetired(change);
@@ -117,6 +132,7 @@ export function hands(scene: Scene): Checker {
       }
     },
     onHappening(happening) {
+      touches.see(happening);
       if (happening.kind === 'asked' && happening.ask.command.kind === 'ReplayLetter') {
         retriesOf(happening.ask.command.letter).asked += 1;
       }

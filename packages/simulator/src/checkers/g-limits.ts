@@ -3,7 +3,7 @@ import type { AttemptClaimed, DagId } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook } from './ledger.ts';
+import { isPaused, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 export function limits(scene: Scene): Checker {
@@ -56,7 +56,8 @@ export function limits(scene: Scene): Checker {
     if (limit !== null && running(run.created.dagId) >= limit) return null;
     if (ledger.breakerOf(run, undefined) !== undefined) return null;
     const no = run.spec.tasks.findIndex(
-      (task, i) => task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready',
+      (task, i) =>
+        task.queue === queue && task.child === undefined && !isPaused(run, i) && ledger.stateOf(run, i) === 'ready',
     );
     return no < 0 ? null : no;
   }

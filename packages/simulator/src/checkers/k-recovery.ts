@@ -1,7 +1,7 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
 import type { State, TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook } from './ledger.ts';
+import { isPaused, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 const RECOVERY_MS = 30_000;
@@ -50,6 +50,7 @@ export function recovery(scene: Scene): Checker {
   /** A task whose backoff is over is ready too (I53). */
   function isReady(run: RunBook, no: number): boolean {
     const state = ledger.stateOf(run, no);
+    if (isPaused(run, no)) return false;
     if (state !== 'retrying') return state === 'ready';
     const { retry } = taskSpecOf(run, no);
     const { endedAt } = run.tasks.get(no as TaskNo)!;

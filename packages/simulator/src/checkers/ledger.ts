@@ -57,6 +57,8 @@ export interface TaskBook {
   endedAt: number;
   endEpoch: number;
   output: string | null;
+  /** All that it has ever returned, or was said to have. */
+  readonly outputs: Set<string>;
 }
 
 export interface RunBook {
@@ -71,6 +73,8 @@ export interface RunBook {
   closedAt: number;
   /** When its time was over, the last time. */
   timedOutAt: number | null;
+  /** Tasks of it that had succeeded were cleared, or some were marked. */
+  byHand: boolean;
   /** Tasks that are; null for the run itself. */
   readonly paused: Set<TaskNo | null>;
   /** When it was opened, the last time. */
@@ -80,6 +84,11 @@ export interface RunBook {
   states: ReadonlyMap<number, string> | null;
   /** In the order in which they expanded. */
   readonly maps: MapBook[];
+}
+
+/** Somebody holds the task, or its run. */
+export function isPaused({ paused }: RunBook, taskNo: number): boolean {
+  return paused.has(null) || paused.has(taskNo as TaskNo);
 }
 
 export interface DagBook {
@@ -187,6 +196,7 @@ export class Ledger {
           endedAt: before?.endedAt ?? 0,
           endEpoch: before?.endEpoch ?? 0,
           output: null,
+          outputs: before?.outputs ?? new Set(),
         });
         return;
       }
@@ -206,7 +216,9 @@ export class Ledger {
         task.counts.set(change.outcome, (task.counts.get(change.outcome) ?? 0) + 1);
         if (change.outcome === 'lost') task.lost += 1;
         else if (change.outcome !== 'succeeded') task.failures += 1;
-        if (change.taskState === 'succeeded') task.output = change.output;
+        if (change.taskState !== 'succeeded') return;
+        task.output = change.output;
+        if (change.output !== null) task.outputs.add(change.output);
         return;
       }
       case 'TaskExpired':
@@ -227,6 +239,7 @@ export class Ledger {
         const task = this.task(change);
         task.state = 'cleared';
         task.output = null;
+        if (change.from === 'succeeded') this.run(change.runId).byHand = true;
         if (change.freshBudget) {
           Object.assign(task, { failures: 0, lost: 0 });
           task.counts.clear();
@@ -320,22 +333,32 @@ export class Ledger {
 
   #mark({ runId, taskNo, attemptNo, fence, state, output }: TaskMarked): void {
     const { tasks, shard } = this.run(runId);
+    this.run(runId).byHand = true;
     const before = tasks.get(taskNo);
     tasks.set(taskNo, {
       ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch },
-      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0 },
+      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0, outputs: new Set<string>() },
       ...before,
       ...{ taskNo, attemptNo, fence, output },
       state: state === 'cancelled' ? 'stopped' : state,
       endedAt: this.at,
     });
+    if (output !== null) tasks.get(taskNo)?.outputs.add(output);
   }
 
   #expire({ runId, taskNo, attemptNo }: TaskExpired): void {
     const { tasks, shard } = this.run(runId);
     tasks.set(taskNo, {
       ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch, fence: 0 },
-      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0, output: null },
+      ...{
+        failures: 0,
+        lost: 0,
+        counts: new Map(),
+        ended: new Map(),
+        endEpoch: 0,
+        output: null,
+        outputs: new Set<string>(),
+      },
       ...tasks.get(taskNo),
       ...{ taskNo, attemptNo, state: 'expired', endedAt: this.at },
     });
@@ -356,6 +379,7 @@ export class Ledger {
       closedAt: 0,
       timedOutAt: null,
       openedAt: this.at,
+      byHand: false,
       paused: new Set(),
       tasks: new Map(),
       states: null,

@@ -17,6 +17,7 @@ import {
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import type { Chance } from './chance.ts';
+import { pausesLeft, planHand } from './hands.ts';
 import type { SimNode } from './node.ts';
 import { type PlannedDag, planPriority } from './workload.ts';
 import type { World } from './world.ts';
@@ -72,6 +73,7 @@ export class SimClients {
       for (const dag of this.#dags) this.#pause(dag, true, 200);
     };
     pauseAll();
+    this.#resumeAll(60);
     // A deploy that was under way may have brought one back meanwhile.
     this.#in(LONGEST_ASK_MS, pauseAll);
   }
@@ -84,8 +86,9 @@ export class SimClients {
     if (draw < 0.68) return this.#cancel();
     if (draw < 0.74) return this.#retry();
     if (draw < 0.77) return this.#useLetter();
-    if (draw < 0.87) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
-    if (draw < 0.9) return this.#retire(dag);
+    if (draw < 0.83) return this.#touch();
+    if (draw < 0.89) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
+    if (draw < 0.91) return this.#retire(dag);
     return this.#pause(dag, chance.happens(0.5), 0);
   }
 
@@ -175,6 +178,21 @@ export class SimClients {
       ? { runId: this.#chance.pick(recent).runId, taskNo: this.#chance.int(0, 3) as TaskNo }
       : this.#chance.pick(waiting.length > 0 ? waiting : candidates);
     this.#ask(node, { kind: 'RetryTask', tenantId: TENANT, ...target, actor: ACTOR }, () => undefined);
+  }
+
+  #touch(): void {
+    const node = this.#anyNode();
+    const command = planHand(this.#chance, this.#world.database.tables, { tenantId: TENANT, actor: ACTOR });
+    if (node !== null && command !== null) this.#ask(node, command, () => undefined);
+  }
+
+  /** What somebody holds would never end. Again and again: a hand may be under way. */
+  #resumeAll(triesLeft: number): void {
+    const node = this.#anyNode();
+    for (const held of node === null ? [] : pausesLeft(this.#world.database.tables)) {
+      this.#ask(node!, { kind: 'SetPaused', tenantId: TENANT, ...held, paused: false, actor: ACTOR }, () => undefined);
+    }
+    if (triesLeft > 0) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }
 
   /** Replays a letter in its run or as a new one, or throws it away; now and then one that was used before. */

@@ -48,6 +48,7 @@ function planTasks(chance: Chance): DagSpec {
     maxActiveTasks: chance.happens(0.4) ? chance.int(1, 3) : null,
     schedule: chance.happens(0.4) ? planSchedule(chance) : null,
     ...(chance.happens(0.2) && { on: { event: 'arrived' } }),
+    ...(chance.happens(0.15) && { retryRun: { maxTimes: chance.int(1, 2), delayMs: chance.pick([0, 500, 3_000]) } }),
     ...planBreaker(chance),
   };
 }

@@ -1,0 +1,123 @@
+/** E. Clears and marks: of a run that somebody asked it of, and exactly what was chosen and what depends on it (I37). */
+import type { Change, ClearTasks, DagSpec, MarkTasks, RunId, TaskCleared } from '@signalbox/engine';
+import type { Happening } from '../world/happening.ts';
+import type { Scene } from './checker.ts';
+import type { RunBook } from './ledger.ts';
+
+type Touch = ClearTasks | MarkTasks;
+
+export class Touches {
+  readonly #scene: Scene;
+  readonly #asked = new Map<RunId, Touch[]>();
+  /** Tasks of the row of changes at hand, and what each command would have chosen when it began. */
+  #row: { readonly cleared: Set<number>; readonly wanted: readonly (ReadonlySet<number> | null)[] } | null = null;
+  /** Attempts that were stopped in an open run: cleared or marked by the next change of the run. */
+  #stopped = new Set<string>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  of(runId: RunId): readonly Touch[] {
+    return this.#asked.get(runId) ?? [];
+  }
+
+  see(happening: Happening): void {
+    if (happening.kind !== 'asked') return;
+    const { command } = happening.ask;
+    if ((command.kind !== 'ClearTasks' && command.kind !== 'MarkTasks') || command.dryRun) return;
+    this.#asked.set(command.runId, [...this.of(command.runId), command]);
+  }
+
+  change(change: Change): void {
+    const { ledger } = this.#scene;
+    if (
+      change.kind === 'AttemptEnded' &&
+      change.taskState === 'cancelled' &&
+      ledger.run(change.runId).phase === 'open'
+    ) {
+      this.#stopped.add(`${change.runId}/${change.taskNo}`);
+      if (!this.of(change.runId).some(({ force, kind }) => force || kind === 'MarkTasks')) {
+        this.#scene.fail('I32', `an attempt of ${change.runId}/${change.taskNo} was stopped, and nobody asked for it`);
+      }
+    }
+    if (change.kind === 'TaskMarked') {
+      const isAsked = this.of(change.runId).some(
+        (one) =>
+          one.kind === 'MarkTasks' &&
+          one.as === change.state &&
+          one.tasks.some((no) => no === change.taskNo || change.taskNo >= ledger.run(change.runId).spec.tasks.length),
+      );
+      if (!isAsked)
+        this.#scene.fail('I32', `task ${change.runId}/${change.taskNo} was marked ${change.state}, unasked`);
+      if (ledger.run(change.runId).phase !== 'open')
+        this.#scene.fail('I32', `a task of run ${change.runId} was marked, it is not open`);
+    }
+    if (change.kind === 'TaskMarked' || change.kind === 'TaskCleared')
+      this.#stopped.delete(`${change.runId}/${change.taskNo}`);
+    if (change.kind === 'AttemptClaimed' && this.#stopped.has(`${change.runId}/${change.taskNo}`)) {
+      this.#scene.fail('I32', `task ${change.runId}/${change.taskNo} was stopped, and claimed without being cleared`);
+    }
+  }
+
+  /** One of a row; with the last of them the whole is looked at. */
+  cleared(change: TaskCleared, isReopened: boolean, mayBeRetry: boolean): void {
+    const run = this.#scene.ledger.run(change.runId);
+    this.#row ??= { cleared: new Set(), wanted: this.of(change.runId).map((one) => wantedOf(run, one, isReopened)) };
+    this.#row.cleared.add(change.taskNo);
+    if (change.more) return;
+    const { cleared, wanted } = this.#row;
+    this.#row = null;
+    // A retry, and what the reopening of a mark has brought along, go by themselves.
+    if ((cleared.size === 1 && mayBeRetry) || this.of(change.runId).some(({ kind }) => kind === 'MarkTasks')) return;
+    if (!isPlainSpec(run.spec) || wanted.some((set) => set === null || isSame(set, cleared))) return;
+    const sets = wanted.map((set) => `{${[...(set ?? [])].join(', ')}}`).join(' or ');
+    this.#scene.fail(
+      'I37',
+      `of run ${change.runId} the tasks {${[...cleared].join(', ')}} were cleared, asked for were ${sets}`,
+    );
+  }
+}
+
+/** Maps, and what closes a run, have more to them than needs. */
+function isPlainSpec({ groups, tasks }: DagSpec): boolean {
+  return (
+    groups === undefined && tasks.every(({ teardown, undoes, hook }) => !teardown && undoes === undefined && !hook)
+  );
+}
+
+/** What is to be cleared, by a plain walk over needs; null where nobody can tell. */
+function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<number> | null {
+  if (touch.kind === 'MarkTasks') return null;
+  const { tasks } = run.spec;
+  const { select } = touch;
+  const rowOf = (no: number) => run.tasks.get(no as never)?.state;
+  const chosen = new Set(
+    tasks.flatMap((_, no) => {
+      const isNamed = select.tasks === null || select.tasks.includes(no as never);
+      return isNamed && (select.states === null || (select.states as readonly string[]).includes(rowOf(no) ?? ''))
+        ? [no]
+        : [];
+    }),
+  );
+  const first = [...chosen];
+  const below = (no: number) => tasks.flatMap(({ needs }, other) => (needs.includes(no) ? [other] : []));
+  if (select.downstream) for (const no of walk(first, below)) chosen.add(no);
+  if (select.upstream) for (const no of walk(first, (one) => tasks[one]!.needs)) chosen.add(no);
+  const CLEARABLE = ['succeeded', 'failed', 'retrying', 'skipped', 'stopped', 'cancelled'];
+  const wanted = new Set([...chosen].filter((no) => CLEARABLE.includes(rowOf(no) ?? '')));
+  // What a failure had stopped goes on with a run that is opened again.
+  if (isReopened) tasks.forEach((_, no) => (rowOf(no) === 'cancelled' || rowOf(no) === 'retrying') && wanted.add(no));
+  return wanted;
+}
+
+function walk(from: readonly number[], next: (no: number) => readonly number[]): Set<number> {
+  const [seen, stack] = [new Set<number>(), [...from]];
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    for (const other of next(no)) if (!seen.has(other)) stack.push(other);
+    for (const other of next(no)) seen.add(other);
+  }
+  return seen;
+}
+
+const isSame = (a: ReadonlySet<number>, b: ReadonlySet<number>) => a.size === b.size && [...a].every((no) => b.has(no));
