@@ -171,6 +171,18 @@ describe('many tasks that fail on one thing become probes', () => {
     expect(claimAll(box).length).toBeGreaterThan(0);
   });
 
+  test('a probe that finds no slot is not waited for for ever', () => {
+    const box = many();
+    failAll(box);
+    const ready = () => box.runIds.filter((runId) => box.task('job', runId).state === 'ready');
+    box.advance('10s'); // let through, and nobody lends a slot
+    const [first, ...others] = ready();
+    expect([first !== undefined, others]).toEqual([true, []]);
+    box.advance('20s');
+    expect(ready()).toHaveLength(1);
+    expect(ready()).not.toEqual([first]);
+  });
+
   test('reset by hand lets go', () => {
     const box = many();
     failAll(box);
@@ -228,6 +240,31 @@ describe("a dag's own breaker", () => {
     expect(claimAll(box).length).toBeGreaterThan(0);
     box.advance('10s', [box.worker()]);
     expect(states(box).at(-1)).toBe('closed');
+  });
+
+  test('a probe whose claim came back says nothing: another one goes', () => {
+    const box = many(dag, 20);
+    failAll(
+      box,
+      Array.from({ length: 6 }, () => box.claim('job')),
+    );
+    box.advance('5s');
+    box.refuse(box.claim('job'));
+    expect(claimAll(box)).toEqual([]);
+    box.advance('5s');
+    expect(claimAll(box)).toHaveLength(1);
+  });
+
+  test('a version without breakers lets go what older ones held', () => {
+    const box = many(dag, 20);
+    failAll(
+      box,
+      Array.from({ length: 6 }, () => box.claim('job')),
+    );
+    box.deploy(job({ breaker: null }));
+    box.advance('5s');
+    expect(states(box)).toEqual(['open', 'closed']);
+    expect(claimAll(box)).toHaveLength(14);
   });
 
   test('survives a handover', () => {

@@ -51,6 +51,8 @@ export function passGate(state: State, slot: number): void {
 /** Its time has come: another probe, or the next step of the ramp. */
 export function wakeBreaker(recorder: Recorder, breaker: Breaker): void {
   const { state } = recorder;
+  // The dag was deployed without any since.
+  if (state.dags.get(breaker.dagId)?.current.spec.breaker === null) return closeBreaker(recorder, breaker);
   if (breaker.state === 'open') wakeOpen(recorder, breaker);
   else wakeRamping(recorder, breaker);
   if (state.breakers.get(breaker.dagId, breaker.fingerprint) === breaker && breaker.wakeAt <= state.mono) {
@@ -71,7 +73,7 @@ export function watchBreaker(state: State, breaker: Breaker, delayMs: number): v
 
 function wakeOpen(recorder: Recorder, breaker: Breaker): void {
   const { state } = recorder;
-  if (breaker.probe !== null && isUnderWay(state, breaker.probe)) return;
+  if (breaker.probe !== null && isUnderWay(state, breaker, breaker.probe)) return;
   breaker.probe = null;
   breaker.allowance = 1;
   if (breaker.fingerprint === 0) return openLanes(state, breaker);
@@ -160,10 +162,12 @@ function stillWaiting(state: State, held: HeldTask): number | null {
 }
 
 /** Let through, and not over: it waits for a slot, or runs. */
-function isUnderWay(state: State, probe: HeldTask): boolean {
+function isUnderWay(state: State, breaker: Breaker, probe: HeldTask): boolean {
   const slot = findTask(state, probe);
   if (slot === null || !mayRun(state, slot)) return false;
   const code = state.tasks.state[slot];
   if (code === RETRYING) return state.breakers.budget.waitingCount > 0 && state.tasks.fence[slot] === probe.fence;
-  return code === READY || code === RUNNING || code === WAITING;
+  if (code === RUNNING || code === WAITING) return true;
+  // Behind the dag's own breaker a claim that came back waits like all others. One that finds no slot is not waited for long.
+  return code === READY && breaker.fingerprint !== 0 && ++breaker.idlePauses <= IDLE_PAUSES;
 }
