@@ -2,7 +2,7 @@
  * Dead letters over REST. Each is used once, by its owner's commit (I43); many at a time go in bounded requests, and where one of
  * those was cut off the next goes on: what was replayed is no longer open.
  */
-import { type Fingerprint, fingerprintText, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
+import { fingerprintText, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
 import {
   discardLettersSchema,
   type LetterDetails,
