@@ -150,6 +150,40 @@ test('a key gives the same run again, and a run can be cancelled', async () => {
   expect(await json('runs', 'show', first.id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
 });
 
+test('tasks are marked, cleared after a look, and paused; a run is made again', async () => {
+  const { id } = await json('runs', 'trigger', 'waiting');
+  expect((await signalbox('tasks', 'pause', id, 'a')).stdout).toContain('task a is paused');
+  expect((await signalbox('runs', 'pause', id)).stdout).toContain('is paused');
+  expect(await json('runs', 'show', id)).toMatchObject({ paused: { until: null }, tasks: [{ paused: {} }] });
+  await signalbox('runs', 'resume', id);
+  await signalbox('tasks', 'resume', id, 'a');
+  const marked = await signalbox(
+    'tasks',
+    'mark',
+    id,
+    'succeeded',
+    'a',
+    '--output',
+    '{"rows":3}',
+    '--reason',
+    'by hand',
+  );
+  expect(marked.stdout).toMatch(/a {2}ready → succeeded {2}marked/);
+  expect(await json('runs', 'show', id)).toMatchObject({
+    outcome: 'succeeded',
+    tasks: [{ output: { rows: 3 }, reason: 'by hand' }],
+  });
+  const dry = await signalbox('runs', 'clear', id, 'a', '--dry-run');
+  expect(dry.stdout).toContain(`run ${id} would be open again`);
+  expect(await json('runs', 'show', id)).toMatchObject({ state: 'ended' });
+  expect(await json('runs', 'clear', id, '--state', 'succeeded')).toMatchObject({ reopened: true, count: 1 });
+  expect(await json('tasks', 'cancel', id, 'a')).toMatchObject({ tasks: [{ after: 'cancelled' }] });
+  expect((await signalbox('runs', 'clear', id)).stderr).toContain('What is to be cleared?');
+  const again = await json('runs', 'rerun', id, '--latest');
+  expect(again).toMatchObject({ rerunOf: id });
+  await json('runs', 'cancel', again.id, '--grace', '5s');
+});
+
 test('who stops waiting is told that the run goes on, and how to follow it', async () => {
   const { id } = await json('runs', 'trigger', 'waiting');
   const late = await signalbox('runs', 'watch', id, '--timeout', '300ms');
