@@ -140,7 +140,9 @@ export function dispatch(scene: Scene): Checker {
     const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
     if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
     // Once the next attempt is claimed the rows show only that one: a repeat that comes so late is told stale.
-    const isLast = task?.fence === claim.fence;
+    // So is one of an attempt that was stopped, once its task is cleared: all older tokens are void (I32).
+    const isVoid = ended?.outcome === 'cancelled' && task?.state === 'cleared';
+    const isLast = task?.fence === claim.fence && !isVoid;
     if (isLast && ended?.outcome === claims.of(workerId, claim).finished?.outcome) {
       scene.fail('I22', `the report of ${what} was called stale, and it is what ended the attempt`);
     }
