@@ -91,7 +91,11 @@ function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<
   if (touch.kind === 'MarkTasks') return null;
   const { tasks } = run.spec;
   const { select } = touch;
-  const rowOf = (no: number) => run.tasks.get(no as never)?.state;
+  /** One that failed while no attempt ran has failed all the same. */
+  const rowOf = (no: number) => {
+    const state = run.tasks.get(no as never)?.state;
+    return state === 'expired' ? 'failed' : state;
+  };
   const chosen = new Set(
     tasks.flatMap((_, no) => {
       const isNamed = select.tasks === null || select.tasks.includes(no as never);
