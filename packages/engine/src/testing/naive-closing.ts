@@ -10,6 +10,8 @@ export interface NaiveRun {
   readonly isForced: boolean;
   /** Tasks that had an attempt: of the others it is to be found out what they are. */
   readonly begun: ReadonlySet<number>;
+  /** Those of them with an attempt that was not given back. */
+  readonly tried: ReadonlySet<number>;
 }
 
 const OPEN_STATES = ['blocked', 'ready', 'running', 'retrying', 'waiting'];
@@ -52,7 +54,7 @@ export function naiveClosing(spec: DagSpec, known: readonly string[], run: Naive
       if (!over(of)) return 'blocked';
       const was = states[of]!;
       const holds = { success: was === 'succeeded', failure: was === 'failed' } as Record<string, boolean>;
-      const wasStopped = was === 'cancelled' && run.begun.has(of);
+      const wasStopped = was === 'cancelled' && run.tried.has(of);
       return (holds[on] ?? (was === 'succeeded' || was === 'failed' || wasStopped)) ? 'ready' : 'skipped';
     }
     if (!hasOutcome) return 'blocked';
