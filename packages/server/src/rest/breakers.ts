@@ -28,14 +28,20 @@ export function breakerRoutes(app: FastifyInstance, parts: RestParts): void {
     const { dag, fingerprint } = parseOr(resetBreakerSchema, request.body ?? {}, 'BAD_REQUEST');
     return once<BreakerReset>(request, parts, {
       target: `${dag}/${fingerprint ?? ''}`,
-      make: async () => {
+      make: async (_key, again) => {
         const place = await fromDatabase(() => parts.dags.find(tenantId, dag), request.log);
         if (place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag });
         const of = fingerprint === null ? null : parseFingerprint(fingerprint);
         const { shard, dagId } = place;
         const command = { kind: 'ResetBreaker', shard, dagId, tenantId, fingerprint: of, actor } as const;
         const breaker = fingerprint === null ? `of dag ${dag}` : `${fingerprint} of dag ${dag}`;
-        answerOf(await parts.main.command(command, parts.leftMs(request)), 'done', { breaker });
+        try {
+          answerOf(await parts.main.command(command, parts.leftMs(request)), 'done', { breaker });
+        } catch (error) {
+          // A request before it, which was cut off, may have done it.
+          const isDone = again && error instanceof SignalboxError && error.code === 'BREAKER_NOT_FOUND';
+          if (!isDone) throw error;
+        }
         return { dag, fingerprint };
       },
     });

@@ -83,7 +83,61 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   },
   createLoginLink: async () => ({ path: '/v1/login-links', body: {} }),
   runRetention: async () => ({ path: '/v1/retention/run' }),
+  clearTasks: async (name) => ({ path: `/v1/runs/${await failedRun(name)}/clear`, body: { tasks: ['a'] } }),
+  markTasks: async (name) => ({
+    path: `/v1/runs/${await waitingRun(name)}/mark`,
+    body: { tasks: ['a'], as: 'succeeded' },
+    other: { tasks: ['a'], as: 'skipped' },
+  }),
+  cancelTask: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/tasks/a/cancel` }),
+  pauseRun: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/pause` }),
+  resumeRun: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/resume` }),
+  pauseTask: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/tasks/a/pause` }),
+  resumeTask: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/tasks/a/resume` }),
+  rerun: async (name) => ({ path: `/v1/runs/${await failedRun(name)}/rerun`, body: {} }),
+  clearRuns: async (name) => {
+    await failedRun(name);
+    return { path: `/v1/dags/${name}/clear`, body: { states: ['failed'] } };
+  },
+  replayDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await letterOf(name)}/replay`, body: {} }),
+  discardDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await letterOf(name)}/discard`, body: {} }),
+  replayDeadLetters: async (name) => {
+    await letterOf(name);
+    return { path: '/v1/dead-letters/replay', body: { dag: name } };
+  },
+  discardDeadLetters: async (name) => {
+    await letterOf(name);
+    return { path: '/v1/dead-letters/discard', body: { dag: name } };
+  },
+  resetBreaker: async (name) => {
+    await failedRun(name, { breaker: { minimum: 1, pause: '1h', maxPause: '1h' } });
+    return { path: '/v1/breakers/reset', body: { dag: name } };
+  },
+  repeatCallbacks: async (name) => {
+    await client().deployDag(definition(name, { callbackUrl: 'http://127.0.0.1:1/' }));
+    const { id } = await client().submit(name);
+    await client().waitForRun(id);
+    return { path: `/v1/runs/${id}/callbacks` };
+  },
 };
+
+/** A run whose task waits for a worker that never comes. */
+async function waitingRun(name: string): Promise<string> {
+  await client().deployDag({ name, tasks: [{ name: 'a', handler: 'echo', queue: 'nobody' }] });
+  return (await client().submit(name)).id;
+}
+
+async function failedRun(name: string, more: object = {}): Promise<string> {
+  await client().deployDag({ name, tasks: [{ name: 'a', handler: 'fail' }], ...more });
+  const { id } = await client().submit(name);
+  await client().waitForRun(id);
+  return id;
+}
+
+async function letterOf(name: string): Promise<string> {
+  await failedRun(name);
+  return (await client().listDeadLetters({ dag: name })).items[0]?.id ?? '';
+}
 
 const changes = OPERATIONS.filter((operation) => isChange(operation) && operation.body !== 'bytes');
 
