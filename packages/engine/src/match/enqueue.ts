@@ -40,10 +40,11 @@ function hasLanes({ runs }: State, run: number): boolean {
   return runs.phase[run] === OPEN ? runs.has(run, ADMITTED) : runs.phase[run] !== ENDED;
 }
 
+/** An entry may be left from before its run ended and was opened again: it counts only if it would be put there today (I7). */
 export function isReady(state: State, runId: number, slot: number): boolean {
   const run = state.tasks.run[slot]!;
   if (run < 0 || state.tasks.state[slot] !== READY) return false;
-  return state.runs.id[run] === runId && state.runs.phase[run] !== ENDED && !isPaused(state, slot);
+  return state.runs.id[run] === runId && hasLanes(state, run) && !isPaused(state, slot);
 }
 
 /** After the dag's limit or its count of running tasks changed. */

@@ -97,6 +97,25 @@ describe('max_active_runs', () => {
     expect(box.tryClaim()?.claim.runId).toBe(box.runIds[1]);
   });
 
+  test('a run that is opened again waits, whatever of it is left in a lane from before (I7)', () => {
+    const box = scenario({ dag: job({ maxActiveRuns: 2 }) });
+    box.deploy(job({ maxActiveRuns: 2, queueTimeoutMs: 10_000 }));
+    box.submit();
+    box.submit();
+    const [first, second, third] = [box.runIds[0]!, box.runIds[1]!, box.runIds[2]!];
+    // Its entry stays in the lane, behind that of an older run.
+    box.advance('10s');
+    expect(box.run(second)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    box.retry('job', second);
+    expect(box.runIds.map((runId) => box.run(runId).admitted)).toEqual([true, false, true]);
+    const attempt = box.claim('job');
+    expect(attempt.claim.runId).toBe(first);
+    expect(box.tryClaim()?.claim.runId).toBe(third);
+    expect(box.tryClaim()).toBeNull();
+    box.report(attempt, 'succeeded');
+    expect(box.claim('job').claim.runId).toBe(second);
+  });
+
   test('raised, it admits at once; lowered, it ends nothing (I46)', () => {
     const box = scenario({ dag: job({ maxActiveRuns: 1 }), runs: 4 });
     box.deploy(job({ maxActiveRuns: 3 }));
