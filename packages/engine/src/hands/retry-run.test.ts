@@ -36,6 +36,19 @@ test.each(['live', 'loaded'] as const)('it waits before that, %s, and no longer 
   expect(box.claim('job').claim.attemptNo).toBe(2);
 });
 
+test('a run that is opened and has nothing to do after all ends (I72)', () => {
+  const box = scenario({ dag: dag([task('a'), task('mend', [0], { rule: 'one_failed' })], policy(3)) });
+  fail(box, 'a');
+  const mend = box.claim('mend');
+  box.retry('a');
+  box.report(mend, 'permanent');
+  // Now nothing that mend is for has failed.
+  box.report(box.claim('a'), 'succeeded');
+  expect(box.changes('RunReopened')).toHaveLength(1);
+  expect(box.task('mend').state).toBe('skipped');
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+});
+
 test('under fail_fast all that failed and all that was stopped go on; a cancelled run is not retried', () => {
   const box = scenario({ dag: dag([task('a'), task('b')], { onFailure: 'fail_fast', ...policy(1) }) });
   const [a, b] = [box.claim('a'), box.claim('b')];

@@ -14,13 +14,14 @@ import { stopRunning } from './stop-running.ts';
 const SYSTEM = 'system' as Actor;
 
 export function settleAgenda(recorder: Recorder): void {
-  const { agenda } = recorder.state;
+  const { agenda, runs } = recorder.state;
   if (agenda.maps.size > 0) expandMaps(recorder);
   for (const run of agenda.runs) {
     if (recorder.isFull()) return;
     agenda.runs.delete(run);
     finishRun(recorder, run);
-    agenda.runs.delete(run); // Its own close has put it back.
+    // Its own close has put it back. One that is open again is looked at again: what was cleared may have nothing to do.
+    if (runs.phase[run] !== OPEN) agenda.runs.delete(run);
   }
   noteSilentWorkers(recorder);
   for (const { shard, dagId, reason } of agenda.faulty.splice(0)) {
