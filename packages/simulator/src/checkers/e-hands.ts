@@ -40,7 +40,10 @@ export function hands(scene: Scene): Checker {
     if (change.from !== 'retrying' && !change.freshBudget) scene.fail('I39', `${what} got another budget than it may`);
     const isReopened = changes.some((other) => other.kind === 'RunReopened' && other.runId === change.runId);
     if (change.actor === 'policy') return checkPolicy(change, changes);
-    if (touches.of(change.runId).length > 0) return touches.cleared(change, isReopened, retriesOf(change).asked > 0);
+    if (touches.of(change.runId).length > 0) {
+      const { runId } = change;
+      return touches.cleared(change, isReopened, (taskNo) => retriesOf({ runId, taskNo }).asked > 0);
+    }
     // With the failed task that closed the run goes what it had stopped.
     const wasStopped = run.spec.onFailure === 'fail_fast' || run.timedOutAt !== null;
     // So does the failed one itself, with one that it had stopped.

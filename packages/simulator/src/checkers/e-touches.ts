@@ -61,15 +61,21 @@ export class Touches {
   }
 
   /** One of a row; with the last of them the whole is looked at. */
-  cleared(change: TaskCleared, isReopened: boolean, mayBeRetry: boolean): void {
+  cleared(change: TaskCleared, isReopened: boolean, isRetryAsked: (taskNo: number) => boolean): void {
     const run = this.#scene.ledger.run(change.runId);
-    this.#row ??= { cleared: new Set(), wanted: this.of(change.runId).map((one) => wantedOf(run, one, isReopened)) };
+    this.#row ??= {
+      cleared: new Set(),
+      wanted: [
+        ...this.of(change.runId).map((one) => wantedOf(run, one, isReopened)),
+        ...run.spec.tasks.flatMap((_, no) => (isRetryAsked(no) ? [retriedWith(run, no, isReopened)] : [])),
+      ],
+    };
     this.#row.cleared.add(change.taskNo);
     if (change.more) return;
     const { cleared, wanted } = this.#row;
     this.#row = null;
-    // A retry, and what the reopening of a mark has brought along, go by themselves.
-    if ((cleared.size === 1 && mayBeRetry) || this.of(change.runId).some(({ kind }) => kind === 'MarkTasks')) return;
+    // What the reopening of a mark has brought along goes by itself.
+    if (this.of(change.runId).some(({ kind }) => kind === 'MarkTasks')) return;
     if (!isPlainSpec(run.spec) || wanted.some((set) => set === null || isSame(set, cleared))) return;
     const sets = wanted.map((set) => `{${[...(set ?? [])].join(', ')}}`).join(' or ');
     this.#scene.fail(
@@ -91,11 +97,7 @@ function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<
   if (touch.kind === 'MarkTasks') return null;
   const { tasks } = run.spec;
   const { select } = touch;
-  /** One that failed while no attempt ran has failed all the same. */
-  const rowOf = (no: number) => {
-    const state = run.tasks.get(no as never)?.state;
-    return state === 'expired' ? 'failed' : state;
-  };
+  const rowOf = rowsOf(run);
   const chosen = new Set(
     tasks.flatMap((_, no) => {
       const isNamed = select.tasks === null || select.tasks.includes(no as never);
@@ -110,10 +112,31 @@ function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<
   if (select.upstream) for (const no of walk(first, (one) => tasks[one]!.needs)) chosen.add(no);
   const CLEARABLE = ['succeeded', 'failed', 'retrying', 'skipped', 'stopped', 'cancelled'];
   const wanted = new Set([...chosen].filter((no) => CLEARABLE.includes(rowOf(no) ?? '')));
-  // What a failure had stopped goes on with a run that is opened again.
-  if (isReopened) tasks.forEach((_, no) => (rowOf(no) === 'cancelled' || rowOf(no) === 'retrying') && wanted.add(no));
+  if (isReopened) for (const no of stoppedIn(run)) wanted.add(no);
   return wanted;
 }
+
+/** A retry of one task, asked for as that or with its letter: under `fail_fast` all that failed is in the way of the run. */
+function retriedWith(run: RunBook, taskNo: number, isReopened: boolean): ReadonlySet<number> {
+  const rowOf = rowsOf(run);
+  const wanted = new Set(rowOf(taskNo) === undefined ? [] : [taskNo]);
+  if (!isReopened) return wanted;
+  for (const no of stoppedIn(run)) wanted.add(no);
+  if (run.spec.onFailure === 'fail_fast') run.spec.tasks.forEach((_, no) => rowOf(no) === 'failed' && wanted.add(no));
+  return wanted;
+}
+
+/** What a failure had stopped: it goes on with a run that is opened again. */
+function stoppedIn(run: RunBook): readonly number[] {
+  const rowOf = rowsOf(run);
+  return run.spec.tasks.flatMap((_, no) => (rowOf(no) === 'cancelled' || rowOf(no) === 'retrying' ? [no] : []));
+}
+
+/** One that failed while no attempt ran has failed all the same. */
+const rowsOf = (run: RunBook) => (no: number) => {
+  const state = run.tasks.get(no as never)?.state;
+  return state === 'expired' ? 'failed' : state;
+};
 
 function walk(from: readonly number[], next: (no: number) => readonly number[]): Set<number> {
   const [seen, stack] = [new Set<number>(), [...from]];
