@@ -36,6 +36,7 @@ describe('what fails for good leaves one letter, in the commit of its end (I43)'
     ['permanent', 'permanent', 1],
     ['transient', 'retries', 1],
     ['timeout', 'retries', 1],
+    ['cancelled', 'retries', 1], // by its worker, which had to stop
   ] as const)('ended %s: %s', (outcome, reason, attemptNo) => {
     const box = scenario({ dag: job() });
     box.report(box.claim('job'), outcome, { error: 'row 7 is broken\n  at load' });

@@ -37,8 +37,10 @@ export function followEnd(
   code: string | null,
 ): void {
   const { outcome, error, fingerprint } = end;
-  if (end.taskState === 'failed' && fingerprint !== null) {
-    writeLetter(recorder, slot, { reason: reasonOf(end, weighed), outcome, code, error, fingerprint });
+  if (end.taskState === 'failed') {
+    // A worker that stops an attempt of an open run by itself (it was frozen past its lease) may have stopped the last one.
+    const cause = fingerprint ?? fingerprintOf({ outcome, code, error });
+    writeLetter(recorder, slot, { reason: reasonOf(end, weighed), outcome, code, error, fingerprint: cause });
   }
   const willRetry = end.taskState === 'retrying';
   judgeEnd(recorder, slot, {
