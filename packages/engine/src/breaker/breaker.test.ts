@@ -171,6 +171,34 @@ describe('many tasks that fail on one thing become probes', () => {
     expect(claimAll(box).length).toBeGreaterThan(0);
   });
 
+  test('the pause begins with the probe, which may have waited for a slot: when it tells nothing the next is a pause later', () => {
+    const box = many();
+    failAll(box);
+    box.advance('9s', [box.worker()]); // let through at 5 s, and nobody lends a slot
+    const [probe] = claimAll(box);
+    box.cancel(probe!.claim.runId);
+    box.report(probe!, 'cancelled');
+    box.advance('4s');
+    expect(claimAll(box)).toEqual([]);
+    box.advance('1s');
+    expect(claimAll(box)).toHaveLength(1);
+  });
+
+  test('a probe whose claims come back puts the next one off no further', () => {
+    const box = many();
+    failAll(box);
+    box.advance('5s');
+    const [first] = claimAll(box);
+    box.refuse(first!);
+    for (let second = 0; second < 30; second++) {
+      box.advance('1s', [box.worker()]);
+      const [next] = claimAll(box);
+      if (next!.claim.runId !== first!.claim.runId) return;
+      box.refuse(next!);
+    }
+    expect.fail('no other is let through');
+  });
+
   test('a probe that finds no slot is not waited for for ever', () => {
     const box = many();
     failAll(box);
@@ -240,6 +268,22 @@ describe("a dag's own breaker", () => {
     expect(claimAll(box).length).toBeGreaterThan(0);
     box.advance('10s', [box.worker()]);
     expect(states(box).at(-1)).toBe('closed');
+  });
+
+  test('the pause begins with the probe, whenever there was one to go', () => {
+    const box = many(dag, 20);
+    failAll(
+      box,
+      Array.from({ length: 6 }, () => box.claim('job')),
+    );
+    box.advance('9s', [box.worker()]);
+    const [probe] = claimAll(box);
+    box.cancel(probe!.claim.runId);
+    box.report(probe!, 'cancelled');
+    box.advance('4s');
+    expect(claimAll(box)).toEqual([]);
+    box.advance('1s');
+    expect(claimAll(box)).toHaveLength(1);
   });
 
   test('a probe whose claim came back says nothing: another one goes', () => {

@@ -44,8 +44,22 @@ export function passGate(state: State, slot: number): void {
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
   const { gate } = dag;
   if (gate === null || !gate.tryPass()) return;
-  if (gate.state === 'open') gate.probe = heldTask(state, slot);
+  if (gate.state === 'open') {
+    gate.probe = heldTask(state, slot);
+    watchBreaker(state, gate, gate.pauseMs);
+  }
   if (gate.allowance <= 0) updateLanes(dag);
+}
+
+/**
+ * A task has just been claimed. If it is a probe, the pause begins now, not when it was let through: it may have waited for a slot,
+ * and when it then tells nothing (its run is cancelled, its worker goes) the next one would follow at once. A claim that came
+ * back and is made again puts nothing off.
+ */
+export function beginProbe(state: State, slot: number): void {
+  const breaker = breakerOf(state, slot);
+  if (breaker?.state !== 'open' || !breaker.isProbe(state.runIdOfTask(slot), taskNoOf(state, slot))) return;
+  if (state.tasks.fence[slot] === breaker.probe!.fence + 1) watchBreaker(state, breaker, breaker.pauseMs);
 }
 
 /** Its time has come: another probe, or the next step of the ramp. */

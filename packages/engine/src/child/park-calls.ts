@@ -4,6 +4,7 @@
  * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
  * the call that made it.
  */
+import { beginProbe } from '../breaker/pass.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { SendCall } from '../effect.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId } from '../ids.ts';
@@ -56,6 +57,7 @@ function parkCall(recorder: Recorder, slot: number): void {
     at: state.now,
     ...notesOfClaim(state, slot),
   });
+  beginProbe(state, slot);
   if (depthOf(state, run) > MAX_DEPTH) {
     const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;
     endAttempt(recorder, slot, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });

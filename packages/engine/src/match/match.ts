@@ -2,7 +2,7 @@
  * Slots meet tasks: priority first, then the oldest run. A claim is one change and one assignment; the worker's slot,
  * the dag's limit and the task are taken in the same commit (I44).
  */
-import { holdReady, passGate } from '../breaker/pass.ts';
+import { beginProbe, holdReady, passGate } from '../breaker/pass.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
@@ -105,6 +105,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     ...notesOfClaim(state, slot),
   });
   passGate(state, slot);
+  beginProbe(state, slot);
   recorder.send({
     kind: 'SendAssignment',
     gateway: worker.gateway!,
