@@ -18,7 +18,7 @@ export function letters(scene: Scene): Checker {
   /** By name: whether it is still open. */
   const known = new Map<string, boolean>();
   /** The last retry that a breaker let through: by breaker. */
-  const lastProbe = new Map<string, { readonly at: number; readonly epoch: number }>();
+  const lastProbe = new Map<string, { readonly at: number; readonly committedAt: number; readonly epoch: number }>();
 
   /** One for each task that failed for good, in the same commit. */
   function checkEnds({ changes }: JournaledCommit): void {
@@ -53,7 +53,7 @@ export function letters(scene: Scene): Checker {
   }
 
   /** While a breaker is open its retries go one at a time, a pause apart, whoever asks for slots. */
-  function checkProbe(change: AttemptClaimed): void {
+  function checkProbe(change: AttemptClaimed, { committedAt }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
     if (task?.state !== 'retrying') return;
@@ -62,15 +62,16 @@ export function letters(scene: Scene): Checker {
     const key = `${breaker.dagId}/${breaker.fingerprint}`;
     const { epoch } = ledger.shard(run.shard);
     const last = lastProbe.get(key);
-    // The clock of the owner may have been set: then nobody knows how long it was.
+    // A slow commit blurs the one span, a clock that was set the other: too short by both is too short.
     const waited = last === undefined ? Number.POSITIVE_INFINITY : change.at - last.at;
-    if (last?.epoch === epoch && waited >= 0 && waited < breaker.pauseMs * PACE - 50) {
+    const between = last === undefined ? Number.POSITIVE_INFINITY : committedAt - last.committedAt;
+    if (last?.epoch === epoch && waited >= 0 && Math.max(waited, between) < breaker.pauseMs * PACE - 50) {
       scene.fail(
         'I44',
         `${letterName(change)} was let through ${waited} ms after the probe before it, the pause is ${breaker.pauseMs}`,
       );
     }
-    lastProbe.set(key, { at: change.at, epoch });
+    lastProbe.set(key, { at: change.at, committedAt, epoch });
   }
 
   /** Ended before its retries were used up: only for what its policy calls poison. */
@@ -94,7 +95,7 @@ export function letters(scene: Scene): Checker {
     onChange(change, commit) {
       if (change.kind === 'LetterWritten') checkWritten(change);
       else if (change.kind === 'LetterClosed') checkClosed(change, commit);
-      else if (change.kind === 'AttemptClaimed') checkProbe(change);
+      else if (change.kind === 'AttemptClaimed') checkProbe(change, commit);
       else if (change.kind === 'AttemptEnded') checkPoison(change);
       else if ((change.kind === 'TaskCleared' || change.kind === 'TaskMarked') && known.has(letterName(change))) {
         known.set(letterName(change), false);
