@@ -5,7 +5,7 @@ import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Claims } from './d-claims.ts';
-import { taskSpecOf } from './map-book.ts';
+import { pathOf, taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
@@ -140,8 +140,10 @@ export function dispatch(scene: Scene): Checker {
     const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
     if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
     // Once the next attempt is claimed the rows show only that one: a repeat that comes so late is told stale.
-    // So is one of an attempt that was stopped, once its task is cleared: all older tokens are void (I32).
-    const isVoid = ended?.outcome === 'cancelled' && task?.state === 'cleared';
+    // So is one of an attempt that was stopped, once its task is cleared: all older tokens are void (I32). So are those of an
+    // instance whose map was removed, for then the task itself is none of the run's any more (I34).
+    const isStopped = ended?.outcome === 'cancelled' && task?.state === 'cleared';
+    const isVoid = isStopped || pathOf(run, claim.taskNo) === null;
     const isLast = task?.fence === claim.fence && !isVoid;
     if (isLast && ended?.outcome === claims.of(workerId, claim).finished?.outcome) {
       scene.fail('I22', `the report of ${what} was called stale, and it is what ended the attempt`);
