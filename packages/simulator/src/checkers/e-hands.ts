@@ -113,8 +113,19 @@ export function hands(scene: Scene): Checker {
     }
   }
 
-  function checkCreated({ runId, dagId, cause }: RunCreated): void {
-    if (ledger.dag(dagId).isRetired) {
+  /**
+   * A call that is stopped before it has arrived leaves a run that was cancelled from the start, also of a retired dag: that may be
+   * revived before the call comes, which must find that it is over (I11).
+   */
+  function isOnlyMark({ runId, cause }: RunCreated, { changes }: JournaledCommit): boolean {
+    const closed = changes.find((other) => other.kind === 'RunClosing' && other.runId === runId);
+    const isClaimed = changes.some((other) => other.kind === 'AttemptClaimed' && other.runId === runId);
+    return cause === 'parent' && closed?.kind === 'RunClosing' && closed.outcome === 'cancelled' && !isClaimed;
+  }
+
+  function checkCreated(change: RunCreated, commit: JournaledCommit): void {
+    const { runId, dagId, cause } = change;
+    if (ledger.dag(dagId).isRetired && !isOnlyMark(change, commit)) {
       scene.fail(cause === 'schedule' ? 'I6' : 'I12', `run ${runId} (${cause}) is of dag ${dagId}, which is retired`);
     }
   }
@@ -126,7 +137,7 @@ export function hands(scene: Scene): Checker {
       if (change.kind === 'TaskCleared') checkCleared(change, commit);
       else if (change.kind === 'RunReopened') checkReopened(change, commit);
       else if (change.kind === 'DagRetired' || change.kind === 'DagRevived') checkRetired(change);
-      else if (change.kind === 'RunCreated') checkCreated(change);
+      else if (change.kind === 'RunCreated') checkCreated(change, commit);
     },
     onCommit({ changes }) {
       for (const change of changes) {
