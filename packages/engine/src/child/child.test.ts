@@ -226,6 +226,21 @@ describe('what ends a call ends its run (I42)', () => {
     expect(box.tryClaim()).toBeNull();
   });
 
+  test('also where the dag is retired meanwhile, and revived before the call comes (I11)', () => {
+    const { box, lines, parent } = calling();
+    const [late] = lines.take();
+    if (late?.kind !== 'SendCall') throw new Error('There was no call.');
+    box.retire(lines.dags['other']);
+    box.cancel(parent);
+    lines.deliver();
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    box.deploy(job(), 'other');
+    lines.call(late);
+    expect(lines.children()).toHaveLength(1);
+    expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.tryClaim()).toBeNull();
+  });
+
   test('a failure elsewhere, where the run must not outlive it', () => {
     const box = scenario();
     const other = box.deploy(job(), 'other');
