@@ -115,6 +115,21 @@ describe('a task that runs', () => {
     expect(box.report(next, 'succeeded')).toMatchObject({ ok: true });
     expect(box.run().outcome).toBe('succeeded');
   });
+
+  test.each(['live', 'loaded', 'history'])(
+    'its token stays void when nothing follows: the run %s (I21, I32)',
+    (how) => {
+      const box = scenario({ dag: job() });
+      const old = box.claim('job');
+      box.setPaused(null);
+      box.clear(['job'], { force: true });
+      if (how === 'history') box.cancel();
+      if (how !== 'live') box.killOwner();
+      for (const said of ['succeeded', 'cancelled'] as const) {
+        expect(box.report(old, said)).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
+      }
+    },
+  );
 });
 
 describe('under fail_fast', () => {

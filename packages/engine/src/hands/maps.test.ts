@@ -67,4 +67,7 @@ test('an item that runs keeps its map from being made anew, unless by force', ()
   expect(attempt.worker.killed).toHaveLength(1);
   expect(box.report(attempt, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
   expect(box.task('work').state).toBe('blocked');
+  box.cancel();
+  expect(box.killOwner().run()).toMatchObject({ phase: 'ended' });
+  expect(box.report(attempt, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
 });

@@ -14,6 +14,7 @@ import { seenVersion } from '../run/reopen.ts';
 import { ENDED, SET_ASIDE } from '../run/run-table.ts';
 import { slotOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import type { StoredRun, StoredTask } from '../stored.ts';
 import { endAttempt } from './end-attempt.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
 import { RUNNING, WAITING } from './task-table.ts';
@@ -86,10 +87,20 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
+  if (isVoid(run!, row)) return stale(claim);
   const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
   // An instance of a map is not in the spec: whatever it may be.
   const task = known?.spec.tasks[claim.taskNo] ?? known?.spec.tasks.find(({ branch }) => branch === true);
   return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
+}
+
+/** As in a run that is in memory: stopped and then cleared by hand, or of a map that was removed (I32). */
+function isVoid({ maps = [] }: StoredRun, { taskNo, state, outcome }: StoredTask): boolean {
+  const isGone = (no: number): boolean => {
+    const map = maps.findLast(({ firstNo }) => firstNo <= no);
+    return map !== undefined && (map.isRemoved || (map.scope !== null && isGone(map.scope)));
+  };
+  return (state === 'cleared' && outcome === 'cancelled') || isGone(taskNo);
 }
 
 function stale(claim: ClaimRef): Answer {
