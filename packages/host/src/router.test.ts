@@ -72,13 +72,15 @@ test('with no owner in time it was certainly not done, and nobody does it later 
   expect(forwards).toEqual([]);
 });
 
-test('a retry that may have been done is not sent again: it would be a second one (I12)', () => {
+const runId = shard * 65_536;
+test.each([
+  ['a retry', { kind: 'RetryTask', runId, taskNo: 0, tenantId: 1 }],
+  ['a letter', { kind: 'ReplayLetter', letter: { runId, taskNo: 0, attemptNo: 1 }, tenantId: 1 }],
+])('%s that may have been done is not sent again: it would be a second one (I12)', (_, asked) => {
   const { router, directory, forwards, pass } = setUp();
   directory.announce(other, [{ shard, epoch: 1 as Epoch }]);
   const results: Routed[] = [];
-  const runId = shard * 65_536;
-  const retry = { kind: 'RetryTask', runId, taskNo: 0, tenantId: 1 } as unknown as Command;
-  router.send(retry, 2_000, (result) => results.push(result));
+  router.send(asked as unknown as Command, 2_000, (result) => results.push(result));
   forwards[0]?.({ status: 'not_done', reason: 'not_owner' });
   pass(100);
   forwards[1]?.({ status: 'unknown' });
