@@ -36,7 +36,7 @@ export function ownership(scene: Scene): Checker {
 
   function begin({ no, command }: Ask): void {
     if (!isTold(command)) return;
-    truths.set(no, new Set([truthOf(command)]));
+    truths.set(no, new Set(truthsOf(command)));
     subjects.set(no, command);
   }
 
@@ -45,22 +45,25 @@ export function ownership(scene: Scene): Checker {
   }
 
   /** What is so right now. */
-  function truthOf(command: Command): string {
-    if (command.kind === 'SetSchedulePaused') return `paused ${ledger.schedules.get(command.dagId)?.paused}`;
-    if (command.kind === 'RetryTask') return retryTruth(command);
-    if (command.kind === 'RetireDag') return `retired ${ledger.dags.get(command.dagId)?.isRetired}`;
-    if (command.kind !== 'DeployDag') return '';
+  function truthsOf(command: Command): readonly string[] {
+    if (command.kind === 'SetSchedulePaused') return [`paused ${ledger.schedules.get(command.dagId)?.paused}`];
+    if (command.kind === 'RetryTask') return retryTruths(command);
+    if (command.kind === 'RetireDag') return [`retired ${ledger.dags.get(command.dagId)?.isRetired}`];
+    if (command.kind !== 'DeployDag') return [];
     const dag = [...ledger.dags.values()].find(({ name }) => name === command.name);
-    return `version ${dag?.versionNo}`;
+    return [`version ${dag?.versionNo}`];
   }
 
-  function retryTruth(command: RetryTask): string {
+  function retryTruths(command: RetryTask): readonly string[] {
     const run = ledger.runs.get(command.runId);
     const row = run?.tasks.get(command.taskNo);
     const state = stateOf(command);
-    if (state !== 'failed') return `it is ${state}`;
-    if (row === undefined || row.state === 'cleared') return 'its condition has no answer';
-    return run?.phase === 'closing' ? 'its run is closing' : `it is ${state}`;
+    const isClosing = run?.phase === 'closing';
+    // One that was stopped because its run's time was over may be retried, unless a failure has closed the run: once it has ended.
+    if (state === 'cancelled' && isClosing && run.timedOutAt !== null) return [`it is ${state}`, 'its run is closing'];
+    if (state !== 'failed') return [`it is ${state}`];
+    if (row === undefined || row.state === 'cleared') return ['its condition has no answer'];
+    return [isClosing ? 'its run is closing' : `it is ${state}`];
   }
 
   /** Whether a backoff is over is known to its owner alone: both read as ready. */
@@ -75,7 +78,7 @@ export function ownership(scene: Scene): Checker {
     const isTrue = truths.get(no);
     truths.delete(no);
     if (isTrue === undefined || answer.ok || answer.code !== 'TASK_NOT_RETRYABLE') return;
-    isTrue.add(truthOf(command));
+    for (const truth of truthsOf(command)) isTrue.add(truth);
     if (!isTrue.has(answer.detail)) {
       scene.fail('I16', `#${no} was told ${answer.detail}, which was not so at any time since it was asked`);
     }
@@ -86,7 +89,7 @@ export function ownership(scene: Scene): Checker {
     for (const [no, truth] of truths) {
       const command = subjects.get(no)!;
       if (command.kind === 'RetryTask' && 'runId' in change && change.runId === command.runId) {
-        truth.add(truthOf(command));
+        for (const one of truthsOf(command)) truth.add(one);
       }
       if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && command.dagId === change.dagId) {
         truth.add(`paused ${change.paused}`);
