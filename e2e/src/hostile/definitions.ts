@@ -45,7 +45,9 @@ const rows: readonly (readonly [string, unknown, string, string])[] = [
   ['a command with a zero in it', withTask({ run: 'ls \0' }), 'tasks[0].run', 'must'],
   ['a program without a name', withTask({ run: [''] }), 'tasks[0].run[0]', 'program'],
   ['an env that is no name', withTask({ env: { 'A=B': 'x' } }), 'tasks[0].env', 'variable'],
-  ['an env that reads params', withTask({ env: { A: '${{ params.a }}' } }), 'tasks[0].env.A', 'only secrets'],
+  ['an env that reads the worker', withTask({ env: { A: 'x${{ env.PATH }}' } }), 'tasks[0].env.A', 'no reference'],
+  ['a secret in a command', withTask({ run: 'echo ${{ secrets.A }}' }), 'tasks[0].run', 'env or headers'],
+  ['a command that quotes a value away', withTask({ run: "echo '${{ params.a }}'" }), 'tasks[0].run', 'double quotes'],
   [
     'a reference that is code',
     withTask({ inputs: { a: '${{ process.exit() }}' } }),
