@@ -62,11 +62,12 @@ export class Touches {
 
   /** One of a row; with the last of them the whole is looked at. */
   cleared(change: TaskCleared, isReopened: boolean, isRetryAsked: (taskNo: number) => boolean): void {
-    const run = this.#scene.ledger.run(change.runId);
+    const { ledger } = this.#scene;
+    const run = ledger.run(change.runId);
     this.#row ??= {
       cleared: new Set(),
       wanted: [
-        ...this.of(change.runId).map((one) => wantedOf(run, one, isReopened)),
+        ...this.of(change.runId).map((one) => wantedOf(run, one, isReopened, (no) => ledger.stateOf(run, no))),
         ...run.spec.tasks.flatMap((_, no) => (isRetryAsked(no) ? [retriedWith(run, no, isReopened)] : [])),
       ],
     };
@@ -93,7 +94,12 @@ function isPlainSpec({ groups, tasks }: DagSpec): boolean {
 }
 
 /** What is to be cleared, by a plain walk over needs; null where nobody can tell. */
-function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<number> | null {
+function wantedOf(
+  run: RunBook,
+  touch: Touch,
+  isReopened: boolean,
+  stateOf: (no: number) => string,
+): ReadonlySet<number> | null {
   if (touch.kind === 'MarkTasks') return null;
   const { tasks } = run.spec;
   const { select } = touch;
@@ -101,9 +107,10 @@ function wantedOf(run: RunBook, touch: Touch, isReopened: boolean): ReadonlySet<
   const chosen = new Set(
     tasks.flatMap((_, no) => {
       const isNamed = select.tasks === null || select.tasks.includes(no as never);
-      return isNamed && (select.states === null || (select.states as readonly string[]).includes(rowOf(no) ?? ''))
-        ? [no]
-        : [];
+      // One without a state of its own is chosen by what follows from the others: its condition had no answer, and it has failed.
+      const row = rowOf(no);
+      const state = row === undefined || row === 'cleared' ? stateOf(no) : row;
+      return isNamed && (select.states === null || (select.states as readonly string[]).includes(state)) ? [no] : [];
     }),
   );
   const first = [...chosen];
