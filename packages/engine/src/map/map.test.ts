@@ -292,3 +292,20 @@ describe('a map whose source comes anew', () => {
     box.claim('end');
   });
 });
+
+test.each([
+  [[false, false], 'skipped'],
+  [[false, true], 'ready'],
+] as const)('mapped setups that answer %j leave what wants one of them %s (I31)', (outputs, state) => {
+  const setup = { group: 0, setup: true, shortCircuit: 'next' } as const;
+  const box = scenario({
+    dag: dag([task('make', [], setup), task('use', [0], { rule: 'all_done_setup_success' }), task('more')], {
+      groups: [group('make', mapOf(overList(2)))],
+    }),
+  });
+  box.claim('more');
+  outputs.forEach((output, i) => give(box, `make[${i}]`, output));
+  expect(box.task('use').state).toBe(state);
+  box.killOwner();
+  expect(box.task('use').state).toBe(state);
+});

@@ -6,7 +6,7 @@ import { evaluate } from '../dag/expression.ts';
 import { ALL_SUCCESS, type Graph } from '../dag/graph.ts';
 import { resolveMap } from '../map/resolve.ts';
 import type { RunMaps } from '../map/run-maps.ts';
-import { tally } from '../map/tally.ts';
+import { openOf, tally } from '../map/tally.ts';
 import { decideClosingAnew, settleClosing } from './closing.ts';
 import { isTruthy, NOTHING } from './facts.ts';
 import { type Field, hasEnded, nearest, resetCounts, slotIn, specIn, visitNear } from './field.ts';
@@ -325,10 +325,20 @@ function setupsOf(field: Field, no: number, spec: number): Upstream['setups'] {
     const expansion = maps?.expansionOf(up);
     if (expansion !== undefined && expansion.total > 0) {
       const all = expansion.tallies[expansion.group.placeOf.get(upSpec)!]!;
+      const open = openOf(all);
       setups.total += all.size;
-      setups.open += all.size - all.succeeded - all.failed - all.upstreamFailed - all.skipped;
+      setups.open += open;
       setups.succeeded += all.succeeded;
       setups.skipped += all.skipped;
+      // Nothing is decided before all have ended: only then it matters which of them have succeeded, but not for this task.
+      if (open > 0 || graph.isChooser[upSpec] === 0) continue;
+      maps!.visit(up, (instance) => {
+        if ((maps!.expansionOf(instance)?.total ?? 0) > 0) return;
+        if (columns.state[slotIn(field, instance)] !== SUCCEEDED || countsAs(field, instance, spec) === SUCCEEDED)
+          return;
+        setups.succeeded -= 1;
+        setups.skipped += 1;
+      });
       continue;
     }
     setups.total += 1;
