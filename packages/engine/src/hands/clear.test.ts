@@ -57,6 +57,23 @@ describe('a task that succeeded', () => {
     expect(box.report(first, 'succeeded')).toMatchObject({ ok: true });
   });
 
+  test('with one behind it whose backoff is over, and which waits for a slot: that waits for it again (I37)', () => {
+    const retry = { maxAttempts: 3, minMs: 1_000, maxMs: 1_000 };
+    const box = scenario({ dag: dag([task('a'), task('b', [0], { retry })]) });
+    done(box, 'a');
+    box.report(box.claim('b'), 'transient');
+    box.advance('2s', [box.worker()]);
+    expect(states(box, 'ab')).toEqual(['succeeded', 'ready']);
+    expect(touched(box.clear(['a'], { downstream: true }))).toEqual([
+      [0, 'succeeded', 'ready', 'cleared'],
+      [1, 'ready', 'blocked', 'cleared'],
+    ]);
+    box.killOwner();
+    expect(states(box, 'ab')).toEqual(['ready', 'blocked']);
+    done(box, 'a', 'b');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
   test('upstream too, when asked', () => {
     const box = scenario({ dag: chain('a', 'b', 'c') });
     done(box, 'a', 'b', 'c');

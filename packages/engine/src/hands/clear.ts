@@ -15,6 +15,7 @@ import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
 import {
   CANCELLED,
   FAILED,
+  READY,
   RETRYING,
   RUNNING,
   SKIPPED,
@@ -197,8 +198,11 @@ function rowStateOf(state: State, slot: number): ClearedFrom {
 }
 
 function isClearable(state: State, slot: number): boolean {
-  const code = state.tasks.state[slot]!;
+  const { tasks } = state;
+  const code = tasks.state[slot]!;
   if (code === RUNNING || code === RETRYING) return true;
+  // Its backoff is over, and it waits for a slot: to whoever looks it is still to be retried.
+  if (code === READY) return tasks.retryAt[slot] !== 0 && tasks.endedFence[slot] === tasks.fence[slot];
   return code >= SUCCEEDED && code !== CANCELLED && hasOwnState(state, slot);
 }
 
