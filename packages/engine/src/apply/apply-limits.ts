@@ -34,6 +34,8 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
 function expire(state: State, slot: number): void {
   const code = state.tasks.state[slot];
   assert(code === READY || code === RETRYING, 'a task without a running attempt expires');
+  // From here on its row says what it is; one that was loaded before its first claim had a row that said nothing.
+  state.tasks.cleared[slot] = 0;
   moveTask(state, slot, FAILED);
   settleDownstream(state, slot);
 }

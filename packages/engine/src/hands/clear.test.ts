@@ -74,6 +74,16 @@ describe('a task that succeeded', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
+  test('and one that expired in its queue after a handover, too (I37)', () => {
+    const box = scenario({ dag: dag([task('a', [], { queueTimeoutMs: 10_000 }), task('b', [], { queue: 'nobody' })]) });
+    box.killOwner();
+    box.advance('11s');
+    expect(states(box, 'a')).toEqual(['failed']);
+    expect(touched(box.clear(['a']))).toEqual([[0, 'failed', 'ready', 'cleared']]);
+    done(box, 'a');
+    expect(states(box, 'ab')).toEqual(['succeeded', 'ready']);
+  });
+
   test('upstream too, when asked', () => {
     const box = scenario({ dag: chain('a', 'b', 'c') });
     done(box, 'a', 'b', 'c');
