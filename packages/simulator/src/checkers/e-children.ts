@@ -1,5 +1,7 @@
 /** E. Child runs: one for each call, none outlives its call, and whoever waits for one learns of its end. */
 import { type AttemptEnded, childUid, type RunCreated } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
+import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import type { RunBook, TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -23,7 +25,8 @@ export function children(scene: Scene): Checker {
   const byRun = new Map<number, Child>();
   const over = new Map<string, AttemptEnded>();
 
-  function checkCreated({ parent, uid, runId, tenantId, priority }: RunCreated): void {
+  function checkCreated(change: RunCreated, commit: JournaledCommit): void {
+    const { parent, uid, runId, tenantId, priority } = change;
     if (parent === undefined) return;
     const key = keyOf(parent);
     const at = claimedAt.get(key);
@@ -35,7 +38,9 @@ export function children(scene: Scene): Checker {
     if (created.tenantId !== tenantId || created.priority !== priority) {
       scene.fail('I65', `run ${runId} has not the tenant and priority of its parent`);
     }
-    if (over.has(key)) scene.fail('I42', `run ${runId} began after call ${key} was ${over.get(key)?.outcome}`);
+    if (over.has(key) && !isOnlyMark(change, commit)) {
+      scene.fail('I42', `run ${runId} began after call ${key} was ${over.get(key)?.outcome}`);
+    }
   }
 
   function checkEnded(change: AttemptEnded): void {
@@ -69,8 +74,8 @@ export function children(scene: Scene): Checker {
 
   return {
     invariants: ['I11', 'I42', 'I51', 'I65', 'I72'],
-    onChange(change) {
-      if (change.kind === 'RunCreated') checkCreated(change);
+    onChange(change, commit) {
+      if (change.kind === 'RunCreated') checkCreated(change, commit);
       if (change.kind === 'AttemptEnded') checkEnded(change);
       if (change.kind === 'AttemptClaimed') claimedAt.set(keyOf(change), change.at);
       const child = change.kind === 'RunEnded' ? byRun.get(change.runId) : undefined;

@@ -2,6 +2,7 @@
 import type { DagRetired, DagRevived, RetryTask, RunCreated, RunReopened, TaskCleared } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Touches } from './e-touches.ts';
 
@@ -111,16 +112,6 @@ export function hands(scene: Scene): Checker {
     if (isRetired !== (change.kind === 'DagRevived')) {
       scene.fail('I6', `${change.kind} of dag ${change.dagId}, which is ${isRetired ? '' : 'not '}retired`);
     }
-  }
-
-  /**
-   * A call that is stopped before it has arrived leaves a run that was cancelled from the start, also of a retired dag: that may be
-   * revived before the call comes, which must find that it is over (I11).
-   */
-  function isOnlyMark({ runId, cause }: RunCreated, { changes }: JournaledCommit): boolean {
-    const closed = changes.find((other) => other.kind === 'RunClosing' && other.runId === runId);
-    const isClaimed = changes.some((other) => other.kind === 'AttemptClaimed' && other.runId === runId);
-    return cause === 'parent' && closed?.kind === 'RunClosing' && closed.outcome === 'cancelled' && !isClaimed;
   }
 
   function checkCreated(change: RunCreated, commit: JournaledCommit): void {
