@@ -407,4 +407,30 @@ describe('with what else a dag may have', () => {
     for (const name of ['first', 'last']) box.report(box.claim(name), 'succeeded');
     expect(lines.take()).toMatchObject([{ outputs: [{ name: 'last', at: { of: 'task', no: 1 } }] }]);
   });
+
+  test('a call that goes on after a pause waits for the breaker that has opened meanwhile (I44)', () => {
+    const causeBreaker = { tasks: 2, withinMs: 60_000, pauseMs: 20_000, maxPauseMs: 20_000 };
+    const retry = { maxAttempts: 50, minMs: 1_000, baseMs: 1_000, maxMs: 1_000 };
+    const box = scenario({ settings: { causeBreaker } });
+    const other = box.deploy(job(), 'other');
+    box.dagId = box.deploy(dag([call({ timeoutMs: 1_000, retry })]), 'parent');
+    const lines = new CallLines(box, { other });
+    const callAndFail = () => {
+      box.submit();
+      const runId = box.lastRun();
+      lines.deliver();
+      box.advance('1s');
+      lines.deliver();
+      return runId;
+    };
+    const paused = callAndFail();
+    box.setPaused(null, true, paused);
+    box.advance('1s');
+    expect(box.task('call', paused)).toMatchObject({ state: 'ready', attemptCount: 1 });
+    callAndFail();
+    expect(box.changes('BreakerSet').map(({ state }) => state)).toEqual(['open']);
+    box.setPaused(null, false, paused);
+    box.advance('1s');
+    expect(box.task('call', paused)).toMatchObject({ state: 'retrying', attemptCount: 1 });
+  });
 });

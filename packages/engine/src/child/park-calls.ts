@@ -4,7 +4,7 @@
  * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
  * the call that made it.
  */
-import { beginProbe } from '../breaker/pass.ts';
+import { beginProbe, holdReady } from '../breaker/pass.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { SendCall } from '../effect.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId } from '../ids.ts';
@@ -29,7 +29,8 @@ export function parkCalls(recorder: Recorder): void {
   for (const slot of calls) {
     if (recorder.isFull()) return;
     calls.delete(slot);
-    if (isReadyCall(recorder.state, slot)) parkCall(recorder, slot);
+    // One that was paused may find that the breaker of what it failed with has opened meanwhile (I44).
+    if (isReadyCall(recorder.state, slot) && !holdReady(recorder.state, slot)) parkCall(recorder, slot);
   }
 }
 

@@ -106,7 +106,8 @@ export function naiveNodes(
       const up = near(node, source.task);
       const all = leaves(up);
       const ends = all.map(stateOf);
-      if (ends.some((state) => state === 'failed' || state === 'upstream_failed')) return 'upstream_failed';
+      // Cancelled by itself, it gives no list, as one that failed.
+      if (ends.some((state) => ['failed', 'upstream_failed', 'cancelled'].includes(state))) return 'upstream_failed';
       if (!ends.every(isOver)) return 'blocked';
       if (ends.includes('skipped')) return 'skipped';
       const path = tasks[source.task]!.facts![source.fact]!;

@@ -1,5 +1,5 @@
 /** G. Limits and priorities. */
-import type { AttemptClaimed, DagId } from '@signalbox/engine';
+import type { AttemptClaimed, DagId, TaskNo } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -54,10 +54,14 @@ export function limits(scene: Scene): Checker {
     if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
-    if (ledger.breakerOf(run, undefined) !== undefined) return null;
+    const isHeld = (no: TaskNo) => {
+      // One whose claim came back may find that the breaker of what it failed with before is open by now.
+      const last = [...(run.tasks.get(no)?.ended.values() ?? [])].at(-1);
+      return isPaused(run, no) || ledger.breakerOf(run, last) !== undefined;
+    };
     const no = run.spec.tasks.findIndex(
       (task, i) =>
-        task.queue === queue && task.child === undefined && !isPaused(run, i) && ledger.stateOf(run, i) === 'ready',
+        task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready' && !isHeld(i as TaskNo),
     );
     return no < 0 ? null : no;
   }
