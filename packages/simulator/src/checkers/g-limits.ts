@@ -63,7 +63,7 @@ export function limits(scene: Scene): Checker {
       (task, i) =>
         task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready' && !isHeld(i as TaskNo),
     );
-    return no < 0 ? null : no;
+    return no < 0 || ledger.isUnfolding(run) ? null : no;
   }
 
   /** The counts that a live owner goes by are those of the books. */

@@ -317,6 +317,13 @@ export class Ledger {
     return (run.states.get(taskNo) ?? 'removed') as TaskState;
   }
 
+  /** Whether instances that a map will have are not there yet: what comes after them may look further on than it is. */
+  isUnfolding(run: RunBook): boolean {
+    if (run.spec.groups === undefined) return false;
+    const numbers = numbersOf(run);
+    return [...namedStates(run).keys()].some((name) => !numbers.has(name));
+  }
+
   /** Of all tasks that are there, by their numbers. */
   statesOf(run: RunBook): ReadonlyMap<number, string> {
     run.states ??= statesOf(run);
