@@ -356,6 +356,8 @@ export interface RunReopened {
   readonly retryNo: number;
   /** Its outcome stays: only tasks that close it are to run again. */
   readonly asClosing?: true;
+  /** All that is kept of the run from here on; nothing where it is absent, what it was where its outcome stays. */
+  readonly notes?: string;
   readonly actor: Actor;
   readonly at: Instant;
 }

@@ -30,7 +30,7 @@ export { needs, shardOfCommand } from './needs.ts';
 export { adoptShards, dropShards, type Heads, restoreRuns } from './restore.ts';
 export { MAX_GRACE_MS } from './run/cancel.ts';
 export * from './run/phase.ts';
-export type { RunNotes } from './run/run-timers.ts';
+export type { RunNotes } from './run/run-notes.ts';
 export { nextWindow, parseCron } from './schedule/cron.ts';
 export type { ZoneData } from './schedule/zone.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';

@@ -16,6 +16,7 @@ export const HOOK_EVENTS = [
   { on: 'success', field: 'onSuccess', suffix: 'on_success' },
   { on: 'failure', field: 'onFailure', suffix: 'on_failure' },
   { on: 'retry', field: 'onRetry', suffix: 'on_retry' },
+  { on: 'slow', field: 'onSlow', suffix: 'on_slow' },
 ] as const;
 
 /** Why a task was given up, and what became of its dead letter. */

@@ -218,6 +218,7 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     admitted: flag,
     retryNo: uint,
     asClosing: fc.constant(true as const),
+    notes: text,
     actor: text,
     at: instant,
   },

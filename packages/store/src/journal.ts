@@ -486,16 +486,16 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
       to.uint(c.retryNo);
-      to.flag(c.asClosing === true);
+      to.uint((c.asClosing === true ? 1 : 0) + (c.notes === undefined ? 0 : 2));
+      if (c.notes !== undefined) to.text(c.notes);
     },
-    read: (from, format) => ({
-      runId: from.run(),
-      admitted: from.flag(),
-      actor: from.text() as Actor,
-      at: from.instant(),
-      retryNo: format < 3 ? 0 : from.uint(),
-      ...(format >= 3 && from.flag() ? { asClosing: true as const } : {}),
-    }),
+    read: (from, format) => {
+      const [runId, admitted, actor, at] = [from.run(), from.flag(), from.text() as Actor, from.instant()];
+      const retryNo = format < 3 ? 0 : from.uint();
+      const bits = format < 3 ? 0 : from.uint();
+      const asClosing = (bits & 1) === 0 ? {} : { asClosing: true as const };
+      return { runId, admitted, actor, at, retryNo, ...asClosing, ...((bits & 2) === 0 ? {} : { notes: from.text() }) };
+    },
   },
   RunClosing: {
     write(to, c) {

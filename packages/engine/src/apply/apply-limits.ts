@@ -1,12 +1,13 @@
 /** What the times of tasks and runs have come to. */
 import { assert } from '../assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
+import { readRunNotes } from '../run/run-notes.ts';
 import { CLAIMED } from '../run/run-table.ts';
-import type { RunNotes } from '../run/run-timers.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { moveTask, settleDownstream } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
+import { noteRepeats } from '../task/refire.ts';
 import { FAILED, READY, RETRYING } from '../task/task-table.ts';
 import { watchOf, watchQueue } from '../timer/task-timers.ts';
 
@@ -25,7 +26,7 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
   }
   if (change.kind === 'TaskExpired') return expire(state, slot);
   assert(state.tasks.fence[slot] === change.fence, `${change.kind} is about the running attempt (I21)`);
-  if (change.kind === 'TaskSlow') return;
+  if (change.kind === 'TaskSlow') return noteRepeats(state, run, change.taskNo);
   const leftMs = change.deadlineAt - change.at;
   // The timer that is set already will find it.
   watchOf(state, slot).deadlineAt = state.mono + leftMs;
@@ -41,7 +42,9 @@ function expire(state: State, slot: number): void {
 }
 
 export function applyRunLimit(state: State, change: RunSlow | RunTimedOut): void {
-  const timing = state.runs.timings.get(state.runs.find(change.runId));
-  assert(timing !== undefined, `${change.kind} is about a run whose time is counted`);
-  timing.notes = JSON.parse(change.notes) as RunNotes;
+  const { runs } = state;
+  const run = runs.find(change.runId);
+  assert(runs.timings.has(run), `${change.kind} is about a run whose time is counted`);
+  runs.notes.set(run, readRunNotes(change.notes));
+  if (change.kind === 'RunSlow') noteRepeats(state, run, null);
 }

@@ -9,6 +9,7 @@ import { watchMaps } from '../map/expand-maps.ts';
 import { pagesOf } from '../map/run-maps.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
+import { readRunNotes } from '../run/run-notes.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import { watchRun } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
@@ -157,6 +158,10 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     runs.phase[run] = OPEN;
     runs.outcome[run] = 0;
   }
+  if (change.asClosing !== true) {
+    runs.notes.delete(run);
+    if (change.notes !== undefined) runs.notes.set(run, readRunNotes(change.notes));
+  }
   runs.flags[run]! &= ~(ADMITTED | FORCED);
   if (change.retryNo > 0) {
     assert(change.retryNo === runs.retries[run]! + 1, 'the retries of a run are counted one by one');
@@ -180,6 +185,8 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   if (runs.phase[run] === OPEN) reviveCancelled(state, run);
   else state.agenda.runs.add(run);
   settleClosingTasks(state, run);
+  // A hook that has run before is cleared for this one.
+  if ((version.graph.closing?.repeating.length ?? 0) > 0) state.agenda.runs.add(run);
   if (version.graph.maps !== null) watchMaps(state, run);
 }
 

@@ -13,7 +13,7 @@ import type { State } from '../state.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { noteRetries } from '../task/refire.ts';
+import { noteRepeats } from '../task/refire.ts';
 import {
   CANCELLED,
   FAILED,
@@ -97,12 +97,12 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
     moveTask(state, slot, FINAL_STATE[change.taskState]);
     settleDownstream(state, slot);
-    return noteRetries(state, run, slot);
+    return noteRepeats(state, run, tasks.no[slot]!);
   }
   assert(mayRun(state, slot), 'only tasks of an open run are tried again, or such as close it');
   const backoffMs = change.retryAt - change.endedAt;
   moveTask(state, slot, RETRYING);
-  noteRetries(state, run, slot);
+  noteRepeats(state, run, tasks.no[slot]!);
   if (backoffMs <= 0) return passRetry(state, slot);
   setTaskTimer(state, 'retry', backoffMs, change);
 }
@@ -136,7 +136,7 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   state.clearing.push(change.taskNo);
   if (change.more) return;
   settleAnew(state, run, state.clearing.splice(0));
-  noteRetries(state, run, slot);
+  noteRepeats(state, run, tasks.no[slot]!);
 }
 
 /** An attempt that was stopped is not told that its report was recorded, whatever it says: it was not (I21). */

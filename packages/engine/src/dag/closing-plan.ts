@@ -26,8 +26,9 @@ export class ClosingPlan {
   readonly tasks: readonly ClosingTask[];
   /** Those that look at the run's phase or outcome, beside what they await. */
   readonly ofRun: readonly ClosingTask[];
-  /** Hooks that run for each retry of a task, by that task. */
-  readonly onRetry: ReadonlyMap<number, number>;
+  /** Hooks that run each time that something happens: a retry, or that it is slow. */
+  readonly repeating: readonly ClosingTask[];
+  private readonly repeatingBy: ReadonlyMap<number | null, readonly number[]>;
   private readonly byNo: ReadonlyMap<number, ClosingTask>;
   private readonly awaited: ReadonlyMap<number, readonly number[]>;
 
@@ -46,9 +47,10 @@ export class ClosingPlan {
       return [{ no, kind, ...marks, awaits: [...new Set(awaitsOf(tasks, no, undoOf, below))] }];
     });
     this.ofRun = this.tasks.filter(({ kind, hook }) => kind === 'undo' || hook?.of === null);
-    this.onRetry = new Map(
-      this.tasks.flatMap(({ no, hook }) => (hook?.on === 'retry' && hook.of !== null ? [[hook.of, no]] : [])),
-    );
+    this.repeating = this.tasks.filter(isRepeating);
+    const by = new Map<number | null, number[]>();
+    for (const { no, hook } of this.repeating) by.set(hook!.of, [...(by.get(hook!.of) ?? []), no]);
+    this.repeatingBy = by;
     this.byNo = new Map(this.tasks.map((task) => [task.no, task]));
     const awaited = new Map<number, number[]>();
     for (const { no, awaits } of this.tasks) {
@@ -74,6 +76,11 @@ export class ClosingPlan {
     return this.awaited.get(no) ?? NONE;
   }
 
+  /** The repeating hooks of a task; null: those of the run. */
+  repeatingOf(no: number | null): readonly number[] {
+    return this.repeatingBy.get(no) ?? NONE;
+  }
+
   /** All closing tasks that wait for one of these, for one that waits for them, and so on. */
   reach(from: readonly number[]): number[] {
     const [seen, stack] = [new Set<number>(), [...from]];
@@ -89,6 +96,11 @@ export class ClosingPlan {
 }
 
 const NONE: readonly number[] = [];
+
+/** It runs for each time that this happens, while its run is open too, and has its own way of running again: see `refire.ts`. */
+export function isRepeating({ hook }: Pick<ClosingTask, 'hook'>): boolean {
+  return hook?.on === 'retry' || hook?.on === 'slow';
+}
 
 function awaitsOf(
   tasks: readonly Marks[],

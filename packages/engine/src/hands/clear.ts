@@ -4,6 +4,7 @@
  */
 import type { ClearedFrom } from '../change.ts';
 import { type Answer, type ClearTasks, refuse } from '../command.ts';
+import { isRepeating } from '../dag/closing-plan.ts';
 import type { Actor, AttemptNo, Fence, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { reopenRun } from '../run/reopen.ts';
@@ -96,14 +97,14 @@ function withClosers(state: State, run: number, wanted: readonly number[]): read
     for (const { no, undoes } of closing.ofRun) {
       // What was undone is not done any more, whatever its row says.
       if (undoes !== undefined && state.tasks.state[slotOf(state, run, no)] === SUCCEEDED) add(undoes);
-      add(no);
+      if (!isRepeating(closing.get(no))) add(no);
     }
   }
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
     for (const below of closing.awaiting(no)) {
-      const { teardown = [], hook } = closing.get(below);
-      // A hook that fires with each retry has its own way of running again.
-      if (hook?.on === 'retry' || !add(below)) continue;
+      const { teardown = [] } = closing.get(below);
+      // A hook that runs each time that something happens has its own way of running again.
+      if (isRepeating(closing.get(below)) || !add(below)) continue;
       // What was taken down has to be made again first, for whatever works with it.
       for (const setup of teardown) if (state.tasks.state[slotOf(state, run, setup)] === SUCCEEDED) add(setup);
     }

@@ -1,4 +1,5 @@
 /** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
+import { isRepeating } from '../dag/closing-plan.ts';
 import type { HookEvent } from '../dag/spec.ts';
 import type { AttemptNo, TaskNo } from '../ids.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
@@ -14,7 +15,7 @@ export interface HookNews {
   readonly taskNo: TaskNo | null;
   /** Of the task, or of the run; null when it has none yet. */
   readonly outcome: TaskState | null;
-  /** The attempt of the task that it is about; 0 for none. */
+  /** The attempt of the task that it is about; of the run, the how manieth time this happens; 0 for none. */
   readonly attemptNo: AttemptNo;
   /** The tasks of the run that failed by themselves, for a hook of the run. */
   readonly failed: readonly number[];
@@ -32,19 +33,26 @@ export function newsFor(state: State, run: number, taskNo: TaskNo): HookNews | n
   if (of === null) {
     const failed = version.spec.tasks.flatMap((_, no) => (tasks.state[slotOf(state, run, no)] === FAILED ? [no] : []));
     const outcome = outcomeOf(runs.outcome[run]!);
-    return { on, taskNo: null, outcome, attemptNo: 0 as AttemptNo, failed: failed.slice(0, MOST_FAILED) };
+    const time = isRepeating({ hook }) ? firingOf(state, run, taskNo) : 0;
+    return { on, taskNo: null, outcome, attemptNo: time as AttemptNo, failed: failed.slice(0, MOST_FAILED) };
   }
   const slot = slotOf(state, run, of);
   if (on === 'retry') {
-    const attemptNo = ((notesOf(state, slotOf(state, run, taskNo)).firing ?? 0) + 1) as AttemptNo;
+    const attemptNo = firingOf(state, run, taskNo) as AttemptNo;
     return { on, taskNo: of as TaskNo, outcome: null, attemptNo, failed: [] };
   }
   const code = tasks.state[slot]!;
+  const slow = on === 'slow' ? notesOf(state, slot).slowAttempts?.[firingOf(state, run, taskNo) - 1] : undefined;
   return {
     on,
     taskNo: of as TaskNo,
     outcome: code < SUCCEEDED ? null : TASK_STATE_NAMES[code]!,
-    attemptNo: tasks.attemptNo[slot] as AttemptNo,
+    attemptNo: (slow ?? tasks.attemptNo[slot]) as AttemptNo,
     failed: [],
   };
+}
+
+/** The how manieth time of what it runs for. */
+function firingOf(state: State, run: number, hook: TaskNo): number {
+  return (notesOf(state, slotOf(state, run, hook)).firing ?? 0) + 1;
 }

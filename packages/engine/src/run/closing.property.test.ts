@@ -8,12 +8,13 @@ import { allBehind, isClosing, naiveClosing } from '../testing/naive-closing.ts'
 import { dag, task } from '../testing/specs.ts';
 
 const MOST = 5;
-const HOOKS = ['before', 'after', 'success', 'failure'] as const;
+const SLOW_MS = 1_000;
+const HOOKS = ['before', 'after', 'success', 'failure', 'slow'] as const;
 
 /** What happens next: an attempt ends, the run is cancelled, with force perhaps, or its owner is killed. */
 type Event = {
   readonly pick: number;
-  readonly what: 'succeeded' | 'permanent' | 'returned' | 'cancel' | 'force' | 'kill';
+  readonly what: 'succeeded' | 'permanent' | 'returned' | 'cancel' | 'force' | 'kill' | 'wait';
 };
 
 interface Case {
@@ -36,11 +37,13 @@ const specs = fc.integer({ min: 1, max: MOST }).chain((count) => {
         ),
       ),
       teardowns: fc.array(fc.record({ setups: fc.subarray(numbers), more: fc.subarray(numbers) }), { maxLength: 2 }),
-      runHooks: fc.subarray([...HOOKS], { maxLength: 2 }),
+      runHooks: fc.subarray([...HOOKS, 'retry' as const], { maxLength: 3 }),
       onFailure: fc.constantFrom(...FAILURE_POLICIES),
     })
     .map(({ tasks, teardowns, runHooks, onFailure }): DagSpec => {
-      const own = tasks.map(({ needs, rule }, no) => task(`t${no}`, needs, { rule: rule as 'all_success' }));
+      const own = tasks.map(({ needs, rule }, no) =>
+        task(`t${no}`, needs, { rule: rule as 'all_success', softTimeoutMs: SLOW_MS }),
+      );
       const down = teardowns.flatMap(({ setups, more }, no): TaskSpec[] => {
         const needs = [...new Set([...setups, ...more])].sort((a, b) => a - b);
         return needs.length === 0 ? [] : [task(`d${no}`, needs, { teardown: setups })];
@@ -48,7 +51,11 @@ const specs = fc.integer({ min: 1, max: MOST }).chain((count) => {
       const undos = tasks.flatMap(({ hasUndo }, no) => (hasUndo ? [task(`t${no}:undo`, [], { undoes: no })] : []));
       const hooks = tasks.flatMap((each, of) => each.hooks.map((on) => task(`t${of}:${on}`, [], { hook: { of, on } })));
       const ofRun = runHooks.map((on) => task(`run:${on}`, [], { hook: { of: null, on } }));
-      return dag([...own, ...down, ...undos, ...hooks, ...ofRun], { onFailure, compensate: true });
+      return dag([...own, ...down, ...undos, ...hooks, ...ofRun], {
+        onFailure,
+        compensate: true,
+        softTimeoutMs: 2 * SLOW_MS,
+      });
     });
 });
 
@@ -57,6 +64,7 @@ const events = fc.record({
   what: fc.oneof(
     { weight: 12, arbitrary: fc.constant('succeeded' as const) },
     { weight: 4, arbitrary: fc.constant('permanent' as const) },
+    { weight: 2, arbitrary: fc.constant('wait' as const) },
     {
       weight: 1,
       arbitrary: fc.constantFrom('returned' as const, 'cancel' as const, 'force' as const, 'kill' as const),
@@ -85,6 +93,7 @@ function play({ spec, events: all }: Case, onStep: (box: Scenario) => void): Sce
     if (what === 'cancel') box.cancel();
     else if (what === 'force') box.force();
     else if (what === 'kill') box.killOwner();
+    else if (what === 'wait') box.advance('1.5s');
     else if (attempt !== undefined) {
       running = running.filter((other) => other !== attempt);
       if (what === 'returned') box.refuse(attempt);
@@ -108,7 +117,22 @@ function agreesWithNaive(box: Scenario, spec: DagSpec): void {
   const isTried = ({ attemptNo, state }: (typeof stored.tasks)[number]) => attemptNo > (state === 'returned' ? 1 : 0);
   const tried = new Set([...begun].filter((no) => stored.tasks.some((row) => row.taskNo === no && isTried(row))));
   const { phase, outcome, isForced } = stored;
-  expect(states).toEqual(naiveClosing(spec, states, { phase, outcome, isForced, begun, tried }));
+  /** As the journal has it, change by change. */
+  const times = (on: 'retry' | 'slow', of: number | null) =>
+    box.node.journal.filter((change) => {
+      if (of !== null) return change.kind === 'TaskSlow' && change.taskNo === of;
+      return on === 'slow' ? change.kind === 'RunSlow' : change.kind === 'RunReopened' && change.asClosing !== true;
+    }).length;
+  expect(states).toEqual(naiveClosing(spec, states, { phase, outcome, isForced, begun, tried, times }));
+  if (phase !== 'ended' || isForced) return;
+  spec.tasks.forEach(({ name, hook }, no) => {
+    if (hook?.on !== 'slow' && hook?.on !== 'retry') return;
+    const cleared = box
+      .changes('TaskCleared')
+      .filter(({ taskNo, actor }) => taskNo === no && actor === 'system').length;
+    const fired = begun.has(no) ? cleared + 1 : 0;
+    expect([name, fired]).toEqual([name, times(hook.on, hook.of)]);
+  });
 }
 
 test('any dag closes as a rescan of everything says, at each moment, whatever fails and whenever it is cancelled (I33, I42, I19)', () => {

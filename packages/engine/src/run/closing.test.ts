@@ -343,6 +343,130 @@ describe('a hook for retries', () => {
   });
 });
 
+describe('a hook for what is slow', () => {
+  const hooked = dag(
+    [
+      task('work', [], { softTimeoutMs: 2_000, retry: { maxAttempts: 3, baseMs: 100, maxMs: 100 } }),
+      task('next', [0]),
+      task('work:on_slow', [], { hook: { of: 0, on: 'slow' } }),
+      task('run:on_slow', [], { hook: { of: null, on: 'slow' } }),
+    ],
+    { softTimeoutMs: 5_000 },
+  );
+  const newsOf = (box: Scenario) =>
+    box.effects.flatMap((effect) =>
+      effect.kind === 'SendAssignment' && effect.news ? [[effect.news.taskNo, effect.news.attemptNo]] : [],
+    );
+
+  test('runs beside its task, once for each attempt that is, whoever takes over', () => {
+    const box = scenario({ dag: hooked, workers: ['w1', 'w2'] });
+    const first = box.claim('work');
+    expect(states(box, 'work:on_slow', 'run:on_slow')).toEqual(['blocked', 'blocked']);
+    box.advance('1.9s', [first.worker]).killOwner().advance('0.1s', [first.worker]);
+    const hook = box.claim('work:on_slow', box.worker('w2'));
+    box.killOwner();
+    box.report(first, 'transient');
+    box.advance('0.2s', [hook.worker]);
+    const second = box.claim('work');
+    box.advance('2s', [second.worker, hook.worker]);
+    box.report(hook, 'succeeded');
+    end(box, 'work:on_slow');
+    box.report(second, 'succeeded');
+    end(box, 'next');
+    expect(newsOf(box)).toEqual([
+      [0, 1],
+      [0, 2],
+    ]);
+    expect(box.task('run:on_slow').state).toBe('skipped');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('of a run runs while that is open, holds up nothing, and decides nothing', () => {
+    const box = scenario({ dag: hooked, workers: ['w1', 'w2'] });
+    box.advance('5s');
+    expect(box.task('run:on_slow').state).toBe('ready');
+    box.killOwner();
+    const work = box.claim('work');
+    const hook = box.claim('run:on_slow', box.worker('w2'));
+    box.report(work, 'succeeded');
+    end(box, 'next');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'succeeded' });
+    box.report(hook, 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(box.changes('RunSlow')).toHaveLength(1);
+  });
+
+  test('of a run runs again when that was opened again and is slow again', () => {
+    const box = scenario({ dag: hooked });
+    box.advance('5s');
+    end(box, 'work', 'permanent');
+    end(box, 'run:on_slow');
+    expect(box.retry('work')).toMatchObject({ ok: true });
+    expect(box.task('run:on_slow').state).toBe('succeeded');
+    box.advance('5s');
+    end(box, 'work');
+    end(box, 'next');
+    end(box, 'run:on_slow');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(newsOf(box)).toEqual([
+      [null, 1],
+      [null, 2],
+    ]);
+  });
+});
+
+describe('a hook for retries of the run', () => {
+  const hooked = (retryRun?: { maxTimes: number; delayMs: number }) =>
+    dag([task('work'), task('run:on_retry', [], { hook: { of: null, on: 'retry' } })], retryRun && { retryRun });
+  const timesOf = (box: Scenario) =>
+    box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' && effect.news ? [effect.news.attemptNo] : []));
+
+  test('runs each time that its own policy opens it again, beside its tasks', () => {
+    const box = scenario({ dag: hooked({ maxTimes: 2, delayMs: 0 }), workers: ['w1', 'w2'] });
+    end(box, 'work', 'permanent');
+    expect(box.run().phase).toBe('open');
+    box.killOwner();
+    const work = box.claim('work');
+    const hook = box.claim('run:on_retry', box.worker('w2'));
+    box.report(work, 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    box.report(hook, 'succeeded');
+    expect(box.run().phase).toBe('open');
+    box.killOwner();
+    end(box, 'work');
+    end(box, 'run:on_retry');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(timesOf(box)).toEqual([1, 2]);
+  });
+
+  test('runs when somebody does, by a retry, a clear or a mark; and is skipped when nobody did', () => {
+    const box = scenario({ dag: hooked() });
+    end(box, 'work', 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(box.task('run:on_retry').state).toBe('skipped');
+    box.retry('work');
+    end(box, 'work', 'permanent');
+    end(box, 'run:on_retry');
+    expect(box.run().phase).toBe('ended');
+    expect(box.mark('work', 'succeeded')).toMatchObject({ ok: true });
+    end(box, 'run:on_retry');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(timesOf(box)).toEqual([1, 2]);
+  });
+
+  test('its own retry by hand, in a run that has ended, is none', () => {
+    const box = scenario({ dag: hooked() });
+    end(box, 'work', 'permanent');
+    box.retry('work');
+    end(box, 'work');
+    end(box, 'run:on_retry', 'permanent');
+    expect(box.retry('run:on_retry')).toMatchObject({ ok: true });
+    end(box, 'run:on_retry');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(timesOf(box)).toEqual([1, 1]);
+  });
+});
+
 describe('by hand', () => {
   test('a teardown that failed runs again by itself, and the run keeps its outcome, a cancelled one too', () => {
     const box = scenario({ dag: cluster });

@@ -5,6 +5,7 @@ import type { Actor, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { StoredRun, StoredVersion } from '../stored.ts';
 import { restoreRun } from './restore-run.ts';
+import { notesReopened } from './run-notes.ts';
 
 /**
  * A run that is in the database only, into the working set: ended as it is, and forgotten again with this batch unless it
@@ -33,7 +34,8 @@ export function reopenRun(recorder: Recorder, run: number, actor: Actor, retryNo
   const { runs, now } = recorder.state;
   const { dag } = runs.versionOf(run);
   const admitted = dag.hasRoomForRun() && dag.waitingRuns.size === 0;
-  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, retryNo, actor, at: now });
+  const notes = notesReopened(runs.notes.get(run) ?? {}, runs.versionOf(run).graph.closing);
+  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, retryNo, actor, at: now, ...notes });
 }
 
 /** Back to closing, its outcome as it was: a task that closes it is to run again. It waits for nobody's turn. */

@@ -26,6 +26,7 @@ import { watchLoaded, watchOf, watchTotal } from '../timer/task-timers.ts';
 import { watchPause } from '../timer/watch-pause.ts';
 import { restorePauses } from './pauses.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
+import { readRunNotes } from './run-notes.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from './run-table.ts';
 import { watchLoadedRun } from './run-timers.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
@@ -53,6 +54,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     (stored.tasks.length > 0 ? CLAIMED : 0) |
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
+  if (stored.notes !== undefined) runs.notes.set(run, readRunNotes(stored.notes));
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
   watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
@@ -80,7 +82,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   }
   // A node that died between two steps may have left a run with nothing to do but end.
   const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
-  const mayRefire = (version.graph.closing?.onRetry.size ?? 0) > 0;
+  const mayRefire = (version.graph.closing?.repeating.length ?? 0) > 0;
   const isOver = runs.unfinished[run] === 0 || runs.phase[run] === CLOSING;
   if (isLive && (isOver || isFailing || mayRefire)) state.agenda.runs.add(run);
   if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);

@@ -11,6 +11,7 @@ import type { CheckpointRef } from '../task/checkpoint.ts';
 import { RunFacts } from '../task/facts.ts';
 import { IdIndex } from './id-index.ts';
 import type { Pauses } from './pauses.ts';
+import type { RunNotes } from './run-notes.ts';
 import type { RunTiming } from './run-timers.ts';
 import { readUid, writeUid } from './uid-column.ts';
 
@@ -70,6 +71,8 @@ export class RunTable {
 
   /** Of runs whose time is limited. */
   readonly timings = new Map<number, RunTiming>();
+  /** Of runs that were slow, or have hooks that count. */
+  readonly notes = new Map<number, RunNotes>();
 
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<number, ParentRef>();
@@ -108,6 +111,7 @@ export class RunTable {
     this.version[slot] = undefined;
     if (this.facts.size > 0) this.facts.delete(slot);
     if (this.timings.size > 0) this.timings.delete(slot);
+    if (this.notes.size > 0) this.notes.delete(slot);
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     if (this.maps.size > 0) this.maps.delete(slot);

@@ -10,40 +10,34 @@ import type { StoredRun } from '../stored.ts';
 import { leftMs } from '../timer/task-timers.ts';
 import type { Timer } from '../timer/timer-heap.ts';
 import { finishRun } from './finish.ts';
+import { notesSlow } from './run-notes.ts';
 import { OPEN } from './run-table.ts';
 import { stopRunning } from './stop-running.ts';
-
-/** What is kept of a run that has such times: JSON, beside its row. */
-export interface RunNotes {
-  readonly slowAt?: Instant;
-  readonly timedOutAt?: Instant;
-}
 
 export interface RunTiming {
   /** When it became active, by both clocks. */
   readonly since: Instant;
   readonly sinceMono: number;
-  notes: RunNotes;
 }
 
 /** The run has become active. */
 export function watchRun(state: State, run: number, since: Instant): void {
   const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
   if (timeoutMs === undefined && softTimeoutMs === undefined) return;
-  beginWatch(state, run, since, {});
+  beginWatch(state, run, since);
 }
 
 export function watchLoadedRun(state: State, run: number, stored: StoredRun): void {
   const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
   if ((timeoutMs === undefined && softTimeoutMs === undefined) || stored.admittedAt === undefined) return;
-  beginWatch(state, run, stored.admittedAt, stored.notes === undefined ? {} : (JSON.parse(stored.notes) as RunNotes));
+  beginWatch(state, run, stored.admittedAt);
 }
 
-function beginWatch(state: State, run: number, since: Instant, notes: RunNotes): void {
+function beginWatch(state: State, run: number, since: Instant): void {
   const { runs, mono, now } = state;
   const { timeoutMs, softTimeoutMs } = runs.versionOf(run).spec;
   const sinceMono = mono - Math.max(0, now - since);
-  runs.timings.set(run, { since, sinceMono, notes });
+  runs.timings.set(run, { since, sinceMono });
   const push = (kind: Timer['kind'], spanMs: number) =>
     state.timers.push({
       at: mono + leftMs(state, since, spanMs),
@@ -53,7 +47,7 @@ function beginWatch(state: State, run: number, since: Instant, notes: RunNotes):
       stamp: since,
     });
   if (timeoutMs !== undefined) push('run', timeoutMs);
-  if (softTimeoutMs !== undefined && notes.slowAt === undefined) push('run_slow', softTimeoutMs);
+  if (softTimeoutMs !== undefined && runs.notes.get(run)?.slowAt === undefined) push('run_slow', softTimeoutMs);
 }
 
 export function isRunTimer({ kind }: Timer): boolean {
@@ -82,10 +76,11 @@ export function ringRun(recorder: Recorder, timer: Timer): void {
   // Its last task may have ended in this very step: what came first wins.
   finishRun(recorder, run);
   if (runs.phase[run] !== OPEN) return;
-  const { notes } = runs.timings.get(run)!;
+  const notes = runs.notes.get(run) ?? {};
   if (timer.kind === 'run_slow') {
     if (notes.slowAt !== undefined) return;
-    return recorder.record({ kind: 'RunSlow', runId, notes: JSON.stringify({ ...notes, slowAt: now }), at: now });
+    const text = notesSlow(notes, runs.versionOf(run).graph.closing, now);
+    return recorder.record({ kind: 'RunSlow', runId, notes: text, at: now });
   }
   const text = JSON.stringify({ ...notes, timedOutAt: now });
   recorder.record({ kind: 'RunTimedOut', runId, notes: text, at: now });

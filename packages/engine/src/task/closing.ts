@@ -3,7 +3,7 @@
  * outcome as well. What they do then is a pure function of the states of others, of the run's phase and its outcome: the same
  * live, on load and for readers (D4, I33).
  */
-import type { ClosingTask } from '../dag/closing-plan.ts';
+import { type ClosingTask, isRepeating } from '../dag/closing-plan.ts';
 import type { HookEvent } from '../dag/spec.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../run/phase.ts';
 import type { Field } from './field.ts';
@@ -19,8 +19,10 @@ export interface Standing {
   readonly isBusy: boolean;
   /** Whether a task that was cancelled had begun. */
   readonly hadBegun: (slot: number) => boolean;
-  /** How often a task was, or is to be, tried again: by its policy or by hand. */
-  readonly retriesOf: (slot: number) => number;
+  /** How often a task was, or is to be, tried again, by its policy or by hand; null: how often the run was opened again. */
+  readonly retriesOf: (slot: number | null) => number;
+  /** How many attempts of a task were found to be slow; null: how often the run was. */
+  readonly slowOf: (slot: number | null) => number;
 }
 
 export const OPEN_STANDING: Standing = {
@@ -29,6 +31,7 @@ export const OPEN_STANDING: Standing = {
   isBusy: true,
   hadBegun: () => false,
   retriesOf: () => 0,
+  slowOf: () => 0,
 };
 
 export function outcomeOf(code: number): RunOutcome | null {
@@ -56,10 +59,17 @@ export function wakeClosing(field: Field): void {
   }
 }
 
-/** This task is to be tried again: a hook that waits for that may run. */
-export function wakeOnRetry(field: Field, no: number): void {
-  const hook = field.graph.closing!.onRetry.get(no);
-  if (hook !== undefined && field.columns.state[field.base + hook] === BLOCKED) decide(field, hook);
+/** This task, or the run, is to be tried again or is slow: a hook that waits for that may run. */
+export function wakeRepeating(field: Field, no: number | null): void {
+  for (const hook of field.graph.closing!.repeatingOf(no)) {
+    if (field.columns.state[field.base + hook] === BLOCKED) decide(field, hook);
+  }
+}
+
+/** How often that has happened which the hook runs for. */
+export function timesOf({ retriesOf, slowOf }: Standing, base: number, { hook }: ClosingTask): number {
+  const slot = hook!.of === null ? null : base + hook!.of;
+  return hook!.on === 'retry' ? retriesOf(slot) : slowOf(slot);
 }
 
 /** These closing tasks, of the states as they are: those without a state of their own are decided anew. */
@@ -93,7 +103,7 @@ function verdictOn(field: Field, no: number): number {
   const { graph, columns, base, standing } = field;
   if (standing.isForced) return CANCELLED;
   const task = graph.closing!.get(no);
-  if (task.hook?.on === 'retry' && standing.retriesOf(base + task.hook.of!) > 0) return READY;
+  if (isRepeating(task) && timesOf(standing, base, task) > 0) return READY;
   if (columns.unmet[base + no]! > 0) return BLOCKED;
   if (task.kind === 'undo') return verdictOnUndo(field, task);
   if (task.kind === 'hook') return verdictOnHook(field, task);
@@ -121,7 +131,7 @@ function verdictOnHook(field: Field, { hook }: ClosingTask): number {
 
 /** The task has ended. */
 function isWantedAfter({ columns, base, standing }: Field, of: number, on: HookEvent): boolean {
-  if (on === 'retry') return false;
+  if (on === 'retry' || on === 'slow') return false;
   const code = columns.state[base + of];
   if (on === 'success') return code === SUCCEEDED;
   if (on === 'failure') return code === FAILED || code === STOPPED;

@@ -6,10 +6,12 @@
 import type { Graph } from '../dag/graph.ts';
 import { expandMap, unfoldMap } from '../map/expand.ts';
 import { RUN_SCOPE, RunMaps } from '../map/run-maps.ts';
+import { type RunNotes, readRunNotes } from '../run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../stored.ts';
 import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { RunFacts } from './facts.ts';
 import { type Columns, type Field, resetCounts, slotIn, specIn } from './field.ts';
+import type { TaskNotes } from './notes.ts';
 import type { TaskState } from './outcome.ts';
 import { decideAndSettle, faultOf, settle, settleRoots } from './settle.ts';
 import {
@@ -34,8 +36,10 @@ export interface DerivedTasks {
   readonly maps: RunMaps | null;
 }
 
-export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts' | 'attemptNo'>;
-export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts' | 'maps'>;
+export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts' | 'attemptNo' | 'notes'>;
+export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts' | 'maps'> & {
+  readonly notes?: string | RunNotes;
+};
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -95,6 +99,7 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   const { taskCount } = field.graph;
   const ofTask = new Map(rows.map((row) => [row.taskNo as number, row]));
   const begun = new Map(rows.flatMap((row) => (row.state === 'cleared' ? [] : [[row.taskNo as number, row]])));
+  const runNotes = readRunNotes(run.notes);
   let isBusy = false;
   // An expanded one stands for its instances.
   for (let no = 0; no < taskCount; no++) if (state[no]! < SUCCEEDED && !closing.has(no)) isBusy = true;
@@ -105,7 +110,9 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
     outcome: run.phase === 'open' ? null : run.outcome,
     isForced: run.isForced,
     isBusy,
+    slowOf: (no) => (no === null ? runNotes.slowTimes : slowIn(ofTask.get(no)?.notes)) ?? 0,
     retriesOf: (no) => {
+      if (no === null) return runNotes.reopens ?? 0;
       const row = ofTask.get(no);
       if (row === undefined) return 0;
       return row.state === 'retrying' || row.state === 'cleared' ? row.attemptNo : row.attemptNo - 1;
@@ -117,6 +124,10 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   };
   const all = closing.tasks.map(({ no }) => no);
   decideClosingAnew({ ...field, standing }, all, (no) => begun.has(no));
+}
+
+function slowIn(notes: string | null | undefined): number | undefined {
+  return notes == null ? undefined : (JSON.parse(notes) as TaskNotes).slowAttempts?.length;
 }
 
 /** The states by name, for readers; of a mapped task what all its instances come to. */

@@ -176,14 +176,16 @@ export function retriesOf({ tasks }: State, slot: number): number {
   return tasks.cleared[slot] === 0 && isLast ? attemptNo - 1 : attemptNo;
 }
 
-function standingOf(state: State, run: number): Standing {
+export function standingOf(state: State, run: number): Standing {
   const { runs, tasks } = state;
   return {
     outcome: outcomeOf(runs.outcome[run]!),
     isForced: runs.has(run, FORCED),
     isBusy: runs.unfinished[run]! > 0,
     hadBegun: (slot) => hasOwnState(state, slot) && tasks.attemptNo[slot]! > 0,
-    retriesOf: (slot) => retriesOf(state, slot),
+    retriesOf: (slot) => (slot === null ? (runs.notes.get(run)?.reopens ?? 0) : retriesOf(state, slot)),
+    slowOf: (slot) =>
+      (slot === null ? runs.notes.get(run)?.slowTimes : tasks.notes.get(slot)?.slowAttempts?.length) ?? 0,
   };
 }
 

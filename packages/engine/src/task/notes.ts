@@ -20,9 +20,11 @@ export interface TaskNotes {
   readonly deadlineAt?: Instant | undefined;
   /** When the newest attempt was found to be slow. */
   readonly slowAt?: Instant | undefined;
+  /** All attempts that were, where a hook runs for each. */
+  readonly slowAttempts?: readonly number[] | undefined;
   /** It failed without an attempt that ended so: it waited for too long, or all of it took too long. */
   readonly expired?: { readonly by: 'queue' | 'total'; readonly at: Instant } | undefined;
-  /** Of a hook that runs for each retry of a task: which retry its attempts are about, counted from 0. */
+  /** Of a hook that runs each time that something happens: which time its attempts are about, counted from 0. */
   readonly firing?: number | undefined;
 }
 
@@ -34,6 +36,7 @@ const FIELDS = [
   'queuedAt',
   'deadlineAt',
   'slowAt',
+  'slowAttempts',
   'expired',
   'firing',
 ] as const satisfies readonly (keyof TaskNotes)[];

@@ -298,7 +298,7 @@ export class MemoryStore {
     }
     const before = this.runs.get(change.runId)!;
     const { notes: _notes, admittedAt: _admittedAt, ...afresh } = before;
-    const row = change.kind === 'RunReopened' ? afresh : before;
+    const row = change.kind === 'RunReopened' ? { ...afresh, ...notesIn(change.asClosing ? before : change) } : before;
     const { outcome } = { ...row, ...change };
     const isBackToClosing = change.kind === 'RunReopened' && change.asClosing === true;
     const next = {

@@ -12,6 +12,8 @@ export interface NaiveRun {
   readonly begun: ReadonlySet<number>;
   /** Those of them with an attempt that was not given back. */
   readonly tried: ReadonlySet<number>;
+  /** How often that has happened which a hook for retries, or for slow ones, runs for; null for those of the run. */
+  readonly times?: (on: 'retry' | 'slow', of: number | null) => number;
 }
 
 const OPEN_STATES = ['blocked', 'ready', 'running', 'retrying', 'waiting'];
@@ -50,6 +52,10 @@ export function naiveClosing(spec: DagSpec, known: readonly string[], run: Naive
       return states[undoes] === 'succeeded' ? 'ready' : 'skipped';
     }
     const { on, of } = hook!;
+    if (on === 'retry' || on === 'slow') {
+      if ((run.times?.(on, of) ?? 0) > 0) return 'ready';
+      return (of === null ? hasOutcome : over(of)) ? 'skipped' : 'blocked';
+    }
     if (of !== null) {
       if (!over(of)) return 'blocked';
       const was = states[of]!;

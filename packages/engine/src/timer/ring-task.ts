@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { fingerprintOf } from '../task/fingerprint.ts';
 import { mayRun } from '../task/move.ts';
-import { notesOf, notesWith } from '../task/notes.ts';
+import { notesOf, notesWith, type TaskNotes } from '../task/notes.ts';
 import { READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
 import { pushStuck } from './task-timers.ts';
 import type { Timer } from './timer-heap.ts';
@@ -82,9 +82,16 @@ function noteSlow(recorder: Recorder, slot: number): void {
     taskNo: taskNoOf(state, slot),
     attemptNo,
     fence,
-    notes: notesWith(notes, { slowAt: state.now }),
+    notes: notesWith(notes, { slowAt: state.now, ...slowAttempts(state, slot, attemptNo) }),
     at: state.now,
   });
+}
+
+/** Counted only where a hook asks for it. */
+function slowAttempts(state: State, slot: number, attemptNo: number): Pick<TaskNotes, 'slowAttempts'> {
+  const { closing } = state.runs.versionOf(state.tasks.run[slot]!).graph;
+  if ((closing?.repeatingOf(state.tasks.no[slot]!).length ?? 0) === 0) return {};
+  return { slowAttempts: [...(notesOf(state, slot).slowAttempts ?? []), attemptNo] };
 }
 
 function ringStuck(recorder: Recorder, slot: number): void {

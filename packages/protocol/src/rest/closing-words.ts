@@ -5,6 +5,7 @@ const HOOKS = {
   onSuccess: 'Runs after it has succeeded.',
   onFailure: 'Runs after it has failed.',
   onRetry: 'Runs each time that it is tried again.',
+  onSlow: 'Runs when it takes longer than its soft timeout, while it goes on.',
 } as const;
 
 const hookWords = (path: string): [string, { readonly description: string }][] =>

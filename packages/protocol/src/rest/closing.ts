@@ -21,18 +21,17 @@ const sideTaskSchema = z.strictObject({
   timeout: durationSchema.nullable().default(null),
 });
 
-const runHooksSchema = z.strictObject({
+const hooksSchema = z.strictObject({
   before: sideTaskSchema.optional(),
   after: sideTaskSchema.optional(),
   onSuccess: sideTaskSchema.optional(),
   onFailure: sideTaskSchema.optional(),
-});
-
-const taskHooksSchema = runHooksSchema.extend({
-  /** Once for each time that the task is tried again. */
+  /** Once for each time that it is tried again. */
   onRetry: sideTaskSchema.optional(),
+  /** Once for each attempt, or for the run, that takes longer than its soft timeout. */
+  onSlow: sideTaskSchema.optional(),
 });
-export type TaskHooks = z.output<typeof taskHooksSchema>;
+export type Hooks = z.output<typeof hooksSchema>;
 
 /** The fields of a task; its schema spreads them. */
 export const closingTaskFields = {
@@ -47,14 +46,14 @@ export const closingTaskFields = {
     .optional(),
   /** Undoes what the task has done, when the run fails or is cancelled and the dag compensates. */
   undo: sideTaskSchema.optional(),
-  hooks: taskHooksSchema.optional(),
+  hooks: hooksSchema.optional(),
 } as const;
 
 /** The fields of a dag; its schema spreads them. */
 export const closingDagFields = {
   /** When a run fails or is cancelled, what was done is undone, in reverse order. */
   compensate: z.boolean().optional(),
-  hooks: runHooksSchema.optional(),
+  hooks: hooksSchema.optional(),
 } as const;
 
 export type SideTask = z.output<typeof sideTaskSchema>;

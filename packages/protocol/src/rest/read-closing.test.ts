@@ -116,6 +116,22 @@ describe('an undo', () => {
 });
 
 describe('hooks', () => {
+  test('for what is slow ask for a soft timeout, of the task or of the dag', () => {
+    const hooks = { onSlow: { handler: 'tell' }, onRetry: { handler: 'tell' } };
+    const spec = specOf([job('load', { hooks, softTimeout: '1m' })], { hooks, softTimeout: '1h' });
+    expect(spec.tasks.map(({ name, hook }) => [name, hook])).toEqual([
+      ['load', undefined],
+      ['load:on_retry', { of: 0, on: 'retry' }],
+      ['load:on_slow', { of: 0, on: 'slow' }],
+      ['run:on_retry', { of: null, on: 'retry' }],
+      ['run:on_slow', { of: null, on: 'slow' }],
+    ]);
+    expect(problemsOf([job('load', { hooks })], { hooks })).toMatchObject([
+      { path: 'tasks[0].hooks.onSlow', message: expect.stringMatching(/would never run: give the task a softTimeout/) },
+      { path: 'hooks.onSlow', message: expect.stringMatching(/would never run: give the dag a softTimeout/) },
+    ]);
+  });
+
   test('are tasks named after what they belong to, and are told what happened', () => {
     const spec = specOf([job('load', { hooks: { before: { handler: 'b' }, onFailure: { run: 'page' } } })], {
       hooks: { after: { handler: 'tidy' } },

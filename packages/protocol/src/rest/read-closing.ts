@@ -5,7 +5,7 @@
 import type { Problem } from '../errors.ts';
 import { MAX_TASKS } from '../limits.ts';
 import { HOOK_EVENTS } from '../words.ts';
-import type { HookEvent, SideTask, TaskHooks } from './closing.ts';
+import type { HookEvent, Hooks, SideTask } from './closing.ts';
 import { behind, withScopes } from './closing-scope.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec.ts';
@@ -147,12 +147,13 @@ function readHooks(definition: ParsedDagDefinition, known: Known, problems: Prob
   const given = Object.fromEntries(
     TOLD.map((field) => [field, { from: 'task', task: EVENT_TASK, path: [field] } satisfies InputSource]),
   );
-  const make = (hooks: TaskHooks | undefined, of: number | null): TaskSpecShape[] =>
+  const make = (hooks: Hooks | undefined, of: number | null): TaskSpecShape[] =>
     HOOK_EVENTS.flatMap(({ on, field, suffix }) => {
       const side = hooks?.[field];
       if (side === undefined) return [];
       const path = `${of === null ? '' : `tasks[${of}].`}hooks.${field}`;
       if (of !== null && isMapped(of, path, known, problems)) return [];
+      if (on === 'slow') checkSlow(definition, of, path, problems);
       const name = `${of === null ? 'run' : definition.tasks[of]?.name}:${suffix}`;
       const hook: { of: number | null; on: HookEvent } = { of, on };
       return [{ ...sideTask(definition, known, { name, side, path, of, given }, problems), hook }];
@@ -167,6 +168,17 @@ function readHooks(definition: ParsedDagDefinition, known: Known, problems: Prob
     names.add(name);
   }
   return added;
+}
+
+/** Without a soft timeout nothing is ever slow. */
+function checkSlow(definition: ParsedDagDefinition, of: number | null, path: string, problems: Problem[]): void {
+  const { softTimeout } = of === null ? definition : (definition.tasks[of] ?? definition);
+  if (softTimeout !== undefined) return;
+  const whom = of === null ? 'the dag' : 'the task';
+  problems.push({
+    path,
+    message: `would never run: give ${whom} a softTimeout, such as 10m, from which on it is slow`,
+  });
 }
 
 function isMapped(no: number, path: string, { groups }: Known, problems: Problem[]): boolean {

@@ -5,7 +5,7 @@ export type { Jsonified } from './jsonified.ts';
 export type { EachRef, ItemOf, MapBuilder, MapOver, MappedTask, MapSource } from './map-options.ts';
 export { DagMistake, type Place } from './mistake.ts';
 export { type Ref, secret } from './ref.ts';
-export type { HookInputs, Hooks, Side, TaskHooks, UndoContext } from './side-options.ts';
+export type { HookInputs, Hooks, Side, UndoContext } from './side-options.ts';
 export type {
   DagBuilder,
   DagOptions,

@@ -25,12 +25,12 @@ export type Side<Context> =
 
 /** What a hook is told. */
 export interface HookInputs {
-  readonly event: 'before' | 'after' | 'on_success' | 'on_failure' | 'on_retry';
+  readonly event: 'before' | 'after' | 'on_success' | 'on_failure' | 'on_retry' | 'on_slow';
   /** The task that it belongs to; null for a hook of the run. */
   readonly task: string | null;
   /** What became of the task, or of the run; null as long as that is open. */
   readonly outcome: string | null;
-  /** Of the task, the one that it is about; 0 for none. */
+  /** Of the task, the one that it is about; 0 for none. For retries of a run, and slow ones: the how manieth it is. */
   readonly attempt: number;
   /** Why that attempt failed. */
   readonly error: string | null;
@@ -47,11 +47,10 @@ export interface Hooks<Params = unknown> {
   readonly after?: Hook<Params>;
   readonly onSuccess?: Hook<Params>;
   readonly onFailure?: Hook<Params>;
-}
-
-export interface TaskHooks<Params = unknown> extends Hooks<Params> {
-  /** Each time that the task is tried again, by its policy or by hand; `attempt` is the one that did not succeed. */
+  /** Each time that it is tried again, by its policy or by hand; of a task, `attempt` is the one that did not succeed. */
   readonly onRetry?: Hook<Params>;
+  /** When it takes longer than its soft timeout, which it must have: once for each attempt of a task. It goes on beside this. */
+  readonly onSlow?: Hook<Params>;
 }
 
 /** What undoes a task sees: the inputs of the task, and what it returned. */

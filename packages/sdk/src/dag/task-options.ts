@@ -5,7 +5,7 @@ import type { MakeChild } from './child-options.ts';
 import type { Jsonified } from './jsonified.ts';
 import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
-import type { Hooks, Side, TaskHooks, UndoContext } from './side-options.ts';
+import type { Hooks, Side, UndoContext } from './side-options.ts';
 
 /** How an attempt may end, as an exit code or a status says. */
 type ExitClass = 'succeeded' | 'transient' | 'permanent' | 'resource';
@@ -53,7 +53,7 @@ export interface CommonOptions {
    */
   readonly teardown?: true | Pick<Task, 'name'> | readonly Pick<Task, 'name'>[];
   /** Tasks of their own around this one. */
-  readonly hooks?: TaskHooks;
+  readonly hooks?: Hooks;
   /** Workers take tasks of the queues that they were started with. */
   readonly queue?: string;
   /** For one attempt. */

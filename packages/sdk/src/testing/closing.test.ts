@@ -70,3 +70,24 @@ test('hooks are told what happened', async () => {
     ['after', 'failed', ['load']],
   ]);
 });
+
+test('a hook of the run is told each time that its own policy opens it again', async () => {
+  const told: unknown[] = [];
+  const stubborn = dag(
+    'stubborn',
+    {
+      retryRun: { maxTimes: 2 },
+      hooks: { onRetry: ({ inputs }) => void told.push([inputs.event, inputs.task, inputs.attempt]) },
+    },
+    ({ task }) => {
+      task('load', () => {
+        throw new PermanentError('no table');
+      });
+    },
+  );
+  expect((await testRun(stubborn)).outcome).toBe('failed');
+  expect(told).toEqual([
+    ['on_retry', null, 1],
+    ['on_retry', null, 2],
+  ]);
+});

@@ -233,10 +233,19 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const run = tables.runs.get(runId);
       if (run?.phase !== 'ended') throw new Violation('a run that is opened again has ended', change);
       const retries = change.retryNo > 0 ? change.retryNo : run.retries;
-      const { notes: _notes, admittedAt: _admittedAt, ...kept } = run;
+      const { notes: before, admittedAt: _admittedAt, ...kept } = run;
       const since = admitted ? { admittedAt: change.at } : {};
+      const notes = change.asClosing ? before : change.notes;
       const phase = change.asClosing ? ({ phase: 'closing' } as const) : ({ phase: 'open', outcome: null } as const);
-      tables.runs.set(runId, { ...kept, ...phase, isForced: false, admitted, retries, ...since });
+      tables.runs.set(runId, {
+        ...kept,
+        ...phase,
+        isForced: false,
+        admitted,
+        retries,
+        ...since,
+        ...(notes && { notes }),
+      });
       return tables.liveOf(shardOfRun(runId)).set(runId, runId);
     }
     case 'RunClosing':

@@ -235,7 +235,9 @@ export class Generator {
       const retryNo = this.#random() < 0.5 ? run.retries + 1 : 0;
       const admitted = this.#random() < 0.6;
       const asClosing = run.outcome === 'cancelled' || this.#random() < 0.3 ? { asClosing: true as const } : {};
-      this.#emit({ kind: 'RunReopened', runId, admitted, retryNo, ...asClosing, actor: ACTOR, at: this.#tick() });
+      const notes = this.#random() < 0.3 ? { notes: `{"reopens":${this.#now}}` } : {};
+      const how = { admitted, retryNo, ...asClosing, ...notes };
+      this.#emit({ kind: 'RunReopened', runId, ...how, actor: ACTOR, at: this.#tick() });
     }
     const from = state as TaskCleared['from'];
     const cleared = { runId, taskNo, attemptNo, fence, from, freshBudget: from !== 'retrying', more: false } as const;

@@ -295,7 +295,8 @@ export class Model {
       }
       case 'RunReopened': {
         const run = this.run(change.runId);
-        delete run.notes;
+        if (change.asClosing !== true) delete run.notes;
+        if (change.asClosing !== true && change.notes !== undefined) run.notes = change.notes;
         delete run.admittedAt;
         Object.assign(run, {
           ...(change.asClosing ? { phase: 'closing' } : { phase: 'open', outcome: null }),

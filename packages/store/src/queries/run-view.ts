@@ -123,10 +123,13 @@ export interface TaskView extends AttemptView {
   readonly fingerprint: Fingerprint | null;
 }
 
-export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts'>;
+export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts' | 'notes'>;
 
 /** A run with maps may have a hundred thousand tasks: which of them are wanted is said once their states can be told. */
-export type RunOutline = Pick<RunDetails, 'spec' | 'facts' | 'isForced' | 'phase' | 'outcome' | 'outline' | 'maps'>;
+export type RunOutline = Pick<
+  RunDetails,
+  'spec' | 'facts' | 'isForced' | 'phase' | 'outcome' | 'outline' | 'maps' | 'notes'
+>;
 
 export interface RunDetails extends RunView {
   readonly hash: string;
@@ -190,11 +193,13 @@ const selectOutline = leafStatement(
   select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
     from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
 );
+/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of. */
+const SLOW = `'%"slowAttempts":%'`;
 const selectFacts = leafStatement(
   'view_facts',
   (leaf) => `
-  select task_no, facts from ${readable('task', leaf)}
-   where shard = $1::smallint and run_id = $2::bigint and facts is not null`,
+  select task_no, facts, case when notes like ${SLOW} then notes end from ${readable('task', leaf)}
+   where shard = $1::smallint and run_id = $2::bigint and (facts is not null or notes like ${SLOW})`,
 );
 
 /** Leans on the primary keys (shard, run_id, task_no …). */
@@ -333,13 +338,14 @@ export async function getRun(
 }
 
 function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
-  const texts = new Map(facts.map(([no, text]) => [Number(no), text ?? null]));
+  const texts = new Map(facts.map(([no, text, notes]) => [Number(no), [text ?? null, notes ?? null] as const]));
   const [nos, attempts, states] = [0, 1, 2].map((at) => parseIntegers(columns[0]?.[at]));
   return (nos ?? []).map((no, i) => ({
     taskNo: no as TaskNo,
     attemptNo: (attempts?.[i] ?? 0) as AttemptNo,
     state: taskStates.word(states?.[i] ?? 0),
-    facts: texts.get(no) ?? null,
+    facts: texts.get(no)?.[0] ?? null,
+    notes: texts.get(no)?.[1] ?? null,
   }));
 }
 

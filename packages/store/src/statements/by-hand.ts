@@ -21,11 +21,11 @@ const openRuns = leafStatement(
         closing_actor = case when u.as_closing then r.closing_actor end, ended_at = null,
         forced_at = null, forced_by = null,
         admitted = u.admitted, admitted_at = case when u.admitted then u.at end, reopened_at = u.at, reopened_by = u.actor,
-        retries = coalesce(u.retry_no, r.retries), notes = null
-      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint', 'as_closing boolean')}) u
+        retries = coalesce(u.retry_no, r.retries), notes = case when u.as_closing then r.notes else u.notes end
+      from (${rowsOf('shard smallint', 'run_id bigint', 'admitted boolean', 'at bigint', 'actor text', 'retry_no smallint', 'as_closing boolean', 'notes text')}) u
      where r.shard = u.shard and r.run_id = u.run_id and r.phase = ${ENDED}
     returning 1)
-  select expect_rows('open_runs', count(*), $8::integer) from hit`,
+  select expect_rows('open_runs', count(*), $9::integer) from hit`,
 );
 
 /** A run that was open once and is to go on has had a claim. */
@@ -48,8 +48,9 @@ export function reopenRuns(leaf: Leaf, runs: readonly RunReopened[]): Call[] {
   const actors = textArray(runs.map((run) => run.actor));
   const asClosing = plainArray(runs.map((run) => run.asClosing === true));
   const retryNos = nullableArray(runs.map(({ retryNo }) => (retryNo === 0 ? null : retryNo)));
+  const notes = textArray(runs.map((run) => run.notes ?? null));
   return [
-    call(openRuns(leaf), ...keys, admitted, ats, actors, retryNos, asClosing, runs.length),
+    call(openRuns(leaf), ...keys, admitted, ats, actors, retryNos, asClosing, notes, runs.length),
     call(liveAgain(leaf), ...keys, admitted, runs.length),
   ];
 }
