@@ -5,6 +5,7 @@ import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
 import { type Ask, type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
+import { mayRun } from './ledger.ts';
 
 export function ownership(scene: Scene): Checker {
   const { ledger } = scene;
@@ -116,8 +117,8 @@ export function ownership(scene: Scene): Checker {
     const { answer } = result;
     if (command.kind === 'CancelRun' && answer.kind === 'cancelled') {
       const run = ledger.runs.get(command.runId);
-      if (run?.outcome !== 'cancelled')
-        scene.fail('I15', `run ${command.runId} was told cancelled, and is ${run?.outcome}`);
+      if (run?.outcome !== answer.outcome)
+        scene.fail('I15', `run ${command.runId} was told ${answer.outcome}, and is ${run?.outcome}`);
     }
     if (isTold(command)) {
       const isTrue = truths.get(no);
@@ -150,7 +151,7 @@ export function ownership(scene: Scene): Checker {
     const run = ledger.runs.get(claim.runId);
     const task = run?.tasks.get(claim.taskNo);
     const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
-    if (isHeld && run?.phase === 'open' && !run.isSetAside) {
+    if (isHeld && run !== undefined && mayRun(run, claim.taskNo) && !run.isSetAside) {
       scene.fail('I17', `${node} tells ${workerId} to stop ${name(claim)} (${reason}), which it holds`);
     }
   }

@@ -1,12 +1,21 @@
 /** E. DAGs: nothing runs before its turn, runs go through their phases, versions and outputs are the right ones. */
 import type { Change, TaskSpec } from '@signalbox/engine';
+import { isClosing } from '@signalbox/engine/testing';
 import type { Assignment } from '@signalbox/host';
 import { name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
+import { mayRun } from './ledger.ts';
 import { numberNear, specNoOf } from './map-book.ts';
 
 /** Cancelled in an open run is what a person has cancelled by itself: it counts as failed. */
 const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled', 'removed'];
+
+/** An undo or a hook sees what the task that it belongs to has left, and what that one saw. */
+function seenBy(tasks: readonly TaskSpec[], no: number): readonly number[] {
+  const { needs = [], undoes, hook } = tasks[no] ?? {};
+  const of = undoes ?? hook?.of ?? null;
+  return of === null ? needs : [of, ...(tasks[of]?.needs ?? [])];
+}
 
 export function dags(scene: Scene): Checker {
   const { ledger } = scene;
@@ -15,8 +24,8 @@ export function dags(scene: Scene): Checker {
     if (change.kind === 'AttemptClaimed') {
       const run = ledger.run(change.runId);
       const what = `task ${change.runId}/${change.taskNo}`;
-      if (run.phase !== 'open') scene.fail('I42', `${what} was claimed though its run is ${run.phase}`);
-      if (!run.isAdmitted) scene.fail('I7', `${what} was claimed though its run waits`);
+      if (!mayRun(run, change.taskNo)) scene.fail('I42', `${what} was claimed though its run is ${run.phase}`);
+      if (!run.isAdmitted && run.phase === 'open') scene.fail('I7', `${what} was claimed though its run waits`);
       if (run.paused.has(null) || run.paused.has(change.taskNo))
         scene.fail('I32', `${what} was claimed though it is paused`);
       const state = ledger.stateOf(run, change.taskNo);
@@ -29,9 +38,11 @@ export function dags(scene: Scene): Checker {
       if (run.phase !== 'open') scene.fail('I33', `run ${change.runId} was closed though it is ${run.phase}`);
       if (change.outcome === 'cancelled') return;
       if (run.timedOutAt === ledger.at && change.outcome === 'failed') return; // its time is over: `f-limits.ts`
-      const all = [...ledger.statesOf(run)];
+      // What closes it decides nothing.
+      const all = [...ledger.statesOf(run)].filter(([no]) => !isClosing(run.spec.tasks[specNoOf(run, no)]!));
       const states = all.map(([, state]) => state);
-      const { onFailure = 'continue', tasks } = run.spec;
+      const { onFailure = 'continue' } = run.spec;
+      const tasks = run.spec.tasks.filter((task) => !isClosing(task));
       const isFed = (no: number) =>
         run.spec.groups?.some(({ map }) => map?.over.some((from) => from.from === 'task' && from.task === no)) === true;
       const isLeaf = (no: number) => !isFed(no) && tasks.every(({ needs }) => !needs.includes(no));
@@ -50,6 +61,11 @@ export function dags(scene: Scene): Checker {
       const run = ledger.run(change.runId);
       if (run.phase !== 'closing') scene.fail('I33', `run ${change.runId} was ended though it is ${run.phase}`);
       if (run.outcome !== change.outcome) scene.fail('I33', `run ${change.runId} changed its outcome`);
+      run.spec.tasks.forEach((task, no) => {
+        const state = ledger.stateOf(run, no);
+        if (!isClosing(task) || ENDED.includes(state) || state === 'cancelled') return;
+        scene.fail('I33', `run ${change.runId} was ended with ${task.name} left, which is ${state}`);
+      });
       for (const task of run.tasks.values()) {
         if (task.state === 'running' || task.state === 'waiting')
           scene.fail('I33', `run ${change.runId} was ended with task ${task.taskNo} running`);
@@ -57,7 +73,7 @@ export function dags(scene: Scene): Checker {
     }
     if (change.kind === 'AttemptEnded' && change.taskState === 'succeeded') {
       const run = ledger.run(change.runId);
-      if (run.phase !== 'open')
+      if (!mayRun(run, change.taskNo))
         scene.fail('I42', `task ${change.runId}/${change.taskNo} succeeded after its run was ${run.outcome}`);
     }
   }
@@ -72,7 +88,7 @@ export function dags(scene: Scene): Checker {
       scene.fail('I35', `${name(claim)} was sent as version ${version}, its run has ${run.created.versionNo}`);
     }
     if (params !== run.created.params) scene.fail('I36', `${name(claim)} was sent with other params: ${params}`);
-    const needs = spec?.needs ?? [];
+    const needs = seenBy(run.spec.tasks, specNoOf(run, claim.taskNo));
     const near = new Map(needs.map((no) => [no, numberNear(run, claim.taskNo, no)]));
     const wanted = needs.flatMap((no) => {
       const up = near.get(no) ?? null;

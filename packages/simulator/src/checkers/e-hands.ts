@@ -1,10 +1,20 @@
 /** E. What people do to runs and dags by hand: recorded, asked for, and exactly that. */
-import type { DagRetired, DagRevived, RetryTask, RunCreated, RunReopened, TaskCleared } from '@signalbox/engine';
+import type {
+  Change,
+  DagRetired,
+  DagRevived,
+  RetryTask,
+  RunCreated,
+  RunReopened,
+  TaskCleared,
+} from '@signalbox/engine';
+import { isClosing } from '@signalbox/engine/testing';
 import type { Routed } from '@signalbox/host';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Touches } from './e-touches.ts';
+import { mayRun } from './ledger.ts';
 
 /** Of one task: how often a retry was asked for, was told as done, was told as not done, and was done. */
 interface Retries {
@@ -28,13 +38,18 @@ export function hands(scene: Scene): Checker {
     return known;
   }
 
+  function isClearedBeside(other: Change, { runId, taskNo }: TaskCleared): boolean {
+    return other.kind === 'TaskCleared' && other.runId === runId && other.taskNo !== taskNo;
+  }
+
   /** A terminal state changes only by a recorded action, which somebody asked for. */
   function checkCleared(change: TaskCleared, { changes }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = ledger.task(change);
     const what = `task ${change.runId}/${change.taskNo}`;
     if (task.state !== change.from) scene.fail('I32', `${what} was cleared as ${change.from}, it is ${task.state}`);
-    if (run.phase !== 'open' || run.isSetAside) scene.fail('I32', `${what} was cleared, its run is ${run.phase}`);
+    if (!mayRun(run, change.taskNo) || run.isSetAside)
+      scene.fail('I32', `${what} was cleared, its run is ${run.phase}`);
     if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
       scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
     }
@@ -50,6 +65,15 @@ export function hands(scene: Scene): Checker {
     // So does the failed one itself, with one that it had stopped.
     const { asked, done, refused } = retriesOf(change);
     if (isReopened && wasStopped && (change.from !== 'failed' || done + refused >= asked)) {
+      retriesOf(change).swept += 1;
+      return;
+    }
+    // With a task go its hooks, and what was taken down or undone is made again.
+    const { tasks } = run.spec;
+    const own = tasks[change.taskNo];
+    const closes = own !== undefined && isClosing(own);
+    const isAlong = closes && changes.some((other) => isClearedBeside(other, change));
+    if (isAlong || (change.from === 'succeeded' && tasks.some(isClosing))) {
       retriesOf(change).swept += 1;
       return;
     }

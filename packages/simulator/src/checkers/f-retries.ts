@@ -1,8 +1,9 @@
 /** F. Retries, timeouts, cancel. */
 import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy } from '@signalbox/engine';
+import { isClosing } from '@signalbox/engine/testing';
 import { failureOf } from '../world/user-code.ts';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook, TaskBook } from './ledger.ts';
+import { mayRun, type RunBook, type TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
@@ -41,7 +42,7 @@ export function retries(scene: Scene): Checker {
     const ofClass = (task.counts.get(change.outcome) ?? 0) + 1;
     const budget = retry.budgets?.[change.outcome as FailureClass] ?? Number.POSITIVE_INFINITY;
     const mayRetry =
-      run.phase === 'open' &&
+      mayRun(run, change.taskNo) &&
       !isLast &&
       (isLost ? lost < retry.maxLost : isWorthIt(retry, change) && failures < retry.maxAttempts && ofClass < budget);
     const { poison } = taskSpecOf(run, change.taskNo);
@@ -101,6 +102,8 @@ export function retries(scene: Scene): Checker {
 
   function checkCancel(run: RunBook): void {
     if (run.phase !== 'closing') return;
+    // What closes it takes its time.
+    if (!run.isForced && run.spec.tasks.some(isClosing)) return;
     const { leaseMs, graceMs } = world.settings;
     // What it has called is stopped first, and what that has called.
     const isWaiting = [...run.tasks.values()].some((task) => task.state === 'waiting');

@@ -22,7 +22,7 @@ import type {
   WorkerId,
 } from '@signalbox/engine';
 import { NOBODY, shardOfRun } from '@signalbox/engine';
-import { type NaiveEnd, naiveName, naiveNodes } from '@signalbox/engine/testing';
+import { isClosing, type NaiveEnd, naiveClosing, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { expansionOf, type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
 
@@ -70,6 +70,8 @@ export interface RunBook {
   outcome: RunOutcome | null;
   isAdmitted: boolean;
   isSetAside: boolean;
+  /** Somebody did not want to wait for what closes it. */
+  isForced: boolean;
   closedAt: number;
   /** When its time was over, the last time. */
   timedOutAt: number | null;
@@ -229,6 +231,9 @@ export class Ledger {
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome, closedAt: this.at });
         return;
+      case 'RunForced':
+        Object.assign(this.run(change.runId), { isForced: true, closedAt: this.at });
+        return;
       case 'RunEnded': {
         const run = this.run(change.runId);
         run.phase = 'ended';
@@ -257,7 +262,13 @@ export class Ledger {
       case 'RunReopened': {
         const run = this.run(change.runId);
         const phase = change.asClosing ? { phase: 'closing' } : { phase: 'open', outcome: null };
-        Object.assign(run, { ...phase, isAdmitted: change.admitted, openedAt: this.at });
+        Object.assign(run, {
+          ...phase,
+          isForced: false,
+          closedAt: this.at,
+          isAdmitted: change.admitted,
+          openedAt: this.at,
+        });
         this.live.add(run);
         return;
       }
@@ -383,6 +394,7 @@ export class Ledger {
       outcome: null,
       isAdmitted: change.admitted,
       isSetAside: false,
+      isForced: false,
       closedAt: 0,
       timedOutAt: null,
       openedAt: this.at,
@@ -396,6 +408,13 @@ export class Ledger {
     this.byUid.set(change.uid, run);
     this.live.add(run);
   }
+}
+
+/** Whether attempts of the task may begin. */
+export function mayRun(run: RunBook, taskNo: number): boolean {
+  if (run.phase === 'open') return true;
+  const spec = run.spec.tasks[taskNo];
+  return run.phase === 'closing' && !run.isForced && spec !== undefined && isClosing(spec);
 }
 
 /** Everything is looked at anew, by the plainest means. */
@@ -429,7 +448,16 @@ function statesOf(run: RunBook): ReadonlyMap<number, string> {
     const row = run.tasks.get(no as TaskNo);
     const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
     const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying' || now === 'expanded';
-    states.set(no, isLeft && run.phase !== 'open' ? 'cancelled' : now);
+    states.set(no, isLeft && !mayRun(run, no) ? 'cancelled' : now);
   }
-  return states;
+  return run.spec.tasks.some(isClosing) ? withClosing(run, states) : states;
+}
+
+/** A dag with tasks that close it has no maps here. */
+function withClosing(run: RunBook, states: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
+  const rows = [...run.tasks.values()].filter(({ state }) => state !== 'cleared');
+  const begun = new Set<number>(rows.map(({ taskNo }) => taskNo));
+  const tried = new Set<number>(rows.flatMap(({ taskNo, attemptNo }) => (attemptNo > 0 ? [taskNo] : [])));
+  const known = run.spec.tasks.map((_, no) => states.get(no) ?? 'blocked');
+  return new Map(naiveClosing(run.spec, known, { ...run, begun, tried }).map((state, no) => [no, state]));
 }

@@ -3,6 +3,7 @@ import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, 
 import { PRIORITIES } from '@signalbox/engine';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
+import { planClosing } from './closing.ts';
 import { planGraph } from './graph.ts';
 import { planLimits } from './limits.ts';
 import { planMaps } from './maps.ts';
@@ -26,7 +27,10 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
     for (let more = chance.int(0, 2); more > 0; more--) {
       versions.push(planCalls(chance, alter(chance, versions.at(-1) ?? first), callable));
     }
-    return { name: `dag${i}`, shard: chance.pick(shards), versions };
+    // Last of all, for each version anew: what closes a run calls no other.
+    const closing = chance.fork('what closes');
+    const closed = versions.map((spec) => planClosing(closing, spec));
+    return { name: `dag${i}`, shard: chance.pick(shards), versions: closed };
   });
 }
 
