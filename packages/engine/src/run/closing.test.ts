@@ -501,4 +501,14 @@ describe('by hand', () => {
     box.claim('drop');
     expect(box.retry('work')).toMatchObject({ ok: false });
   });
+
+  test('a task that somebody cancels before it has begun has failed for its hooks, as for the run', () => {
+    const hooks = (['success', 'failure', 'after'] as const).map((on) => task(on, [], { hook: { of: 0, on } }));
+    const box = scenario({ dag: dag([task('work'), ...hooks]) });
+    expect(box.mark('work', 'cancelled')).toMatchObject({ ok: true });
+    expect(states(box, 'success', 'failure', 'after')).toEqual(['skipped', 'ready', 'ready']);
+    end(box, 'failure');
+    end(box, 'after');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
 });

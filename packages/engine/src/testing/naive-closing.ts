@@ -29,7 +29,7 @@ export function allBehind({ tasks }: DagSpec, no: number): number[] {
   return [...new Set(next.flatMap((down) => [down, ...allBehind({ tasks } as DagSpec, down)]))];
 }
 
-/** The states of all tasks, given those of the ordinary ones and of what has begun. */
+/** The states of all tasks, given those of the ordinary ones (`stopped`: cancelled by itself) and of what has begun. */
 export function naiveClosing(spec: DagSpec, known: readonly string[], run: NaiveRun): string[] {
   const { tasks } = spec;
   const states = known.map((state, no) => (isClosing(tasks[no]!) && !run.begun.has(no) ? 'blocked' : state));
@@ -59,9 +59,11 @@ export function naiveClosing(spec: DagSpec, known: readonly string[], run: Naive
     if (of !== null) {
       if (!over(of)) return 'blocked';
       const was = states[of]!;
-      const holds = { success: was === 'succeeded', failure: was === 'failed' } as Record<string, boolean>;
+      // What a person has cancelled by itself counts as failed, whether it had begun or not.
+      const hasFailed = was === 'failed' || was === 'stopped';
+      const holds = { success: was === 'succeeded', failure: hasFailed } as Record<string, boolean>;
       const wasStopped = was === 'cancelled' && run.tried.has(of);
-      return (holds[on] ?? (was === 'succeeded' || was === 'failed' || wasStopped)) ? 'ready' : 'skipped';
+      return (holds[on] ?? (was === 'succeeded' || hasFailed || wasStopped)) ? 'ready' : 'skipped';
     }
     if (!hasOutcome) return 'blocked';
     if (on !== 'after') return run.outcome === (on === 'success' ? 'succeeded' : 'failed') ? 'ready' : 'skipped';
@@ -77,5 +79,5 @@ export function naiveClosing(spec: DagSpec, known: readonly string[], run: Naive
       if (states[no] !== 'blocked') isChanged = true;
     });
   }
-  return states;
+  return states.map((state) => (state === 'stopped' ? 'cancelled' : state));
 }

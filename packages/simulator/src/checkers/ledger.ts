@@ -458,6 +458,7 @@ function withClosing(run: RunBook, states: ReadonlyMap<number, string>): Readonl
   const rows = [...run.tasks.values()].filter(({ state }) => state !== 'cleared');
   const begun = new Set<number>(rows.map(({ taskNo }) => taskNo));
   const tried = new Set<number>(rows.flatMap(({ taskNo, attemptNo }) => (attemptNo > 0 ? [taskNo] : [])));
-  const known = run.spec.tasks.map((_, no) => states.get(no) ?? 'blocked');
+  const isStopped = (no: number) => run.tasks.get(no as TaskNo)?.state === 'stopped';
+  const known = run.spec.tasks.map((_, no) => (isStopped(no) ? 'stopped' : (states.get(no) ?? 'blocked')));
   return new Map(naiveClosing(run.spec, known, { ...run, begun, tried }).map((state, no) => [no, state]));
 }
