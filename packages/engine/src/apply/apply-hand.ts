@@ -50,7 +50,7 @@ function setPause(state: State, run: number, change: PauseSet): void {
   const isOf = (slot: number) => tasks.state[slot] === READY && (taskNo === null || tasks.no[slot] === taskNo);
   if (paused) {
     forEachSlot(state, run, (slot) => {
-      if (isOf(slot) && runs.phase[run] === OPEN && !isPaused(state, slot)) leaveLane(state, slot);
+      if (isOf(slot) && !isPaused(state, slot)) leaveLane(state, slot);
     });
   }
   const wasPaused = known.get(taskNo) !== null;

@@ -183,7 +183,8 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
   if (runs.phase[run] === OPEN) reviveCancelled(state, run);
-  else state.agenda.runs.add(run);
+  // It may have nothing to do but close: what was cleared is a hook, say.
+  state.agenda.runs.add(run);
   settleClosingTasks(state, run);
   // A hook that has run before is cleared for this one.
   if ((version.graph.closing?.repeating.length ?? 0) > 0) state.agenda.runs.add(run);

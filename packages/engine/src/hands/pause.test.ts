@@ -73,3 +73,34 @@ test('pauses on and off many times leave no trace in the lanes (I73)', () => {
   expect([box.claim('a').task, box.claim('b').task]).toEqual(['a', 'b']);
   expect(box.tryClaim()).toBeNull();
 });
+
+const cleaned = dag([task('make'), task('clean', [0], { teardown: [0] })]);
+
+test('what closes a run is held with it, and let go', () => {
+  const box = scenario({ dag: cleaned });
+  const make = box.claim('make');
+  box.setPaused(null);
+  box.report(make, 'succeeded');
+  expect(box.run().phase).toBe('closing');
+  expect(box.tryClaim()).toBeNull();
+  box.killOwner();
+  expect(box.tryClaim()).toBeNull();
+  expect(box.setPaused(null, false)).toMatchObject({ ok: true });
+  expect(box.setPaused('clean')).toMatchObject({ ok: true });
+  expect(box.tryClaim()).toBeNull();
+  box.setPaused('clean', false);
+  box.report(box.claim('clean'), 'succeeded');
+  expect(box.run().phase).toBe('ended');
+});
+
+test('a cancel lets go what closes a run', () => {
+  const box = scenario({ dag: dag([...cleaned.tasks, task('work', [0])]) });
+  box.report(box.claim('make'), 'succeeded');
+  box.report(box.claim('clean'), 'permanent');
+  box.setPaused(null);
+  box.retry('clean');
+  expect(box.tryClaim()).toBeNull();
+  expect(box.cancel()).toMatchObject({ ok: true });
+  box.report(box.claim('clean'), 'succeeded');
+  expect(box.run().phase).toBe('ended');
+});

@@ -1,5 +1,6 @@
 import { waitsForChild } from '../child/is-call.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
+import { liftPause } from '../hands/pause.ts';
 import { stopAttempt } from '../hands/stop-attempt.ts';
 import type { Actor } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
@@ -27,6 +28,7 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   if (runs.phase[run] === ENDED) return answerForEnded(recorder, command, run);
   const { runId, actor } = command;
   const wasClosing = runs.phase[run] === CLOSING;
+  liftPause(recorder, run, actor);
   if (!wasClosing) {
     recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', ...graceOf(command), actor, at: state.now });
   }

@@ -511,4 +511,15 @@ describe('by hand', () => {
     end(box, 'after');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
+
+  test('a hook alone runs again in a run that has ended: with nothing else to do, that closes at once', () => {
+    const hook = task('told', [], { hook: { of: null, on: 'success' } });
+    const box = scenario({ dag: dag([task('work'), hook]) });
+    end(box, 'work');
+    end(box, 'told');
+    expect(box.clear(['told'])).toMatchObject({ ok: true, reopened: true });
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'succeeded' });
+    end(box, 'told');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
 });

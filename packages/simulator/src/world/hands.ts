@@ -34,6 +34,6 @@ export function planHand(chance: Chance, tables: Tables, who: { tenantId: Tenant
 /** What is to be let go so that everything can end. */
 export function pausesLeft(tables: Tables): { readonly runId: RunId; readonly taskNo: TaskNo | null }[] {
   return [...tables.runs.values()].flatMap(({ runId, phase, pauses }) =>
-    phase === 'open' ? pauses.map(({ taskNo }) => ({ runId, taskNo })) : [],
+    phase !== 'ended' ? pauses.map(({ taskNo }) => ({ runId, taskNo })) : [],
   );
 }
