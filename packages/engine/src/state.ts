@@ -24,6 +24,8 @@ import { TimerHeap } from './timer/timer-heap.ts';
 export interface EngineSettings {
   /** A worker not heard for this long loses its attempts. */
   readonly leaseMs: number;
+  /** A worker not heard for this long may be gone: two heartbeats. Two fifths of the lease unless told. */
+  readonly doubtfulMs?: number;
   /** A claim that its worker does not show this long after it was sent has not arrived, and goes back. */
   readonly undeliveredMs: number;
   /** Between the signal to stop and force. */

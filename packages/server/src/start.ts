@@ -168,7 +168,13 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       peerAddress: grpcAddress,
       gatewayAddress: grpcAddress,
       dataAddress,
-      settings: { ...DEFAULT_SETTINGS, leaseMs: config.leaseMs, retriesPerSecond: config.retriesPerSecond, zoneData },
+      settings: {
+        ...DEFAULT_SETTINGS,
+        leaseMs: config.leaseMs,
+        doubtfulMs: 2 * config.heartbeatMs,
+        retriesPerSecond: config.retriesPerSecond,
+        zoneData,
+      },
     },
     {
       store,

@@ -87,3 +87,32 @@ test('an attempt whose gateway answers is never taken for lost, for hours (I25)'
   expect(context.signal.aborted).toBe(false);
   expect(gateway.sessions.length).toBe(1);
 });
+
+test.each([
+  ['that throws what the signal says', (reason: unknown) => reason, 'lost', 'lost:stopped'],
+  [
+    'whose call was aborted by it',
+    (reason: unknown) => new Error('fetch failed', { cause: reason }),
+    'lost',
+    'lost:stopped',
+  ],
+  ['that fails by itself', () => new TypeError('no such column'), 'transient', 'error:TypeError'],
+])(
+  'after the lease is over, a function %s is reported as it should count (I39)',
+  async (_, errorFor, outcome, code) => {
+    const { gateway, clock, held: handler } = await startRig();
+    const session = await gateway.session(0);
+    session.say({ assignments: [held(1)] });
+    const { context, reject } = await handler.call(0);
+    const fired = aborted(context);
+    gateway.welcomes = false;
+    session.cut();
+    clock.advance(15_000);
+    const reason = await fired;
+    gateway.welcomes = true;
+    (await gateway.session(1)).cut();
+    reject(errorFor(reason) as Error);
+    const back = await gateway.session(2);
+    expect(await back.reportOf(held(1).claim)).toMatchObject({ outcome, code });
+  },
+);

@@ -84,6 +84,15 @@ function saidOf(error: unknown): { readonly said: Failure | null; readonly code:
   }
 }
 
+/** The signal's own error, or that of what was called with the signal; by itself or as a cause. */
+const OBEYED = /(?:^|\nCaused by: )(?:AttemptStopped|AbortError)\b/;
+
+/** The function stopped because no server was heard: its worker has lost it, and it is not to blame. What else it says is its own. */
+export function resultAfterLapse(result: Result): Result {
+  if (result.outcome !== 'transient' || !OBEYED.test(result.error)) return result;
+  return failure('lost', result.error, 'lost:stopped');
+}
+
 const MAX_CAUSES = 5;
 /** Of what user code has thrown; what is stored is cut further, once secrets are masked in it. */
 const MAX_THROWN_CHARS = 256 * 1024;

@@ -15,7 +15,7 @@ import type { LogBook } from './logs/log-book.ts';
 import type { WorkerConfig } from './options.ts';
 import type { Outputs } from './outputs/outputs.ts';
 import { wantedOf } from './outputs/wanted.ts';
-import { cutError, failure, isLargeOutput, type Result, resultOfFault } from './result.ts';
+import { cutError, failure, isLargeOutput, type Result, resultAfterLapse, resultOfFault } from './result.ts';
 import { readWork, type Work } from './work.ts';
 
 /** As the server has them for what it finds out by itself: whoever of the two is quicker. */
@@ -210,8 +210,9 @@ export class Runner {
   }
 
   /** What the attempt came to, or what stopped it. What comes after the first is forgotten. */
-  #settle(attempt: Attempt, result: Result): void {
+  #settle(attempt: Attempt, found: Result): void {
     if (!attempt.isActive || attempt.isEnding) return;
+    const result = attempt.stopReason === 'lost' ? resultAfterLapse(found) : found;
     this.#parts.asks.ended(attempt);
     const { stop, startedAt, assignment, log } = attempt;
     const endedAt = Math.max(startedAt, this.#config.timing.wallNow());

@@ -145,3 +145,12 @@ test('a gateway that is lost takes its loans along, not the leases of its worker
   box.heartbeat(worker).advance('10s').heartbeat(worker);
   expect(box.task('job', box.runIds[0]).state).toBe('running');
 });
+
+test('an attempt that its worker stopped, because it heard no server, counts as lost (I39)', () => {
+  const box = scenario({ dag: job({ retry: { maxAttempts: 1, maxLost: 3 } }) });
+  const attempt = box.claim('job');
+  expect(box.report(attempt, 'lost', { code: 'lost:stopped' })).toEqual(accepted);
+  expect(box.report(attempt, 'lost', { code: 'lost:stopped' })).toEqual(accepted);
+  expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'lost', lostCount: 1, taskState: 'retrying' }]);
+  expect(box.report(box.claim('job'), 'succeeded')).toEqual(accepted);
+});

@@ -1,6 +1,9 @@
 /** How an attempt ends, and what people see of a task. */
 
-/** The classes. `lost` is the server's own verdict, `timeout` and `stuck` may be; the others come with a report. */
+/**
+ * The classes. `lost`, `timeout` and `stuck` may be the server's own verdict; the others come with a report. A worker says `lost`
+ * of an attempt that stopped because no server was heard.
+ */
 export const ATTEMPT_OUTCOMES = [
   'succeeded',
   'transient',
@@ -18,7 +21,7 @@ export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'r
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 /** What a report may say. */
-export type ReportedOutcome = Exclude<AttemptOutcome, 'lost'>;
+export type ReportedOutcome = AttemptOutcome;
 
 /** Against which budget of the task's retry policy an attempt counts that ended so; null: the task ends with it (I39). */
 export const BUDGET_OF = {

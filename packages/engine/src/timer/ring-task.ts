@@ -1,6 +1,7 @@
 /** One of a task's times is over. */
 import type { AttemptNo } from '../ids.ts';
 import { LOADED } from '../lease/confirmed.ts';
+import { endOverdue } from '../lease/doubt.ts';
 import { claimOf, killAttempt } from '../lease/kill.ts';
 import { writeLetter } from '../letter/letter.ts';
 import type { Recorder } from '../recorder.ts';
@@ -101,9 +102,8 @@ function ringStuck(recorder: Recorder, slot: number): void {
   if (tasks.confirmed[slot] === LOADED) return pushStuck(state, slot, ASK_AGAIN_MS);
   const dueAt = progressAt(state, slot) + taskSpecOf(state, slot).stuckMs!;
   if (dueAt > state.mono) return pushStuck(state, slot, dueAt - state.mono);
-  killAttempt(recorder, slot, 'stuck');
   const error = 'The attempt made no progress for longer than the task allows.';
-  endAttempt(recorder, slot, { outcome: 'stuck', code: 'stuck:progress', error });
+  endOverdue(recorder, slot, { outcome: 'stuck', code: 'stuck:progress', error });
 }
 
 /** An attempt that never tells of progress counts from its start. */

@@ -6,7 +6,7 @@ import { askAgain } from '../child/stop-call.ts';
 import { endPause } from '../hands/pause.ts';
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
 import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
-import { killAttempt } from '../lease/kill.ts';
+import { endOverdue } from '../lease/doubt.ts';
 import { endLease, watchLease } from '../lease/lease.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
@@ -94,9 +94,8 @@ function ring(recorder: Recorder, timer: Timer): void {
     // It has got more time since.
     const leftMs = deadlineOf(state, slot) - state.mono;
     if (leftMs > 0) return setTaskTimer(state, 'timeout', leftMs, claim);
-    killAttempt(recorder, slot, 'timeout');
     const error = 'The attempt ran longer than its timeout allows.';
-    endAttempt(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });
+    endOverdue(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });
   } else {
     endAttempt(recorder, slot, {
       outcome: 'lost',

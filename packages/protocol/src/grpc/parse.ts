@@ -43,6 +43,7 @@ const OUTCOMES: ReadonlyMap<unknown, ReportedOutcome> = new Map([
   ['OUTCOME_TIMEOUT', 'timeout'],
   ['OUTCOME_RESOURCE', 'resource'],
   ['OUTCOME_STUCK', 'stuck'],
+  ['OUTCOME_LOST', 'lost'],
 ]);
 const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
   ['REPORT_VERDICT_ACCEPTED', 'accepted'],

@@ -20,6 +20,7 @@ export const REPORTED_OUTCOMES = [
   'timeout',
   'resource',
   'stuck',
+  'lost',
 ] as const;
 export type ReportedOutcome = (typeof REPORTED_OUTCOMES)[number];
 

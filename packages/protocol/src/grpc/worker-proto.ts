@@ -34,6 +34,7 @@ const OUTCOME_NO = {
   timeout: 5,
   resource: 6,
   stuck: 7,
+  lost: 8,
 } as const satisfies Record<ReportedOutcome, number>;
 const VERDICT_NO = { accepted: 1, stale: 2 } as const satisfies Record<ReportVerdict, number>;
 

@@ -9,6 +9,8 @@ import { pathOf, taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
+/** Share of the lease after which a worker that was not heard may be gone. */
+const DOUBT = 0.4;
 
 /** What the server says of an attempt by itself, whatever its worker says. */
 const SERVERS_OWN: ReadonlySet<string> = new Set(['timeout:attempt', 'timeout:total', 'stuck:progress']);
@@ -68,13 +70,27 @@ export function dispatch(scene: Scene): Checker {
   function checkLost(change: AttemptEnded, { nodeId }: JournaledCommit, what: string): void {
     const worker = claims.workers.get(change.workerId);
     const seen = claims.of(change.workerId, change);
+    if (change.code === 'lost:stopped') {
+      if (seen.finished?.outcome !== 'lost') scene.fail('I21', `${what} ended as lost, its worker never said so`);
+      return;
+    }
     if (change.error?.startsWith('The worker no longer has')) {
       if (worker?.end === null && seen.startedAt !== null && seen.verdict === null) {
         scene.fail('I25', `${what} was given up, and its worker has it`);
       }
       return;
     }
-    if (!change.error?.startsWith('The worker was not heard')) return;
+    const isOverdue = change.code === 'lost:overdue';
+    if (isOverdue) {
+      const run = ledger.run(change.runId);
+      const { timeoutMs, stuckMs } = taskSpecOf(run, change.taskNo);
+      if (timeoutMs === null && stuckMs === undefined) scene.fail('I41', `${what} has no time that could be over`);
+      // An owner that has loaded it, and was not shown it since, knows nothing of its worker.
+      if (run.tasks.get(change.taskNo)!.claimEpoch < ledger.shard(run.shard).epoch) return;
+    }
+    if (!isOverdue && !change.error?.startsWith('The worker was not heard')) return;
+    const { leaseMs } = world.settings;
+    const boundMs = isOverdue ? DOUBT * leaseMs : leaseMs;
     // What its owner heard since it took the shard, and before it decided, renews the lease.
     const owner = world.nodes.find((one) => one.nodeId === nodeId);
     const decidedAt = ledger.at - ((owner?.process.wall() ?? 0) - change.endedAt);
@@ -83,7 +99,7 @@ export function dispatch(scene: Scene): Checker {
     const { ownedSince } = ledger.shard(ledger.run(change.runId).shard);
     const heardAt = worker?.heardBy.get(nodeId)?.find((at) => at < decidedAt - 20) ?? Number.NEGATIVE_INFINITY;
     const silentMs = decidedAt - heardAt;
-    if (heardAt > ownedSince + 1_000 && silentMs < world.settings.leaseMs * PACE - 50 && isHeardWell(nodeId, heardAt)) {
+    if (heardAt > ownedSince + 1_000 && silentMs < boundMs * PACE - 50 && isHeardWell(nodeId, heardAt)) {
       scene.fail('I25', `${what} was given up ${silentMs} ms after ${nodeId} heard its worker`);
     }
   }

@@ -71,7 +71,7 @@ export class Attempt {
   abort(): void {
     if (!this.isActive || this.#stopping !== null || this.#behaviour.stopsInMs === null) return;
     this.#life.tell({ what: 'aborted', claim: this.claim });
-    this.stop('cancelled', 10_000);
+    this.stop('lost', 10_000);
   }
 
   /** The server has the last word: nothing of it matters any more. */
@@ -96,6 +96,7 @@ export class Attempt {
       error: outcome === 'succeeded' ? null : errorOf(this.assignment),
       startedAt: this.#startedAt,
       ...(outcome === 'transient' && failureOf(claim)),
+      ...(outcome === 'lost' && { code: 'lost:stopped' }),
     };
     this.#life.finished(this);
   }
