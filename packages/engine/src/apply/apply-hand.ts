@@ -36,9 +36,8 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
   voidStopped(state, slot);
   forgetExpiry(state, slot);
   runs.flags[run]! |= CLAIMED;
-  if (change.facts !== null) runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.state !== 'failed') noteLetterUsed(state, change);
-  markTask(state, slot, CODE_OF[change.state]);
+  markTask(state, slot, CODE_OF[change.state], change.facts);
 }
 
 /** Ready tasks leave their lanes while they still count as being in them, and come back once they may. */

@@ -84,6 +84,17 @@ describe('a task that succeeded', () => {
     expect(states(box, 'ab')).toEqual(['succeeded', 'ready']);
   });
 
+  test('a retry that was sent off by hand is cleared by that, and by nothing after it (I37)', () => {
+    const retry = { maxAttempts: 3, minMs: 10_000, maxMs: 10_000 };
+    const box = scenario({ dag: job({ retry }) });
+    box.report(box.claim('job'), 'transient');
+    expect(box.retry('job')).toMatchObject({ ok: true });
+    expect(touched(box.clear(['job']))).toEqual([]);
+    expect(box.changes('TaskCleared')).toHaveLength(1);
+    done(box, 'job');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
   test('upstream too, when asked', () => {
     const box = scenario({ dag: chain('a', 'b', 'c') });
     done(box, 'a', 'b', 'c');

@@ -201,9 +201,12 @@ function rowStateOf(state: State, slot: number): ClearedFrom {
 function isClearable(state: State, slot: number): boolean {
   const { tasks } = state;
   const code = tasks.state[slot]!;
-  if (code === RUNNING || code === RETRYING) return true;
-  // Its backoff is over, and it waits for a slot: to whoever looks it is still to be retried.
-  if (code === READY) return tasks.retryAt[slot] !== 0 && tasks.endedFence[slot] === tasks.fence[slot];
+  if (code === RUNNING) return true;
+  // Its backoff is over, and it waits for a slot: to whoever looks it is still to be retried. One that was cleared is as it should
+  // be, and so is one whose claim came back, though a breaker may hold it.
+  if (code === READY || code === RETRYING) {
+    return tasks.retryAt[slot] !== 0 && tasks.endedFence[slot] === tasks.fence[slot] && tasks.cleared[slot] === 0;
+  }
   return code >= SUCCEEDED && code !== CANCELLED && hasOwnState(state, slot);
 }
 

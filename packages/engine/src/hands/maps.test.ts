@@ -57,6 +57,19 @@ describe.each(['live', 'loaded'] as const)('of a run with a map, %s', (how) => {
   });
 });
 
+test('a short circuit that had shut the way is marked as open, beside a map: what it skipped is decided anew (I37)', () => {
+  const tasks = [...fanned.tasks, task('gate', [], { shortCircuit: 'next', facts: [[]] }), task('behind', [3])];
+  const box = scenario({ dag: { ...fanned, tasks } });
+  give(box, 'list', []);
+  give(box, 'sum', 1);
+  give(box, 'gate', false);
+  expect(box.task('behind').state).toBe('skipped');
+  expect(box.mark('gate', 'succeeded', { output: '1' })).toMatchObject({ ok: true, reopened: true });
+  expect(box.task('behind').state).toBe('ready');
+  give(box, 'behind', 1);
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+});
+
 test('an item that runs keeps its map from being made anew, unless by force', () => {
   const box = scenario({ dag: fanned });
   give(box, 'list', ['a', 'b']);

@@ -133,7 +133,7 @@ export function settleAnew(state: State, run: number, tasks: readonly number[]):
  * Somebody says what the task is. Where that is *skipped*, the short ways of a plain graph end: they leave most counts alone, which
  * are therefore taken anew.
  */
-export function markTask(state: State, slot: number, to: number): void {
+export function markTask(state: State, slot: number, to: number, facts: string | null): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const isFirst = to === SKIPPED && !runs.has(run, HAS_SKIPPED);
@@ -141,7 +141,15 @@ export function markTask(state: State, slot: number, to: number): void {
     runs.flags[run]! |= HAS_SKIPPED;
     if (runs.versionOf(run).graph.isPlain) recountAll(fieldOf(state, run));
   }
-  decideMarked(fieldOf(state, run), tasks.no[slot]!, to, (other) => hasOwnState(state, other));
+  const no = tasks.no[slot]!;
+  const known = facts === null ? undefined : runs.factsOf(run);
+  decideMarked(
+    fieldOf(state, run),
+    no,
+    to,
+    () => known?.setTask(no, facts!),
+    (other) => hasOwnState(state, other),
+  );
 }
 
 /** Its row says what it is. Others are what their upstream makes of them (D4). */

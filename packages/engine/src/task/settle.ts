@@ -157,16 +157,27 @@ function isExpanded(maps: RunMaps, no: number): boolean {
   return (maps.expansionOf(no)?.total ?? 0) > 0;
 }
 
-/** Somebody says what this task is; it has a state of its own from here on. What was decided because of it is decided anew. */
-export function decideMarked(field: Field, no: number, to: number, hasOwnState: (slot: number) => boolean): void {
+/**
+ * Somebody says what this task is; it has a state of its own from here on. What was decided because of it is decided anew. What it
+ * left before is told of only after that was taken back: a short circuit that was shut takes back what a shut one has counted.
+ */
+export function decideMarked(
+  field: Field,
+  no: number,
+  to: number,
+  tellFacts: () => void,
+  hasOwnState: (slot: number) => boolean,
+): void {
   const { columns, move, maps } = field;
   const slot = slotIn(field, no);
   if (maps === null) {
     if (columns.state[slot] !== BLOCKED) move(slot, BLOCKED);
+    tellFacts();
     move(slot, to);
     return decideAnew(field, [no], hasOwnState);
   }
   const opened = reopen(field, [no], (other) => other !== slot && hasOwnState(other));
+  tellFacts();
   const quiet: Field = { ...field, isQuiet: true };
   move(slot, to);
   settle(quiet, no);
