@@ -4,6 +4,7 @@ import { endAttempt } from '../task/end-attempt.ts';
 import type { AttemptOutcome } from '../task/outcome.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { WAITING } from '../task/task-table.ts';
+import { isStopping, stopCall } from './stop-call.ts';
 
 /** A child that failed may do better the next time, where the task has retries; what a person or a definition said stays so. */
 const CLASS_OF = {
@@ -23,6 +24,12 @@ export function childEnded(recorder: Recorder, { claim, end, output, error }: Ch
   const slot = findTask(state, claim);
   if (slot === null || !isHeld(state, slot, claim) || state.tasks.state[slot] !== WAITING) {
     return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+  }
+  if (end === 'refused' || end === 'full') {
+    // The same call may be under way once more, and find a dag that has been revived or has room again: it must find that it is over.
+    const as = { outcome: CLASS_OF[end], error, code: `child:${end}` };
+    if (!isStopping(state, slot)) stopCall(recorder, slot, as);
+    return RECORDED;
   }
   // It was stopped, and that is why it ended so; but one that was quicker than the stop has its result.
   const stopped = end === 'cancelled' || end === 'unbegun' ? state.stopping.get(slot) : undefined;

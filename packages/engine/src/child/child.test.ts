@@ -147,7 +147,9 @@ describe('a task that runs another dag', () => {
     box.retire(lines.dags['other']);
     lines.deliver();
     expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'permanent', taskState: 'failed' }]);
-    expect(lines.children()).toEqual([]);
+    // What is left is a run that never began, so that the same call finds nothing to begin when it comes once more.
+    expect(lines.children().map((child) => box.run(child))).toMatchObject([{ phase: 'ended', outcome: 'cancelled' }]);
+    expect(box.tryClaim()).toBeNull();
   });
 
   test('waits for room like any run of the dag that it calls (I7)', () => {
@@ -238,6 +240,20 @@ describe('what ends a call ends its run (I42)', () => {
     lines.call(late);
     expect(lines.children()).toHaveLength(1);
     expect(box.run(lines.children()[0])).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.tryClaim()).toBeNull();
+  });
+
+  test('also where it was refused, and comes once more when the dag is back (I42)', () => {
+    const { box, lines, parent } = calling();
+    const [late] = lines.take();
+    if (late?.kind !== 'SendCall') throw new Error('There was no call.');
+    box.retire(lines.dags['other']);
+    lines.call(late);
+    lines.deliver();
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'permanent', code: 'child:refused' }]);
+    expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    box.deploy(job(), 'other');
+    lines.call(late);
     expect(box.tryClaim()).toBeNull();
   });
 
