@@ -70,6 +70,24 @@ test('a short circuit that had shut the way is marked as open, beside a map: wha
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
 });
 
+test('what an inner map runs over is cleared: the map around it stays, and so does what runs in it (I34)', () => {
+  const inner = { over: [{ from: 'task', task: 0, fact: 0 } as const], mode: 'product' as const };
+  const groups = [
+    { name: 'outer', parent: null, map: { over: [{ from: 'list', length: 2 } as const], mode: 'product' as const } },
+    { name: 'inner', parent: 0, map: inner },
+  ];
+  const tasks = [task('list', [], { facts: [[]] }), task('side', [], { group: 0 }), task('work', [], { group: 1 })];
+  const box = scenario({ dag: dag(tasks, { groups }) });
+  give(box, 'list', ['a']);
+  const side = box.claim('side[0]');
+  expect(box.clear(['list'])).toMatchObject({ ok: true });
+  expect(box.changes('MapRemoved')).toHaveLength(2);
+  expect(box.report(side, 'succeeded')).toMatchObject({ ok: true });
+  give(box, 'list', ['a', 'b']);
+  for (const name of ['side[1]', 'work[0][0]', 'work[0][1]', 'work[1][0]', 'work[1][1]']) give(box, name, 1);
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+});
+
 test('an item that runs keeps its map from being made anew, unless by force', () => {
   const box = scenario({ dag: fanned });
   give(box, 'list', ['a', 'b']);

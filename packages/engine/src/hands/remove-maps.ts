@@ -15,10 +15,13 @@ export function mapsFedBy(state: State, run: number, cleared: readonly number[])
   const found = new Set<Expansion>();
   for (const slot of cleared) {
     const no = taskNoOf(state, slot);
-    for (const spec of graph.maps?.fed.get(specIn(field, no)) ?? []) {
+    const source = specIn(field, no);
+    const groups = graph.maps?.fedGroups.get(source) ?? [];
+    for (const spec of graph.maps?.fed.get(source) ?? []) {
       visitNear(field, no, spec, (placeholder) => {
+        // A map around the one that it feeds has another source, and stays.
         const expansion = maps.expansionOf(placeholder);
-        if (expansion !== undefined) found.add(expansion);
+        if (expansion !== undefined && groups.includes(expansion.group.no)) found.add(expansion);
       });
     }
   }
