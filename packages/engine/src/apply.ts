@@ -12,6 +12,7 @@ import { applyWorkerSilence } from './apply/apply-worker.ts';
 import { assert } from './assert.ts';
 import type { Change, KeyStored } from './change.ts';
 import type { State } from './state.ts';
+import { applySecond } from './straggler/apply-second.ts';
 import { applyOfHolder } from './task/checkpoint.ts';
 
 export function apply(state: State, change: Change): void {
@@ -37,6 +38,11 @@ export function apply(state: State, change: Change): void {
     case 'AttemptEnded':
     case 'TaskCleared':
       return applyTaskChange(state, change);
+    case 'SecondClaimed':
+    case 'SecondReturned':
+    case 'SecondEnded':
+    case 'SecondTookOver':
+      return applySecond(state, change);
     case 'CheckpointSaved':
     case 'ClaimAsserted':
       return applyOfHolder(state, change);

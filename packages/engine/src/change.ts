@@ -215,6 +215,62 @@ export interface AttemptEnded {
   readonly code: string | null;
   /** As in `AttemptClaimed`. */
   readonly notes?: string;
+  /** It began beside another attempt, which has ended since. */
+  readonly speculative?: true;
+}
+
+/** A task that takes far longer than its siblings has a second attempt beside the first: see `straggler/` (I23). */
+export interface SecondClaimed {
+  readonly kind: 'SecondClaimed';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  /** It is in the notes of the task, and nowhere else. */
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** The second attempt never began; the first goes on (I26). */
+export interface SecondReturned {
+  readonly kind: 'SecondReturned';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly reason: ReturnReason;
+  readonly notes: string;
+  readonly at: Instant;
+}
+
+/** The second attempt has ended, and decides nothing: the first goes on, or ends with the change that follows. */
+export interface SecondEnded {
+  readonly kind: 'SecondEnded';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly outcome: AttemptOutcome;
+  readonly claimedAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant;
+  readonly error: string | null;
+  readonly code: string | null;
+  readonly notes: string;
+}
+
+/** The first attempt has ended, and decides nothing: what was the second is the task's running attempt from here on. */
+export interface SecondTookOver extends Omit<SecondEnded, 'kind'> {
+  readonly kind: 'SecondTookOver';
+  /** What has ended had once taken over itself. */
+  readonly speculative?: true;
+  readonly next: {
+    readonly attemptNo: AttemptNo;
+    readonly fence: Fence;
+    readonly workerId: WorkerId;
+    readonly claimedAt: Instant;
+  };
 }
 
 /**
@@ -499,6 +555,10 @@ export type Change =
   | AttemptClaimed
   | ClaimReturned
   | AttemptEnded
+  | SecondClaimed
+  | SecondReturned
+  | SecondEnded
+  | SecondTookOver
   | TaskCleared
   | TaskQueued
   | TaskExpired

@@ -9,6 +9,7 @@ import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
 import { forEachSlot } from './run/task-slots.ts';
 import type { State } from './state.ts';
+import { shadowOf } from './straggler/seconds.ts';
 import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from './task/task-table.ts';
 
 function pausesOf(pauses: Pauses | undefined): unknown {
@@ -75,12 +76,21 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.quickCount[slot],
             state.workers.at(tasks.worker[slot]!)?.id ?? null,
             tasks.notes.get(slot) ?? null,
+            secondOf(state, slot),
             runs.checkpoints.get(run)?.get(tasks.no[slot]!) ?? null,
           ];
         }),
       };
     }),
   };
+}
+
+/** The attempt beside the one in the task's own slot: the notes tell of it, and it must be there. */
+function secondOf(state: State, slot: number): unknown {
+  const shadow = shadowOf(state, slot);
+  if (shadow < 0) return null;
+  const { attemptNo, fence, worker } = state.tasks;
+  return [attemptNo[shadow], fence[shadow], state.workers.at(worker[shadow]!)?.id];
 }
 
 function slotsOf(state: State, run: number): number[] {

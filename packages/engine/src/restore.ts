@@ -30,6 +30,7 @@ import type {
   StoredShard,
   StoredVersion,
 } from './stored.ts';
+import { dropSecond } from './straggler/apply-second.ts';
 import { READY, RUNNING } from './task/task-table.ts';
 
 export interface Heads {
@@ -177,6 +178,7 @@ function dropRun(state: State, run: number): void {
   const version = runs.versionOf(run);
   if (runs.phase[run] !== ENDED) {
     forEachSlot(state, run, (slot) => {
+      dropSecond(state, slot);
       if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
       else if (tasks.state[slot] === READY) leaveLane(state, slot);
     });

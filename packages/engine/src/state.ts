@@ -18,6 +18,7 @@ import { type QueueKey, queueKey, ReadyQueue } from './match/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { ZoneData } from './schedule/zone.ts';
+import { Stragglers } from './straggler/seconds.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
 
@@ -116,6 +117,7 @@ export class State {
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
   readonly breakers: BreakerTable;
+  readonly stragglers = new Stragglers();
   readonly agenda: Agenda = {
     runs: new Set(),
     calls: new Set(),

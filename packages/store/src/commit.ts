@@ -18,6 +18,7 @@ import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-r
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
+import { takeOverTasks } from './statements/second.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
 import {
   type Claimed,
@@ -87,6 +88,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, pauses] of byLeaf(rows.pauses, ofRun)) calls.push(pauseRuns(leaf, pauses));
   for (const [leaf, notes] of byLeaf([...rows.taskNotes.values()], ofRun)) calls.push(...noteTasks(leaf, notes));
   for (const [leaf, notes] of byLeaf([...rows.runNotes.values()], ofRun)) calls.push(noteRuns(leaf, notes));
+  for (const [leaf, changes] of byLeaf(rows.takenOver, ofRun)) calls.push(takeOverTasks(leaf, changes));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
   for (const [leaf, replaced] of byLeaf(rows.replaced, ofRun)) calls.push(...replacePayloads(leaf, replaced));

@@ -27,6 +27,21 @@ const spec = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const noText = fc.constantFrom(null, '');
 const of = <T extends string>({ words }: { words: readonly T[] }) => fc.constantFrom(...words);
+/** Of one of two attempts of a task. */
+const ended = {
+  runId: id,
+  taskNo: uint,
+  attemptNo: uint,
+  fence: uint,
+  workerId: uuid,
+  outcome: of(attemptOutcomes),
+  claimedAt: instant,
+  startedAt: fc.option(instant),
+  endedAt: instant,
+  error: noText,
+  code: fc.option(text),
+  notes: text,
+};
 
 const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
   DagDeployed: {
@@ -128,6 +143,15 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
     notes: maybe(text),
     fingerprint,
     quick: fc.option(fc.record({ count: uint, since: instant })),
+    speculative: maybe(fc.constant(true)),
+  },
+  SecondClaimed: { runId: id, taskNo: uint, attemptNo: uint, fence: uint, workerId: uuid, notes: text, at: instant },
+  SecondReturned: { runId: id, taskNo: uint, fence: uint, reason: of(returnReasons), notes: text, at: instant },
+  SecondEnded: ended,
+  SecondTookOver: {
+    ...ended,
+    speculative: maybe(fc.constant(true)),
+    next: fc.record({ attemptNo: uint, fence: uint, workerId: uuid, claimedAt: instant }),
   },
   LetterWritten: {
     runId: id,

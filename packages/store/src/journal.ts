@@ -29,6 +29,7 @@ import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipRe
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 import { letterCodecs } from './journal-letters.ts';
 import { limitCodecs } from './journal-limits.ts';
+import { secondCodecs } from './journal-seconds.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
  * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
@@ -291,7 +292,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.uint(c.lostCount);
       const { notes = null } = c;
       const bits = (presence(c.output) ? 1 : 0) + (presence(c.error) ? 2 : 0) + (presence(c.facts) ? 4 : 0);
-      to.uint(bits + (presence(c.code) ? 8 : 0) + (presence(notes) ? 16 : 0));
+      to.uint(bits + (presence(c.code) ? 8 : 0) + (presence(notes) ? 16 : 0) + (c.speculative === true ? 32 : 0));
       for (const text of [c.facts, c.code, notes]) if (text !== null) to.text(text);
       to.uint(c.fingerprint ?? 0);
       if (c.fingerprint !== null) to.nullable(c.quick, (quick) => (to.uint(quick.count), to.instant(quick.since)));
@@ -317,11 +318,12 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         string | null,
       ];
       const notes = (texts & 16) === 0 ? {} : { notes: from.text() };
+      const speculative = (texts & 32) === 0 ? {} : { speculative: true as const };
       const fingerprint = (from.uint() || null) as AttemptEnded['fingerprint'];
       const readQuick = () => from.nullable(() => ({ count: from.uint(), since: from.instant() }));
       const failure = { fingerprint, quick: fingerprint === null ? null : readQuick() };
       const told = { output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0), code, ...notes };
-      return { ...end, ...failure, ...told };
+      return { ...end, ...failure, ...told, ...speculative };
     },
   },
   TaskCleared: {
@@ -479,6 +481,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
   },
   ...letterCodecs,
   ...limitCodecs,
+  ...secondCodecs,
   RunReopened: {
     write(to, c) {
       to.run(c.runId);
@@ -623,6 +626,10 @@ const KINDS: readonly Kind[] = [
   'RunSlow',
   'RunTimedOut',
   'CallbackDue',
+  'SecondClaimed',
+  'SecondReturned',
+  'SecondEnded',
+  'SecondTookOver',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

@@ -37,6 +37,10 @@ import type {
   RunStruck,
   ScheduleRemoved,
   ScheduleSet,
+  SecondClaimed,
+  SecondEnded,
+  SecondReturned,
+  SecondTookOver,
   ShardNo,
   TaskCleared,
   TaskExpired,
@@ -133,6 +137,13 @@ export interface TaskNote {
   readonly at: Instant;
 }
 
+/** An attempt that has ended, and that the row of its task does not show. */
+export type AttemptRow = Omit<SecondEnded, 'kind' | 'notes'> & {
+  readonly retryAt: Instant | null;
+  readonly fingerprint: AttemptEnded['fingerprint'];
+  readonly speculative?: boolean;
+};
+
 export interface RunNote {
   readonly runId: RunId;
   readonly notes: string;
@@ -145,7 +156,10 @@ export interface FoldedRows {
   readonly windows: WindowDecided[];
   readonly runs: Map<RunId, RunFold>;
   readonly keys: KeyStored[];
-  readonly supersededAttempts: AttemptEnded[];
+  /** Those that another follows, or goes on beside. */
+  readonly supersededAttempts: AttemptRow[];
+  /** Where a second attempt has taken the place of the first. */
+  readonly takenOver: SecondTookOver[];
   readonly payloads: PayloadRow[];
   readonly silence: Map<string, SilenceFold>;
   readonly reopened: RunReopened[];
@@ -182,7 +196,7 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
   for (const change of changes) {
     const runId = 'runId' in change ? change.runId : null;
     const group = groupOf(change);
-    const row = isByHand(change) ? handRow(change) : '';
+    const row = isByHand(change) ? handRow(change) : isSecond(change) ? `${change.runId}/${change.taskNo}` : '';
     if (runId !== null && ((groups.get(runId) ?? group) !== group || rows.has(row))) {
       parts.push([]);
       [groups, rows] = [new Map(), new Set()];
@@ -194,7 +208,7 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
   return parts;
 }
 
-type Group = 'plain' | 'by hand' | 'notes';
+type Group = 'plain' | 'by hand' | 'notes' | 'seconds';
 type HandChange = RunReopened | RunForced | TaskCleared | TaskMarked | PauseSet;
 
 const BY_HAND: ReadonlySet<Change['kind']> = new Set([
@@ -203,6 +217,13 @@ const BY_HAND: ReadonlySet<Change['kind']> = new Set([
   'TaskCleared',
   'TaskMarked',
   'PauseSet',
+]);
+type SecondChange = SecondClaimed | SecondReturned | SecondEnded | SecondTookOver;
+const SECONDS: ReadonlySet<Change['kind']> = new Set([
+  'SecondClaimed',
+  'SecondReturned',
+  'SecondEnded',
+  'SecondTookOver',
 ]);
 const NOTES: ReadonlySet<Change['kind']> = new Set([
   'TaskQueued',
@@ -215,7 +236,12 @@ const NOTES: ReadonlySet<Change['kind']> = new Set([
 
 function groupOf(change: Change): Group {
   if (isByHand(change)) return 'by hand';
+  if (isSecond(change)) return 'seconds';
   return NOTES.has(change.kind) ? 'notes' : 'plain';
+}
+
+function isSecond(change: Change): change is SecondChange {
+  return SECONDS.has(change.kind);
 }
 
 function isByHand(change: Change): change is HandChange {
@@ -237,6 +263,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     runs: new Map(),
     keys: [],
     supersededAttempts: [],
+    takenOver: [],
     payloads: [],
     silence: new Map(),
     reopened: [],
@@ -330,6 +357,11 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'AttemptExtended':
       foldNotes(rows, change);
       return;
+    case 'SecondClaimed':
+    case 'SecondReturned':
+    case 'SecondEnded':
+    case 'SecondTookOver':
+      return foldSecond(rows, change);
     case 'RunSlow':
     case 'RunTimedOut':
       rows.runNotes.set(change.runId, { runId: change.runId, notes: change.notes });
@@ -424,6 +456,18 @@ function foldAttempt(rows: FoldedRows, change: AttemptClaimed | ClaimReturned | 
     if (change.fence > 1) rows.replaced.push({ runId, taskNo, body: output });
     else if (output !== null) rows.payloads.push({ runId, taskNo, body: output });
   }
+}
+
+function foldSecond(rows: FoldedRows, change: SecondChange): void {
+  const { runId, taskNo, notes } = change;
+  if (change.kind === 'SecondTookOver') rows.takenOver.push(change);
+  else {
+    const at = 'at' in change ? change.at : change.endedAt;
+    rows.taskNotes.set(`${runId}/${taskNo}`, { runId, taskNo, isNew: false, expiredAfter: null, notes, at });
+  }
+  if (change.kind === 'SecondClaimed' || change.kind === 'SecondReturned') return;
+  const speculative = change.kind === 'SecondEnded' || change.speculative === true;
+  rows.supersededAttempts.push({ ...change, retryAt: null, fingerprint: null, speculative });
 }
 
 function foldNotes(rows: FoldedRows, change: TaskQueued | TaskExpired | TaskSlow | AttemptExtended): void {

@@ -63,7 +63,14 @@ function showTasks(what: string, tasks: readonly TaskView[], most: number): void
   if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
 
-const tries = (task: TaskView): string => (task.attempt === 0 ? '' : String(task.attempt));
+/** Two where a second attempt runs beside the first. */
+function tries({ attempt: newest, attempts }: TaskView): string {
+  const running = attempts.filter(({ outcome }) => outcome === null);
+  if (running.length > 1) return running.map(({ attempt }) => attempt).join(' + ');
+  if (newest === 0) return '';
+  const isSpeculative = attempts.some(({ attempt, speculative }) => attempt === newest && speculative);
+  return isSpeculative ? `${newest} (speculative)` : String(newest);
+}
 
 function tookOf({ startedAt, endedAt }: TaskView): string {
   return startedAt === null || endedAt === null ? '' : spanBetween(startedAt, endedAt);

@@ -6,6 +6,7 @@ import { isPaused, Pauses } from '../run/pauses.ts';
 import { CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { lastFence } from '../straggler/seconds.ts';
 import { markTask } from '../task/move.ts';
 import { forgetExpiry } from '../task/notes.ts';
 import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
@@ -28,7 +29,7 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
   const { tasks, runs } = state;
   assert(runs.phase[run] === OPEN, 'a task is marked in an open run');
   assert(tasks.state[slot] !== RUNNING, 'a task that is marked has no attempt that runs');
-  assert(change.fence === tasks.fence[slot]! + 1, 'fences of a task rise one by one (I20)');
+  assert(change.fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
   assert(change.attemptNo === tasks.attemptNo[slot], 'a mark is no attempt (I23)');
   tasks.fence[slot] = change.fence;
   tasks.cleared[slot] = 0;

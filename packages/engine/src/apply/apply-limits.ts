@@ -5,6 +5,7 @@ import { readRunNotes } from '../run/run-notes.ts';
 import { CLAIMED } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { holderOf, keepShadowNotes } from '../straggler/seconds.ts';
 import { moveTask, settleDownstream } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
 import { noteRepeats } from '../task/refire.ts';
@@ -25,11 +26,13 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
     return watchQueue(state, slot);
   }
   if (change.kind === 'TaskExpired') return expire(state, slot);
-  assert(state.tasks.fence[slot] === change.fence, `${change.kind} is about the running attempt (I21)`);
+  keepShadowNotes(state, slot);
+  const holder = holderOf(state, slot, change.fence);
+  assert(state.tasks.fence[holder] === change.fence, `${change.kind} is about a running attempt (I21)`);
   if (change.kind === 'TaskSlow') return noteRepeats(state, run, change.taskNo);
   const leftMs = change.deadlineAt - change.at;
   // The timer that is set already will find it.
-  watchOf(state, slot).deadlineAt = state.mono + leftMs;
+  watchOf(state, holder).deadlineAt = state.mono + leftMs;
 }
 
 function expire(state: State, slot: number): void {

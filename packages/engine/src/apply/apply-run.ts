@@ -14,6 +14,7 @@ import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '.
 import { watchRun } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { dropSecond } from '../straggler/apply-second.ts';
 import { resetCounts } from '../task/field.ts';
 import {
   beginClosing,
@@ -210,6 +211,7 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
   runs.strikes[run] = change.strikes;
   if (!change.setAside || runs.has(run, SET_ASIDE)) return;
   forEachSlot(state, run, (slot) => {
+    dropSecond(state, slot);
     if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
     if (tasks.state[slot] === READY && runs.phase[run] !== ENDED) leaveLane(state, slot);
   });
@@ -247,6 +249,7 @@ export function forgetSettledRuns(state: State): void {
 export function forgetRun(state: State, run: number): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
+  if (version.speculates) state.stragglers.forgetRun(state, run);
   if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
   tasks.release(runs.base[run]!, version.taskCount);
   if (version.graph.maps !== null) {

@@ -10,6 +10,8 @@ import type { QuickFailures } from '../letter/poison.ts';
 import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { lastAttemptNo, lastFence, shadowOf } from '../straggler/seconds.ts';
+import { notePace, watchPace } from '../straggler/watch.ts';
 import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
 import { keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
@@ -46,8 +48,8 @@ export function applyTaskChange(state: State, change: TaskChange): void {
 
 function claim(state: State, run: number, slot: number, change: AttemptClaimed): void {
   const { tasks, runs } = state;
-  assert(change.fence === tasks.fence[slot]! + 1, 'fences of a task rise one by one (I20)');
-  assert(change.attemptNo === tasks.attemptNo[slot]! + 1, 'attempts are numbered without a gap (I23)');
+  assert(change.fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
+  assert(change.attemptNo === lastAttemptNo(state, slot) + 1, 'attempts are numbered without a gap (I23)');
   const isParked = isCall(state, slot);
   assert(isParked === (change.workerId === NOBODY), 'a call is claimed for nobody, anything else for a worker (I54)');
   moveTask(state, slot, isParked ? WAITING : RUNNING);
@@ -63,7 +65,9 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   runs.flags[run]! |= CLAIMED;
   const { timeoutMs } = taskSpecOf(state, slot);
   if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
-  if (runs.versionOf(run).hasClaimTimers) watchClaim(state, slot, isFirst);
+  const version = runs.versionOf(run);
+  if (version.hasClaimTimers) watchClaim(state, slot, isFirst);
+  if (version.speculates) watchPace(state, slot);
   if (isParked) return setTaskTimer(state, 'call', state.settings.askChildMs, change);
   const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
   if (worker.free > 0) worker.free -= 1;
@@ -83,6 +87,7 @@ function returnClaim(state: State, slot: number): void {
 
 function endAttempt(state: State, run: number, slot: number, change: AttemptEnded): void {
   const { tasks } = state;
+  assert(shadowOf(state, slot) < 0, 'a task ends with its last attempt (I23)');
   assert(change.attemptNo === tasks.attemptNo[slot], 'the attempt that ends is the one that runs');
   if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
   else state.stopping.delete(slot);
@@ -95,6 +100,9 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   if (change.facts !== null) state.runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
+    if (change.outcome === 'succeeded' && state.runs.versionOf(run).speculates) {
+      notePace(state, slot, state.mono - tasks.claimedMono[slot]!);
+    }
     moveTask(state, slot, FINAL_STATE[change.taskState]);
     settleDownstream(state, slot);
     return noteRepeats(state, run, tasks.no[slot]!);

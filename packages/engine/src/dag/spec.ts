@@ -46,6 +46,16 @@ export interface PoisonPolicy {
   readonly underMs: number;
 }
 
+/** A second attempt of a mapped task that takes far longer than its siblings; the first of the two to succeed counts. */
+export interface SpeculateSpec {
+  /** Over the median of the siblings that have succeeded. */
+  readonly factor: number;
+  /** Never before it has run this long. */
+  readonly minMs: number;
+  /** So many siblings must have succeeded; unless told half of them, or a hundred. */
+  readonly minimum?: number;
+}
+
 /** Holds the dag's new tasks while too large a share of its attempts fails. */
 export interface BreakerPolicy {
   /** Of the attempts that ended within the window: from 0 to 1. */
@@ -110,6 +120,8 @@ export interface TaskSpec {
   readonly totalTimeoutMs?: number;
   /** An attempt that takes longer is told of as slow, and goes on. */
   readonly softTimeoutMs?: number;
+  /** In a mapped group only. */
+  readonly speculate?: SpeculateSpec;
 }
 
 /**

@@ -20,6 +20,8 @@ export class Version {
   /** Some of its tasks have times that begin with a claim, or when they are ready. */
   readonly hasClaimTimers: boolean;
   readonly watchesQueue: boolean;
+  /** Some of its tasks may have a second attempt beside the first: see `straggler/`. */
+  readonly speculates: boolean;
   /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
@@ -36,6 +38,7 @@ export class Version {
     this.closingCount = this.graph.closing?.tasks.length ?? 0;
     this.keepsNotes = spec.tasks.some(keepsNotes);
     this.hasClaimTimers = spec.tasks.some(hasClaimTimers);
+    this.speculates = spec.tasks.some(({ speculate }) => speculate !== undefined);
     this.watchesQueue = spec.tasks.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
   }
 

@@ -189,7 +189,13 @@ const ROW_STATES: ReadonlyMap<number, ClearedFrom> = new Map([
   [STOPPED, 'stopped'],
 ]);
 
-const AFRESH = { counts: undefined, firstAt: undefined, queuedAt: undefined, expired: undefined } as const;
+const AFRESH = {
+  counts: undefined,
+  firstAt: undefined,
+  queuedAt: undefined,
+  expired: undefined,
+  uncounted: undefined,
+} as const;
 
 /** A task that waited for a retry when its run was closed is cancelled, and its row still says that it waits. */
 function rowStateOf(state: State, slot: number): ClearedFrom {

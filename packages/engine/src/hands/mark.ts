@@ -5,6 +5,7 @@ import type { Recorder } from '../recorder.ts';
 import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { lastFence } from '../straggler/seconds.ts';
 import { type ReadFacts, readTaskFacts } from '../task/facts.ts';
 import { hasOwnState } from '../task/move.ts';
 import { hasRow } from '../task/notes.ts';
@@ -116,7 +117,7 @@ function markSlot(
     runId: runs.id[run] as RunId,
     taskNo: taskNoOf(state, slot),
     attemptNo: tasks.attemptNo[slot] as AttemptNo,
-    fence: (tasks.fence[slot]! + 1) as Fence,
+    fence: (lastFence(state, slot) + 1) as Fence,
     firstOfTask: !hasRow(state, slot),
     firstOfRun: !runs.has(run, CLAIMED),
     state: as,

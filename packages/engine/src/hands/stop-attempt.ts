@@ -3,10 +3,12 @@ import type { Actor, AttemptNo, Fence, Instant, RunId } from '../ids.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf } from '../run/task-slots.ts';
+import { endSecond } from '../straggler/end-second.ts';
 
 export function stopAttempt(recorder: Recorder, slot: number, actor: Actor): void {
   const { state } = recorder;
   const { tasks, runs } = state;
+  endSecond(recorder, slot, { outcome: 'cancelled', error: `Stopped by ${actor}.` }, 'cancelled');
   const workerId = state.workers.at(tasks.worker[slot]!)!.id;
   killAttempt(recorder, slot, 'cancelled');
   recorder.record({

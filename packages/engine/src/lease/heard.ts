@@ -71,6 +71,8 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
   const showsAll = worker.owesSince !== null && heardAt >= worker.owesSince;
   for (const slot of attemptsOf(state, worker)) {
     if (recorder.isFull()) return;
+    // As at the end of a lease.
+    if (state.tasks.worker[slot] !== worker.no) continue;
     const runId = state.runIdOfTask(slot);
     if (covered !== null && !covered.has(shardOfRun(runId))) continue;
     const confirmed = state.tasks.confirmed[slot]!;

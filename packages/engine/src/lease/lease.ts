@@ -37,6 +37,8 @@ export function endLease(recorder: Recorder, worker: Worker): void {
   const { state } = recorder;
   for (const slot of attemptsOf(state, worker)) {
     if (recorder.isFull()) break;
+    // It has taken the place of the first attempt meanwhile, which this worker had too: its turn comes at once.
+    if (state.tasks.worker[slot] !== worker.no) continue;
     state.touching = state.runIdOfTask(slot);
     giveUpAttempt(recorder, slot, worker);
   }

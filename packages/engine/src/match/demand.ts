@@ -2,6 +2,7 @@
 import { PRIORITIES } from '../dag/spec.ts';
 import type { QueueName, TenantId } from '../ids.ts';
 import type { State } from '../state.ts';
+import { addDemand } from '../straggler/claim-second.ts';
 
 export interface Demand {
   readonly tenantId: TenantId;
@@ -18,5 +19,5 @@ export function demandOf(state: State): Demand[] {
     );
     if (counts.some((count) => count > 0)) found.push({ tenantId: queue.tenantId, queue: queue.name, counts });
   }
-  return found;
+  return state.stragglers.wanted.size === 0 ? found : addDemand(state, found);
 }

@@ -3,6 +3,7 @@
  * the dag's limit and the task are taken in the same commit (I44).
  */
 import { beginProbe, holdReady, passGate } from '../breaker/pass.ts';
+import type { ClaimRef } from '../command.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import type { SendAssignment } from '../effect.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
@@ -15,6 +16,8 @@ import { runInfoOf } from '../run/run-info.ts';
 import { CLAIMED, HAS_PARAMS } from '../run/run-table.ts';
 import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { matchSeconds } from '../straggler/claim-second.ts';
+import { lastAttemptNo, lastFence, ownerOf } from '../straggler/seconds.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
 import { fieldOf } from '../task/move.ts';
 import { hasRow, notesOf } from '../task/notes.ts';
@@ -28,6 +31,7 @@ import type { ReadyQueue } from './ready-queue.ts';
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   for (let priority = 0; priority < PRIORITIES.length; priority++) {
+    if (recorder.state.stragglers.wanted.size > 0 && !matchSeconds(recorder, priority)) return false;
     if (!matchPriority(recorder, priority)) return false;
   }
   return true;
@@ -84,13 +88,11 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   const run = tasks.run[slot]!;
   const runId = runs.id[run] as RunId;
   state.touching = runId;
-  const shard = state.shards.get(shardOfRun(runId))!;
-  const version = runs.versionOf(run);
   const claim = {
     runId,
     taskNo: taskNoOf(state, slot),
-    attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
-    fence: (tasks.fence[slot]! + 1) as Fence,
+    attemptNo: (lastAttemptNo(state, slot) + 1) as AttemptNo,
+    fence: (lastFence(state, slot) + 1) as Fence,
   };
   recorder.record({
     kind: 'AttemptClaimed',
@@ -106,6 +108,15 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   });
   passGate(state, slot);
   beginProbe(state, slot);
+  sendAssignment(recorder, slot, worker, claim);
+  watchLease(state, worker);
+}
+
+/** To the worker that the task was claimed for, once that is committed. */
+export function sendAssignment(recorder: Recorder, slot: number, worker: Worker, claim: ClaimRef): void {
+  const { state } = recorder;
+  const run = state.tasks.run[slot]!;
+  const shard = state.shards.get(shardOfRun(claim.runId))!;
   recorder.send({
     kind: 'SendAssignment',
     gateway: worker.gateway!,
@@ -113,14 +124,13 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     shard: shard.shard,
     epoch: shard.epoch,
     claim,
-    runUid: runs.uidOf(run),
-    version,
+    runUid: state.runs.uidOf(run),
+    version: state.runs.versionOf(run),
     ...visibleTo(state, run, claim.taskNo),
-    memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
+    memoryBytes: notesOf(state, ownerOf(state, slot)).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
     news: newsFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });
-  watchLease(state, worker);
 }
 
 type Visible = Pick<

@@ -44,6 +44,15 @@ export class Offers {
     return undefined;
   }
 
+  /** Any other than this one that has a free slot, the next in turn first. */
+  anyBut(own: Worker | undefined): Worker | null {
+    for (let i = 0; i < this.workers.length; i++) {
+      const worker = this.workers[(this.turn + i) % this.workers.length]!;
+      if (worker !== own && worker.free > 0 && worker.queueKeys.includes(this.queue)) return worker;
+    }
+    return null;
+  }
+
   passTurn(): void {
     this.turn += 1;
   }

@@ -15,6 +15,8 @@ import { type RunMaps, takePages } from '../map/run-maps.ts';
 import { enqueue } from '../match/enqueue.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
+import { restoreSecond } from '../straggler/apply-second.ts';
+import { notePace, watchPace } from '../straggler/watch.ts';
 import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
 import type { Columns } from '../task/field.ts';
@@ -148,6 +150,8 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
     const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
     setTaskTimer(state, 'retry', within(retryAt - state.now, retryAt - endedAt), timer);
   }
+  if (row.state === 'succeeded' && row.outcome === 'succeeded')
+    notePace(state, slot, (row.endedAt ?? 0) - row.claimedAt);
   if (row.state !== 'running') return;
   if (spec.timeoutMs !== null) {
     const spanMs = deadlineAt === undefined ? spec.timeoutMs : deadlineAt - row.claimedAt;
@@ -168,6 +172,8 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   if (!mayRun(state, slot)) {
     setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, timer);
   }
+  watchPace(state, slot);
+  restoreSecond(state, slot);
 }
 
 function countTasks(state: State, run: number): void {

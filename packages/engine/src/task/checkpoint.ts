@@ -2,6 +2,8 @@
  * What a running attempt may ask of the owner of its task: to keep a checkpoint for the attempt after it, and whether the task
  * is still its own. Both are for the holder of the claim alone (I21), and both are answered when they are committed.
  *
+ * Where two attempts of a task run, the checkpoint is that which either saved last.
+ *
  * A checkpoint is kept over failed attempts of a task, retries by hand included, until the task has succeeded and is to be run anew.
  */
 import { assert } from '../assert.ts';
@@ -12,6 +14,8 @@ import type { Recorder } from '../recorder.ts';
 import { SET_ASIDE } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { holderOf } from '../straggler/seconds.ts';
+import { watchOf } from '../timer/task-timers.ts';
 import { mayRun } from './move.ts';
 import { findTask, isHeld } from './report.ts';
 import { RUNNING } from './task-table.ts';
@@ -29,8 +33,11 @@ export function saveCheckpoint(recorder: Recorder, { claim, no, value }: SaveChe
   if (slot === null) return notHeld(state, claim);
   const last = checkpointOf(state, state.tasks.run[slot]!, claim.taskNo);
   if (last?.fence === claim.fence && no <= last.no) return RECORDED;
+  // Of two attempts that both save, the last one of each must be known, and is while this owner stays.
+  if (no <= (state.tasks.watches.get(slot)?.savedNo ?? 0)) return RECORDED;
   const { runId, taskNo, fence } = claim;
   recorder.record({ kind: 'CheckpointSaved', runId, taskNo, fence, no, value, at: state.now });
+  if (state.runs.versionOf(state.tasks.run[slot]!).speculates) watchOf(state, slot).savedNo = no;
   return RECORDED;
 }
 
@@ -60,7 +67,8 @@ export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsser
   assert(run >= 0, `${change.kind} is about a run in memory`);
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0 && state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
-  assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
+  const holder = holderOf(state, slot, change.fence);
+  assert(state.tasks.fence[holder] === change.fence, `${change.kind} has the fence of the claim (I21)`);
   if (change.kind === 'CheckpointSaved') noteCheckpoint(state, run, change.taskNo, change);
 }
 

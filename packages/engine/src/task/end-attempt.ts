@@ -6,6 +6,8 @@ import type { Version } from '../dag/version.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { endOneOfTwo } from '../straggler/end-second.ts';
+import { ownerOf, shadowOf } from '../straggler/seconds.ts';
 import { type ReadFacts, readTaskFacts } from './facts.ts';
 import { followEnd, weighEnd } from './follow-end.ts';
 import { mayRun } from './move.ts';
@@ -48,8 +50,12 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const reported = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
   // A branch that chose what is not there will do so again.
   const outcome = read.ok ? reported : 'permanent';
+  if (ownerOf(state, slot) !== slot || shadowOf(state, slot) >= 0) {
+    const deciding = endOneOfTwo(recorder, slot, { ...ending, outcome, error: read.ok ? ending.error : read.error });
+    // It has the task's own slot by now.
+    return deciding === null ? undefined : endAttempt(recorder, deciding, ending);
+  }
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
-  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount;
   const task = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
@@ -57,6 +63,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const error = read.ok ? ending.error : read.error;
   const { code = null, retryAfterMs = null, memoryBytes = null } = ending;
   const notes = notesOf(state, slot);
+  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - (notes.uncounted ?? 0);
   const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
   const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
   const weighed = weighEnd(recorder, slot, { outcome, code, error });
@@ -84,6 +91,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     facts: read.ok ? read.text : null,
     error,
     code,
+    ...(notes.speculative === attemptNo ? { speculative: true } : {}),
     ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined }) : NO_NOTES),
   };
   recorder.record(end);

@@ -6,6 +6,7 @@ import type { Recorder } from '../recorder.ts';
 import { runDueAt } from '../run/run-timers.ts';
 import { taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { ownerOf, withAttempt } from '../straggler/seconds.ts';
 import { progressAt } from '../timer/ring-task.ts';
 import { mayRun } from './move.ts';
 import { notesOf, notesWith } from './notes.ts';
@@ -33,7 +34,7 @@ export function extendAttempt(recorder: Recorder, { claim, byMs }: ExtendAttempt
   const leftMs = dueAt - state.mono;
   if (dueAt > deadlineOf(state, slot)) {
     const deadlineAt = (state.now + leftMs) as Instant;
-    const notes = notesWith(notesOf(state, slot), { deadlineAt });
+    const notes = notesWith(withAttempt(state, slot, ownerOf(state, slot), { deadlineAt }), {});
     recorder.record({ kind: 'AttemptExtended', ...claim, deadlineAt, notes, at: state.now });
   }
   return { ok: true, kind: 'extended', leftMs };
@@ -57,7 +58,7 @@ function latestEnd(state: State, slot: number): number {
   const { tasks } = state;
   const { timeoutMs, totalTimeoutMs } = taskSpecOf(state, slot);
   const ownAt = tasks.claimedMono[slot]! + (timeoutMs ?? 0) + MAX_EXTENSION_MS;
-  const { firstAt } = notesOf(state, slot);
+  const { firstAt } = notesOf(state, ownerOf(state, slot));
   const totalMs = totalTimeoutMs === undefined || firstAt === undefined ? null : firstAt + totalTimeoutMs - state.now;
   const totalAt = totalMs === null ? ownAt : state.mono + Math.min(totalMs, totalTimeoutMs!);
   return Math.min(ownAt, totalAt, runDueAt(state, tasks.run[slot]!) ?? ownAt);

@@ -5,6 +5,7 @@
 import type { TaskSpec } from '../dag/spec.ts';
 import type { Instant } from '../ids.ts';
 import type { State } from '../state.ts';
+import type { SecondNote } from '../straggler/seconds.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 export interface TaskNotes {
@@ -26,6 +27,12 @@ export interface TaskNotes {
   readonly expired?: { readonly by: 'queue' | 'total'; readonly at: Instant } | undefined;
   /** Of a hook that runs each time that something happens: which time its attempts are about, counted from 0. */
   readonly firing?: number | undefined;
+  /** The second attempt beside the running one, or the last that there was. */
+  readonly second?: SecondNote | undefined;
+  /** Attempts since its budgets began that count against none: another of the task went on when they ended. */
+  readonly uncounted?: number | undefined;
+  /** The number of the newest attempt, where that began as a second one. */
+  readonly speculative?: number | undefined;
 }
 
 /** In this order in the text, so that equal notes are equal texts. */
@@ -39,6 +46,9 @@ const FIELDS = [
   'slowAttempts',
   'expired',
   'firing',
+  'second',
+  'uncounted',
+  'speculative',
 ] as const satisfies readonly (keyof TaskNotes)[];
 
 export function notesOf({ tasks }: State, slot: number): TaskNotes {
@@ -81,7 +91,7 @@ function textOf(notes: TaskNotes): string {
 
 /** Whether anything is ever kept of this task. */
 export function keepsNotes(task: TaskSpec): boolean {
-  if (task.retry.budgets !== undefined || task.onResource !== undefined) return true;
+  if (task.speculate !== undefined || task.retry.budgets !== undefined || task.onResource !== undefined) return true;
   return task.totalTimeoutMs !== undefined || task.queueTimeoutMs !== undefined || task.softTimeoutMs !== undefined;
 }
 

@@ -15,7 +15,10 @@ import { ENDED, SET_ASIDE } from '../run/run-table.ts';
 import { slotOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
+import { returnSecond } from '../straggler/end-second.ts';
+import { holderOf, ownerOf } from '../straggler/seconds.ts';
 import { endAttempt } from './end-attempt.ts';
+import type { TaskNotes } from './notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
 import { RUNNING, WAITING } from './task-table.ts';
 
@@ -31,11 +34,15 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   }
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
   // The attempt that ended last may be told of again, also when the next one runs already (I22).
+  const second = secondEnd(tasks.notes.get(slot), claim);
+  if (second !== null) return isRepeat(second, command.outcome, undefined) ? RECORDED : stale(claim);
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
   const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING || tasks.state[slot] === WAITING ? 1 : 0);
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
   const task = taskSpecOf(recorder.state, slot);
-  return endedNo === claim.attemptNo && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
+  // A number may have gone to a second attempt since; the fence alone names this one.
+  const isSame = endedNo === claim.attemptNo || recorder.state.runs.versionOf(tasks.run[slot]!).speculates;
+  return isSame && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
 }
 
 /** The worker never began: back to ready under a new token, at no cost (I26). */
@@ -47,6 +54,13 @@ export function refuseClaim(recorder: Recorder, { claim }: RefuseClaim): Answer 
 
 export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' | 'undelivered' | 'drained'): void {
   const { state } = recorder;
+  const owner = ownerOf(state, slot);
+  if (owner !== slot) return returnSecond(recorder, owner, reason);
+  // One that was found to be slow had begun, whatever its worker knows of it.
+  if (state.tasks.notes.get(slot)?.second !== undefined) {
+    const error = 'The worker no longer has this attempt.';
+    return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
+  }
   const run = state.tasks.run[slot]!;
   recorder.record({
     kind: 'ClaimReturned',
@@ -58,11 +72,15 @@ export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' 
   });
 }
 
-/** The slot of a task in memory, or null. */
-export function findTask(state: State, claim: Pick<ClaimRef, 'runId' | 'taskNo'>): number | null {
+/** The slot of a task in memory, or null. Where two attempts of it run, that of the one that is meant. */
+export function findTask(
+  state: State,
+  claim: Pick<ClaimRef, 'runId' | 'taskNo'> & { readonly fence?: number },
+): number | null {
   const run = state.runs.find(claim.runId);
   const slot = run < 0 ? -1 : slotOf(state, run, claim.taskNo);
-  return slot < 0 ? null : slot;
+  if (slot < 0) return null;
+  return claim.fence === undefined ? slot : holderOf(state, slot, claim.fence);
 }
 
 export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'>): boolean {
@@ -86,12 +104,22 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   const run = recorder.endedRuns.get(claim.runId);
   if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
+  const second = row === undefined || row.notes === null ? null : secondEnd(JSON.parse(row.notes) as TaskNotes, claim);
+  if (second !== null && !isVoid(run!, row!)) return isRepeat(second, outcome, undefined) ? RECORDED : stale(claim);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
   if (isVoid(run!, row)) return stale(claim);
   const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
   // An instance of a map is not in the spec: whatever it may be.
   const task = known?.spec.tasks[claim.taskNo] ?? known?.spec.tasks.find(({ branch }) => branch === true);
   return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
+}
+
+/** How the second attempt that this is about ended by itself, while the first went on; null for any other. */
+function secondEnd(notes: TaskNotes | undefined, { fence, attemptNo }: ClaimRef): AttemptOutcome | null {
+  const second = notes?.second;
+  if (second?.fence !== fence || second.attemptNo !== attemptNo) return null;
+  const { over } = second;
+  return over === undefined || over === 'returned' || over === 'void' ? null : over;
 }
 
 /** As in a run that is in memory: stopped and then cleared by hand, or of a map that was removed (I32). */

@@ -198,6 +198,17 @@ export class MemoryStore {
       case 'AttemptEnded':
       case 'TaskCleared':
         return this.writeTask(change);
+      case 'SecondClaimed':
+      case 'SecondReturned':
+      case 'SecondEnded':
+      case 'SecondTookOver': {
+        const { taskRows } = this.runs.get(change.runId)!;
+        const row = taskRows.get(change.taskNo)!;
+        if (row.state !== 'running') throw new Error('A task that runs twice runs.');
+        const next = change.kind === 'SecondTookOver' ? change.next : {};
+        taskRows.set(change.taskNo, { ...row, ...next, notes: change.notes });
+        return;
+      }
       case 'TaskQueued':
       case 'TaskExpired':
       case 'TaskSlow':

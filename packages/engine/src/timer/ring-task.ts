@@ -7,6 +7,7 @@ import { writeLetter } from '../letter/letter.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { ownerOf, withAttempt } from '../straggler/seconds.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { fingerprintOf } from '../task/fingerprint.ts';
 import { mayRun } from '../task/move.ts';
@@ -83,7 +84,10 @@ function noteSlow(recorder: Recorder, slot: number): void {
     taskNo: taskNoOf(state, slot),
     attemptNo,
     fence,
-    notes: notesWith(notes, { slowAt: state.now, ...slowAttempts(state, slot, attemptNo) }),
+    notes: notesWith(
+      withAttempt(state, slot, ownerOf(state, slot), { slowAt: state.now }),
+      slowAttempts(state, slot, attemptNo),
+    ),
     at: state.now,
   });
 }

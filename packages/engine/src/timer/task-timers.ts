@@ -10,6 +10,7 @@
 import type { Instant } from '../ids.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { uncountedAfterClaim } from '../straggler/seconds.ts';
 import { hasOwnState } from '../task/move.ts';
 import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
 import { RUNNING } from '../task/task-table.ts';
@@ -21,6 +22,8 @@ export interface Watch {
   /** Of the running attempt, once it got more time. */
   deadlineAt?: number;
   progressAt?: number;
+  /** Of a task that may run twice: the last checkpoint of this attempt that was kept. */
+  savedNo?: number;
 }
 
 export function watchOf({ tasks }: State, slot: number): Watch {
@@ -92,6 +95,9 @@ export function notesOfClaim(state: State, slot: number): { readonly notes?: str
     queuedAt: queueTimeoutMs === undefined ? undefined : (queuedSince(state, slot) ?? now),
     deadlineAt: undefined,
     slowAt: undefined,
+    second: undefined,
+    speculative: undefined,
+    uncounted: uncountedAfterClaim(state, slot),
   });
 }
 

@@ -12,6 +12,7 @@ import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { isRunTimer, ringRun } from '../run/run-timers.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { ringPace } from '../straggler/watch.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { deadlineOf } from '../task/extend.ts';
 import { mayRun } from '../task/move.ts';
@@ -86,6 +87,7 @@ function ring(recorder: Recorder, timer: Timer): void {
   }
   if (isTaskTimer(timer)) return ringTask(recorder, slot, timer);
   if (!isHeld(state, slot, claim)) return;
+  if (timer.kind === 'pace') return ringPace(state, slot, claim);
   if (timer.kind === 'call') {
     if (state.tasks.state[slot] !== WAITING) return;
     askAgain(recorder, slot);

@@ -12,6 +12,7 @@ export interface Timer {
     | 'soft'
     | 'stuck'
     | 'total'
+    | 'pace'
     | 'run'
     | 'run_slow'
     | 'call'

@@ -7,6 +7,7 @@ import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from 
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
+import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { workFields } from './work.ts';
 
@@ -39,6 +40,7 @@ export const taskDefinitionSchema = z.strictObject({
   timeout: durationSchema.nullable().default(null),
   ...limitFields,
   ...poisonFields,
+  ...speculateFields,
   /** What must have become of the tasks that it needs; `all_success` unless told. */
   rule: z.enum(TRIGGER_RULES).optional(),
   /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */

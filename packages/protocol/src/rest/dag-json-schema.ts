@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
+import { SPECULATE_WORDS } from './speculate-fields.ts';
 
 export interface Words {
   readonly description: string;
@@ -33,6 +34,7 @@ const MAP_MODE: Words = {
 /** By path; `[]` stands for the items of a list. */
 const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
+  ...SPECULATE_WORDS,
   '': { description: 'A dag: tasks, what each does, and what must come before it.' },
   $schema: { description: 'Where this schema is; for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },

@@ -24,6 +24,7 @@ import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import type { Path } from './references.ts';
 import { type RetryPolicyShape, retryPolicy } from './retries.ts';
+import { checkSpeculate, type SpeculateShape, speculateSpec } from './speculate-fields.ts';
 import { checkLimits, checkTimes, limitSpec, type TaskLimitsShape } from './task-limits.ts';
 import type { ChildWork, WorkShape } from './work.ts';
 
@@ -55,6 +56,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly retry: RetryPolicyShape;
   readonly timeoutMs: number | null;
   readonly poison?: PoisonShape;
+  readonly speculate?: SpeculateShape;
 }
 
 export interface ScheduleSpecShape {
@@ -164,6 +166,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const params = readParamsSchema(definition, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
+  checkSpeculate(tasks, groups, problems);
   checkTimes(definition, '', problems);
   refuseIf(problems, dag);
 
@@ -188,6 +191,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...groups.fieldsOf(no),
     ...limitSpec(task),
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
+    ...speculateSpec(task),
   }));
   const spec: DagSpecShape = {
     tasks: [...own, ...closing.added],

@@ -72,6 +72,8 @@ export const attemptViewSchema = z.object({
   /** What the failure was, in a word: `exit:137`, `http:503`, `error:TypeError`. */
   code: z.string().nullable(),
   error: z.string().nullable(),
+  /** It began beside another attempt that took far longer than its siblings; that of the two which succeeded counts. */
+  speculative: z.boolean(),
   /** Of a task that runs another dag. */
   child: childViewSchema.nullable(),
 });

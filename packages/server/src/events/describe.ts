@@ -79,14 +79,30 @@ export function describe(change: Change): Told | null {
     case 'ClaimReturned':
       return ofTask('attempt.returned', change, { reason: change.reason });
     case 'AttemptEnded': {
-      const { attemptNo: attempt, outcome, code, taskState: state } = change;
+      const { attemptNo: attempt, outcome, code, taskState: state, speculative = false } = change;
       const worker = workerOf(change);
       const times = { startedAt: iso(change.startedAt), retryAt: iso(change.retryAt) };
       return ofTask(
         'attempt.ended',
         { ...change, at: change.endedAt },
-        { attempt, worker, outcome, code, state, ...times },
+        { attempt, worker, outcome, code, state, ...times, ...(speculative && { speculative }) },
       );
+    }
+    case 'SecondClaimed':
+      return ofTask('attempt.claimed', change, {
+        attempt: change.attemptNo,
+        worker: workerOf(change),
+        speculative: true,
+      });
+    case 'SecondReturned':
+      return ofTask('attempt.returned', change, { reason: change.reason, speculative: true });
+    case 'SecondEnded':
+    case 'SecondTookOver': {
+      const { attemptNo: attempt, outcome, code, endedAt: at } = change;
+      const speculative = change.kind === 'SecondEnded' || change.speculative === true;
+      const times = { startedAt: iso(change.startedAt), retryAt: null };
+      const details = { attempt, worker: workerOf(change), outcome, code, state: 'running', ...times, speculative };
+      return ofTask('attempt.ended', { ...change, at }, details);
     }
     case 'TaskCleared':
       return ofTask('task.cleared', change, { attempt: change.attemptNo, was: change.from, actor: change.actor });

@@ -99,9 +99,10 @@ export function runAnswer(
     const output = outputs.get(no as TaskNo);
     const state = read.stateOf(no);
     const childOf = (attempt: AttemptView | undefined) => childAnswer(run, called?.dag, attempt);
-    const attempts = [...(earlier.get(no) ?? []), ...(row?.hasAttempt ? [row] : [])].map((attempt) =>
-      attemptAnswer(attempt, childOf(attempt)),
-    );
+    // One that ran beside the newest may have a higher number.
+    const attempts = [...(earlier.get(no) ?? []), ...(row?.hasAttempt ? [row] : [])]
+      .sort((a, b) => a.attemptNo - b.attemptNo)
+      .map((attempt) => attemptAnswer(attempt, childOf(attempt)));
     const child = childOf(row);
     const error = read.faultOf(no);
     const heldBy = heldByOf(run, state, row);
@@ -219,6 +220,7 @@ function attemptAnswer(row: AttemptView, child: TaskAnswer['child']): AttemptAns
     outcome: row.outcome,
     code: row.code,
     error: row.error,
+    speculative: row.speculative,
     child,
   };
 }

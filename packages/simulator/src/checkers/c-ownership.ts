@@ -136,7 +136,7 @@ export function ownership(scene: Scene): Checker {
 
   function checkAssigned({ claim, epoch }: { claim: ClaimRef; epoch: number }, node: string): void {
     const task = ledger.runs.get(claim.runId)?.tasks.get(claim.taskNo);
-    if (task === undefined || task.fence < claim.fence) {
+    if (task === undefined || task.topFence < claim.fence) {
       return scene.fail('I15', `${node} sent ${name(claim)} before it was committed`);
     }
     const { epoch: known } = ledger.shard(shardOfRun(claim.runId));
@@ -150,7 +150,8 @@ export function ownership(scene: Scene): Checker {
   function checkKilled({ claim, reason }: Kill, workerId: string, node: string): void {
     const run = ledger.runs.get(claim.runId);
     const task = run?.tasks.get(claim.taskNo);
-    const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
+    const held = task?.second?.fence === claim.fence ? task.second : task;
+    const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
     if (isHeld && run !== undefined && mayRun(run, claim.taskNo) && !run.isSetAside) {
       scene.fail('I17', `${node} tells ${workerId} to stop ${name(claim)} (${reason}), which it holds`);
     }

@@ -1,10 +1,21 @@
 /** D. Dispatch and leases. */
-import type { AttemptClaimed, AttemptEnded, ClaimRef, ClaimReturned, WorkerId } from '@signalbox/engine';
+import type {
+  AttemptClaimed,
+  AttemptEnded,
+  ClaimRef,
+  ClaimReturned,
+  SecondClaimed,
+  SecondEnded,
+  SecondReturned,
+  SecondTookOver,
+  WorkerId,
+} from '@signalbox/engine';
 import { NOBODY } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Claims } from './d-claims.ts';
+import { isPaused } from './ledger.ts';
 import { pathOf, taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
@@ -25,10 +36,10 @@ export function dispatch(scene: Scene): Checker {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
     const what = name(change);
-    if (change.fence <= (task?.fence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.fence}`);
+    if (change.fence <= (task?.topFence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.topFence}`);
     if (task?.state === 'running' || task?.state === 'waiting')
       scene.fail('I23', `${what} was claimed while fence ${task.fence} runs`);
-    const next = (task?.attemptNo ?? 0) + 1;
+    const next = (task?.topNo ?? 0) + 1;
     if (change.attemptNo !== next) scene.fail('I23', `${what} was claimed, its next attempt is ${next}`);
     const worker = claims.workers.get(change.workerId);
     const { queue, child } = taskSpecOf(run, change.taskNo);
@@ -39,8 +50,49 @@ export function dispatch(scene: Scene): Checker {
     if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
   }
 
+  /** A second attempt: of a task that opted in, in a map, that runs once, and is shown to run (I23). */
+  function checkSecond(change: SecondClaimed): void {
+    const run = ledger.run(change.runId);
+    const task = run.tasks.get(change.taskNo);
+    const what = name(change);
+    const { queue, speculate } = taskSpecOf(run, change.taskNo);
+    if (speculate === undefined || change.taskNo < run.spec.tasks.length)
+      scene.fail('I23', `${what} was claimed beside another, and its task did not opt in`);
+    if (task?.state !== 'running' || task.second !== null)
+      scene.fail('I23', `${what} was claimed beside another, its task is ${task?.state} (${task?.second?.fence})`);
+    if (change.fence <= (task?.topFence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.topFence}`);
+    if (change.attemptNo !== (task?.topNo ?? 0) + 1)
+      scene.fail('I23', `${what} was claimed, its next attempt is ${(task?.topNo ?? 0) + 1}`);
+    if (run.phase !== 'open') scene.fail('I42', `${what} was claimed beside another, its run is ${run.phase}`);
+    if (isPaused(run, change.taskNo)) scene.fail('I32', `${what} was claimed though it is paused`);
+    if (!claims.workers.get(change.workerId)?.queues.includes(queue))
+      scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
+  }
+
+  /** One of two has ended: it was held, and one that was superseded was so by a success in the same commit. */
+  function checkBeside(change: SecondEnded | SecondTookOver, commit: JournaledCommit): void {
+    const task = ledger.run(change.runId).tasks.get(change.taskNo);
+    const held = change.kind === 'SecondTookOver' ? task : task?.second;
+    const what = `${change.kind} of ${name(change)}`;
+    if (task?.state !== 'running' || task.second === null || held?.fence !== change.fence)
+      scene.fail('I21', `${what}: the task is ${task?.state} at ${task?.fence} and ${task?.second?.fence}`);
+    if (change.kind === 'SecondTookOver' && task?.second?.fence !== change.next.fence)
+      scene.fail('I21', `${what} in favour of ${change.next.fence}, beside it runs ${task?.second?.fence}`);
+    if (change.outcome === 'succeeded') scene.fail('I23', `${what} has succeeded, and decides nothing`);
+    if (change.code !== 'superseded') return checkEnd(change, commit);
+    const isWon = commit.changes.some(
+      (other) =>
+        other.kind === 'AttemptEnded' &&
+        other.runId === change.runId &&
+        other.taskNo === change.taskNo &&
+        other.taskState === 'succeeded',
+    );
+    if (!isWon) scene.fail('I23', `${what} was superseded, and no other has succeeded`);
+  }
+
   function checkHeld(change: AttemptEnded | ClaimReturned): void {
     const task = ledger.run(change.runId).tasks.get(change.taskNo);
+    if (task?.second != null) scene.fail('I23', `${change.kind} of ${change.runId}/${change.taskNo} with two running`);
     const isHeld = task?.state === 'running' || (task?.state === 'waiting' && change.kind === 'AttemptEnded');
     if (!isHeld || task?.fence !== change.fence) {
       scene.fail(
@@ -50,7 +102,7 @@ export function dispatch(scene: Scene): Checker {
     }
   }
 
-  function checkEnd(change: AttemptEnded, commit: JournaledCommit): void {
+  function checkEnd(change: AttemptEnded | SecondEnded | SecondTookOver, commit: JournaledCommit): void {
     if (change.workerId === NOBODY) return;
     const seen = claims.of(change.workerId, change);
     const what = `${name(change)} of ${change.workerId}`;
@@ -62,12 +114,16 @@ export function dispatch(scene: Scene): Checker {
     if (seen.finished === null) return scene.fail('I21', `${what} ended as ${outcome}, its worker never said so`);
     const isSame = seen.finished.outcome === outcome || outcome === 'cancelled';
     if (!isSame) scene.fail('I21', `${what} ended as ${outcome}, its worker said ${seen.finished.outcome}`);
-    if (outcome === 'succeeded' && change.output !== seen.finished.output) {
+    if (change.kind === 'AttemptEnded' && outcome === 'succeeded' && change.output !== seen.finished.output) {
       scene.fail('I36', `${what} left ${change.output}, its worker said ${seen.finished.output}`);
     }
   }
 
-  function checkLost(change: AttemptEnded, { nodeId }: JournaledCommit, what: string): void {
+  function checkLost(
+    change: AttemptEnded | SecondEnded | SecondTookOver,
+    { nodeId }: JournaledCommit,
+    what: string,
+  ): void {
     const worker = claims.workers.get(change.workerId);
     const seen = claims.of(change.workerId, change);
     if (change.code === 'lost:stopped') {
@@ -114,14 +170,14 @@ export function dispatch(scene: Scene): Checker {
   /** What was shown may still wait behind a batch that a slow database holds up. */
   const INBOX_MS = 3_000;
 
-  function checkReturned(change: ClaimReturned, { nodeId }: JournaledCommit): void {
+  function checkReturned(change: ClaimReturned | SecondReturned, { nodeId }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
     if (task === undefined) return;
-    const { workerId } = task;
+    const { workerId, claimEpoch } = change.kind === 'SecondReturned' ? (task.second ?? task) : task;
     const seen = claims.of(workerId, change);
     const what = `claim ${change.runId}/${change.taskNo} fence ${change.fence} of ${workerId}`;
-    const isHandedOver = task.claimEpoch < ledger.shard(run.shard).epoch;
+    const isHandedOver = claimEpoch < ledger.shard(run.shard).epoch;
     const isOver = seen.verdict !== null || claims.workers.get(workerId)?.end !== null;
     if (change.reason === 'refused' || isHandedOver) {
       if (seen.startedAt !== null && !isOver)
@@ -143,17 +199,21 @@ export function dispatch(scene: Scene): Checker {
   function checkVerdict({ claim, verdict }: { claim: ClaimRef; verdict: string }, workerId: WorkerId): void {
     const run = ledger.runs.get(claim.runId);
     const task = run?.tasks.get(claim.taskNo);
-    const ended = task?.ended.get(claim.fence);
+    const ended = task?.ended.get(claim.fence) ?? task?.beside.get(claim.fence);
     const what = `${name(claim)} of ${workerId}`;
     if (run === undefined || run.isSetAside) return;
     if (verdict === 'accepted') {
       const { finished } = claims.of(workerId, claim);
-      const isSame = ended !== undefined && (ended.outcome === finished?.outcome || ended.outcome === 'cancelled');
+      const isSame =
+        ended !== undefined &&
+        ended.code !== 'superseded' &&
+        (ended.outcome === finished?.outcome || ended.outcome === 'cancelled');
       if (!isSame)
         scene.fail('I21', `the report of ${what} (${finished?.outcome}) was accepted, it ended as ${ended?.outcome}`);
       return;
     }
-    const isHeld = task?.state === 'running' && task.fence === claim.fence && task.workerId === workerId;
+    const held = task?.second?.fence === claim.fence ? task.second : task;
+    const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
     if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
     // Once the next attempt is claimed the rows show only that one: a repeat that comes so late is told stale.
     // So is one of an attempt that was stopped, once its task is cleared: all older tokens are void (I32). So are those of an
@@ -187,7 +247,9 @@ export function dispatch(scene: Scene): Checker {
       if (change.kind === 'AttemptClaimed') checkClaim(change);
       if (change.kind === 'AttemptEnded' || change.kind === 'ClaimReturned') checkHeld(change);
       if (change.kind === 'AttemptEnded') checkEnd(change, commit);
-      if (change.kind === 'ClaimReturned') checkReturned(change, commit);
+      if (change.kind === 'ClaimReturned' || change.kind === 'SecondReturned') checkReturned(change, commit);
+      if (change.kind === 'SecondClaimed') checkSecond(change);
+      if (change.kind === 'SecondEnded' || change.kind === 'SecondTookOver') checkBeside(change, commit);
     },
     onTake({ kind, nodeId, committedAt }) {
       if (kind === 'take') droppedAt.set(nodeId, committedAt);

@@ -33,7 +33,7 @@ export function leases(scene: Scene): Checker {
     }
   }
 
-  function check(run: RunBook, task: TaskBook): void {
+  function check(run: RunBook, task: Pick<TaskBook, 'taskNo' | 'fence' | 'workerId'>): void {
     const key = `${run.created.runId}/${task.taskNo}/${task.fence}`;
     const { takeCount } = ledger.shard(run.shard);
     const servedMs = health.servedMs(run.shard);
@@ -82,7 +82,10 @@ export function leases(scene: Scene): Checker {
       for (const run of ledger.live) {
         if (run.isSetAside) continue;
         for (const task of run.tasks.values()) {
-          if (task.state === 'running' && dead.has(task.workerId)) check(run, task);
+          if (task.state !== 'running') continue;
+          if (dead.has(task.workerId)) check(run, task);
+          if (task.second !== null && dead.has(task.second.workerId))
+            check(run, { taskNo: task.taskNo, ...task.second });
         }
       }
     },

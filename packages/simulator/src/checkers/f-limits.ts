@@ -20,6 +20,7 @@ export function limits(scene: Scene): Checker {
   const firsts = new Map<string, Began>();
   const queued = new Map<string, Began>();
   const claims = new Map<string, Began>();
+  const seconds = new Map<string, Began>();
   const slow = new Set<string>();
   let skewMs = 0;
 
@@ -43,6 +44,10 @@ export function limits(scene: Scene): Checker {
         claims.set(name, beganIn(change.runId));
         return void queued.delete(name);
       }
+      case 'SecondClaimed':
+        return void seconds.set(nameOf(change), beganIn(change.runId));
+      case 'SecondTookOver':
+        return void claims.set(nameOf(change), seconds.get(nameOf(change)) ?? beganIn(change.runId));
       case 'ClaimReturned':
         return void queued.set(nameOf(change), beganIn(change.runId));
       case 'TaskQueued':
@@ -96,6 +101,8 @@ export function limits(scene: Scene): Checker {
         const isOpen = task.state === 'running' || task.state === 'retrying';
         if (isOpen && isOver(firsts.get(name), run, spec.totalTimeoutMs))
           scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
+        if (task.second !== null && isOver(seconds.get(name), run, spec.timeoutMs))
+          scene.fail('I41', `the second attempt of task ${name} runs longer than it may`);
         if (task.state === 'running' && isOver(claims.get(name), run, spec.timeoutMs))
           scene.fail('I41', `task ${name} runs longer than it may`);
       }

@@ -85,12 +85,16 @@ export function retries(scene: Scene): Checker {
   function checkTimeouts(): void {
     for (const run of ledger.live) {
       if (run.isSetAside) continue;
-      for (const task of run.tasks.values()) if (task.state === 'running') checkTimeout(run, task);
+      for (const task of run.tasks.values()) {
+        if (task.state !== 'running') continue;
+        checkTimeout(run, task);
+        if (task.second !== null) checkTimeout(run, { taskNo: task.taskNo, ...task.second });
+      }
       checkCancel(run);
     }
   }
 
-  function checkTimeout(run: RunBook, task: TaskBook): void {
+  function checkTimeout(run: RunBook, task: Pick<TaskBook, 'taskNo' | 'claimedAt'>): void {
     const { timeoutMs } = taskSpecOf(run, task.taskNo);
     const wellMs = scene.health.wellForMs();
     if (timeoutMs === null || wellMs < timeoutMs + 20_000) return;

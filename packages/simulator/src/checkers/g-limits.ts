@@ -1,5 +1,5 @@
 /** G. Limits and priorities. */
-import type { AttemptClaimed, DagId, TaskNo } from '@signalbox/engine';
+import type { AttemptClaimed, DagId, SecondClaimed, TaskNo } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -13,12 +13,12 @@ export function limits(scene: Scene): Checker {
     let count = 0;
     for (const run of ledger.live) {
       if (run.created.dagId !== dagId || run.isSetAside) continue;
-      for (const task of run.tasks.values()) if (task.state === 'running') count += 1;
+      for (const task of run.tasks.values()) if (task.state === 'running') count += task.second === null ? 1 : 2;
     }
     return count;
   }
 
-  function checkClaim(change: AttemptClaimed): void {
+  function checkClaim(change: AttemptClaimed | SecondClaimed): void {
     if (change.workerId === NOBODY) return;
     const { dagId } = ledger.run(change.runId).created;
     const limit = ledger.dags.get(dagId)?.spec.maxActiveTasks ?? null;
@@ -32,7 +32,8 @@ export function limits(scene: Scene): Checker {
   function checkPriority({ changes, nodeId, shards }: JournaledCommit): void {
     const known = new Set(shards.map(({ shard }) => shard));
     for (const change of changes) {
-      if (change.kind !== 'AttemptClaimed' || change.workerId === NOBODY) continue;
+      if (change.kind !== 'AttemptClaimed' && change.kind !== 'SecondClaimed') continue;
+      if (change.workerId === NOBODY) continue;
       const run = ledger.run(change.runId);
       const { queue } = taskSpecOf(run, change.taskNo);
       const rank = PRIORITIES.indexOf(run.created.priority);
@@ -98,7 +99,7 @@ export function limits(scene: Scene): Checker {
   return {
     invariants: ['I44', 'I45', 'I46', 'I49'],
     onChange(change) {
-      if (change.kind === 'AttemptClaimed') checkClaim(change);
+      if (change.kind === 'AttemptClaimed' || change.kind === 'SecondClaimed') checkClaim(change);
     },
     onCommit: checkPriority,
     onLook: checkCounts,

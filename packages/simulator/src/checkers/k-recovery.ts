@@ -79,7 +79,7 @@ export function recovery(scene: Scene): Checker {
     let running = 0;
     for (const run of ledger.live) {
       if (run.created.dagId !== created.dagId || run.isSetAside) continue;
-      for (const task of run.tasks.values()) if (task.state === 'running') running += 1;
+      for (const task of run.tasks.values()) if (task.state === 'running') running += task.second === null ? 1 : 2;
     }
     return running < limit;
   }
@@ -117,6 +117,7 @@ export function recovery(scene: Scene): Checker {
           state.agenda.loaded.length,
         running: [...state.workers.all()].reduce((sum, worker) => sum + worker.running, 0),
         overdue: isOverdue(state) ? 1 : 0,
+        seconds: state.stragglers.shadows.size + state.stragglers.owners.size + state.stragglers.paces.size,
         ready: [...state.dags.byId.values()]
           .flatMap((dag) => [...dag.lanes.values()].flat())
           .reduce((sum, lane) => sum + (lane?.ready ?? 0), 0),

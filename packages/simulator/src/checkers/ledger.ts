@@ -14,6 +14,8 @@ import type {
   RunId,
   RunOutcome,
   ScheduleSet,
+  SecondEnded,
+  SecondTookOver,
   ShardNo,
   TaskExpired,
   TaskMarked,
@@ -54,6 +56,13 @@ export interface TaskBook {
   readonly counts: Map<string, number>;
   /** Each attempt that has ended, by its fence. */
   readonly ended: Map<number, AttemptEnded>;
+  /** Those that ended while another went on, or in favour of it: they count for nothing. */
+  readonly beside: Map<number, SecondEnded | SecondTookOver>;
+  /** The second of two that run. */
+  second: Pick<TaskBook, 'fence' | 'attemptNo' | 'workerId' | 'claimedAt' | 'claimEpoch'> | null;
+  /** The highest fence and number so far, whichever of two had it. */
+  topFence: number;
+  topNo: number;
   endedAt: number;
   endEpoch: number;
   output: string | null;
@@ -199,6 +208,10 @@ export class Ledger {
           endEpoch: before?.endEpoch ?? 0,
           output: null,
           outputs: before?.outputs ?? new Set(),
+          beside: before?.beside ?? new Map(),
+          second: null,
+          topFence: change.fence,
+          topNo: change.attemptNo,
         });
         return;
       }
@@ -207,6 +220,29 @@ export class Ledger {
         // In a run that is closed it is cancelled like all that have not begun, and goes on with them if that is opened again.
         task.state = 'returned';
         task.attemptNo -= 1;
+        task.topNo = task.attemptNo;
+        return;
+      }
+      case 'SecondClaimed': {
+        const { fence, attemptNo, workerId } = change;
+        const task = this.task(change);
+        const claimEpoch = this.shard(shardOfRun(change.runId)).epoch;
+        task.second = { fence, attemptNo, workerId, claimedAt: this.at, claimEpoch };
+        Object.assign(task, { topFence: fence, topNo: attemptNo });
+        return;
+      }
+      case 'SecondReturned': {
+        const task = this.task(change);
+        task.second = null;
+        task.topNo -= 1;
+        return;
+      }
+      case 'SecondEnded':
+      case 'SecondTookOver': {
+        const task = this.task(change);
+        task.beside.set(change.fence, change);
+        if (change.kind === 'SecondTookOver') Object.assign(task, task.second);
+        task.second = null;
         return;
       }
       case 'AttemptEnded': {
@@ -356,8 +392,9 @@ export class Ledger {
     tasks.set(taskNo, {
       ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch },
       ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0, outputs: new Set<string>() },
+      ...{ beside: new Map(), second: null, topNo: 0 },
       ...before,
-      ...{ taskNo, attemptNo, fence, output },
+      ...{ taskNo, attemptNo, fence, output, topFence: fence },
       state: state === 'cancelled' ? 'stopped' : state,
       endedAt: this.at,
     });
@@ -376,6 +413,10 @@ export class Ledger {
         endEpoch: 0,
         output: null,
         outputs: new Set<string>(),
+        beside: new Map(),
+        second: null,
+        topFence: 0,
+        topNo: attemptNo,
       },
       ...tasks.get(taskNo),
       ...{ taskNo, attemptNo, state: 'expired', endedAt: this.at },

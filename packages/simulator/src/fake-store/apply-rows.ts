@@ -9,11 +9,16 @@ import type {
   Instant,
   LetterRef,
   RunId,
+  SecondClaimed,
+  SecondEnded,
+  SecondReturned,
+  SecondTookOver,
   ShardNo,
   StoredLetter,
   StoredTask,
   TaskMarked,
   TaskNo,
+  TaskNotes,
 } from '@signalbox/engine';
 import { letterName, NOBODY, shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
@@ -160,6 +165,11 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
       return;
     }
+    case 'SecondClaimed':
+    case 'SecondReturned':
+    case 'SecondEnded':
+    case 'SecondTookOver':
+      return applySecond(tables, change);
     case 'TaskCleared': {
       const { runId, taskNo, attemptNo, fence, freshBudget } = change;
       const task = tables.tasks.get(runId)?.get(taskNo);
@@ -322,7 +332,7 @@ function markTask(tables: Tables, change: TaskMarked): void {
   const run = liveRun(tables, change);
   require((before === undefined) === change.firstOfTask, 'a mark makes the row of a task that had none', change);
   require(run.claimed || change.firstOfRun, 'the first row of a run marks it', change);
-  require(before?.state !== 'running' && fence === (before?.fence ?? 0) + 1, 'a marked task does not run', change);
+  require(before?.state !== 'running' && fence > (before?.fence ?? 0), 'a marked task does not run', change);
   setRun(tables, change, { claimed: true });
   const known = before ?? {
     workerId: NOBODY,
@@ -384,8 +394,39 @@ function runningTask(
   >,
 ) {
   const task = tables.tasks.get(change.runId)?.get(change.taskNo);
-  if (task?.state !== 'running' || task.fence !== change.fence) throw new Violation('an ended claim is held', change);
+  // What asks and times are about may be the attempt beside it.
+  const isBeside = change.kind !== 'ClaimReturned' && change.kind !== 'AttemptEnded' && besideOf(task) === change.fence;
+  if (task?.state !== 'running' || (task.fence !== change.fence && !isBeside))
+    throw new Violation('an ended claim is held', change);
   return task;
+}
+
+/** The fence of the second attempt that runs, if any. */
+function besideOf(task: StoredTask | undefined): number | null {
+  const { second } = JSON.parse(task?.notes ?? '{}') as TaskNotes;
+  return second === undefined || second.over !== undefined ? null : second.fence;
+}
+
+/** The first ends with its own statement, which the second's row must not outlive. */
+function applySecond(tables: Tables, change: SecondClaimed | SecondReturned | SecondEnded | SecondTookOver): void {
+  const { runId, taskNo, notes } = change;
+  const task = tables.tasks.get(runId)?.get(taskNo);
+  const beside = besideOf(task);
+  if (task?.state !== 'running') throw new Violation('a task that runs twice runs', change);
+  if (change.kind === 'SecondClaimed') {
+    require(beside === null && change.fence > task.fence, 'no more than two attempts of a task run', change);
+    return setTask(tables, runId, { ...task, notes });
+  }
+  const isHeld = change.kind === 'SecondTookOver' ? change.next.fence === beside : change.fence === beside;
+  require(isHeld, 'an ended second attempt is held', change);
+  if (change.kind === 'SecondReturned') return setTask(tables, runId, { ...task, notes });
+  if (change.kind === 'SecondTookOver') require(task.fence === change.fence, 'an ended claim is held', change);
+  const attempt = `${runId}/${taskNo}/${change.attemptNo}`;
+  require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
+  tables.attempts.set(attempt, change);
+  const { attemptNo, error } = change;
+  if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
+  setTask(tables, runId, { ...task, ...(change.kind === 'SecondTookOver' ? change.next : {}), notes });
 }
 
 function unclaimedTask({ taskNo, at }: { readonly taskNo: TaskNo; readonly at: Instant }): StoredTask {

@@ -9,6 +9,8 @@ import type {
   NodeId,
   RunId,
   RunUid,
+  SecondEnded,
+  SecondTookOver,
   ShardNo,
   StoredBreaker,
   StoredDag,
@@ -142,7 +144,7 @@ export class Tables {
   /** Per shard, the runs that have not ended. */
   readonly live: readonly Table<RunId, RunId>[] = Array.from({ length: SHARD_COUNT }, () => new Table(this.log));
   readonly tasks = new Table<RunId, Table<TaskNo, StoredTask>>(this.log);
-  readonly attempts = new Table<string, AttemptEnded>(this.log);
+  readonly attempts = new Table<string, AttemptEnded | SecondEnded | SecondTookOver>(this.log);
   readonly keys = new Table<string, StoredKey>(this.log);
   readonly payloads = new Table<string, string>(this.log);
 

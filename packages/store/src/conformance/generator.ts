@@ -15,6 +15,7 @@ import type {
   ShardNo,
   TaskCleared,
   TaskNo,
+  TaskNotes,
   WorkerId,
 } from '@signalbox/engine';
 import { LETTER_REASONS, MARKS, makeRunUid, PRIORITIES } from '@signalbox/engine';
@@ -56,6 +57,7 @@ export class Generator {
   readonly #newRunId: (shard: ShardNo) => RunId;
   readonly #dags: DagDeployed[] = [];
   readonly #workers: readonly WorkerId[] = [newWorkerId(), newWorkerId(), newWorkerId()];
+  readonly #tops = new Map<string, { readonly attemptNo: number; readonly fence: number }>();
   #changes: Change[] = [];
   #now: number;
   #count = 0;
@@ -254,10 +256,11 @@ export class Generator {
     if (task?.state === 'running') return;
     const attemptNo = ((task?.attemptNo ?? 0) - (task?.state === 'returned' ? 1 : 0)) as AttemptNo;
     const state = this.#one(MARKS);
+    const fence = Math.max(task?.fence ?? 0, this.#topOf(run.runId, taskNo).fence) + 1;
     const done = state === 'succeeded';
     this.#emit({
       kind: 'TaskMarked',
-      ...{ runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence, state },
+      ...{ runId: run.runId, taskNo, attemptNo, fence: fence as Fence, state },
       ...{ firstOfTask: task === undefined, firstOfRun: !run.claimed },
       output: done && this.#random() < 0.5 ? `{"marked":${this.#now}}` : null,
       facts: done && this.#random() < 0.3 ? '{"values":[{"v":1}]}' : null,
@@ -287,7 +290,8 @@ export class Generator {
         if (chance < 0.04) return this.#emit({ kind: 'TaskSlow', ...noted });
         return this.#emit({ kind: 'AttemptExtended', ...noted, deadlineAt: (this.#now + 9_000) as Instant });
       }
-      if (chance < 0.25) {
+      if (chance < 0.2) return this.#second(run, task);
+      if (chance < 0.27) {
         const reason = this.#one(['refused', 'undelivered', 'drained'] as const);
         return this.#emit({ kind: 'ClaimReturned', runId, taskNo, fence: task.fence, reason, at: this.#tick() });
       }
@@ -305,12 +309,64 @@ export class Generator {
       const reason = this.#one(['queue', 'total'] as const);
       return this.#emit({ kind: 'TaskExpired', attemptNo: task.attemptNo, reason, ...noted });
     }
-    const attemptNo = ((task?.attemptNo ?? 1) +
-      (task?.state === 'retrying' || task?.state === 'cleared' ? 1 : 0)) as AttemptNo;
-    const claim = { runId: run.runId, taskNo, attemptNo, fence: ((task?.fence ?? 0) + 1) as Fence };
+    const top = this.#topOf(run.runId, taskNo);
+    const isNext = task?.state === 'retrying' || task?.state === 'cleared';
+    const attemptNo = Math.max((task?.attemptNo ?? 1) + (isNext ? 1 : 0), top.attemptNo + 1) as AttemptNo;
+    const fence = (Math.max(task?.fence ?? 0, top.fence) + 1) as Fence;
+    const claim = { runId: run.runId, taskNo, attemptNo, fence };
     const first = { firstOfTask: task === undefined, firstOfRun: !run.claimed };
     const by = { workerId: this.#one(this.#workers), at: this.#tick() };
     this.#emit({ kind: 'AttemptClaimed', ...claim, ...first, ...by, ...this.#notes() });
+  }
+
+  /** The highest number and fence that a second attempt of the task had. */
+  #topOf(runId: RunId, taskNo: TaskNo): { readonly attemptNo: number; readonly fence: number } {
+    return this.#tops.get(`${runId}/${taskNo}`) ?? { attemptNo: 0, fence: 0 };
+  }
+
+  /** A second attempt begins beside the one that runs, never began, ends, or takes over. */
+  #second({ runId }: ModelRun, task: ModelRun['tasks'][number]): void {
+    const { taskNo } = task;
+    const kept = JSON.parse(task.notes ?? '{}') as TaskNotes;
+    const { second } = kept;
+    const isRunning = second !== undefined && second.over === undefined;
+    const workerId = this.#one(this.#workers);
+    if (!isRunning) {
+      const top = this.#topOf(runId, taskNo);
+      const attemptNo = (Math.max(task.attemptNo, top.attemptNo) + 1) as AttemptNo;
+      const fence = (Math.max(task.fence, top.fence) + 1) as Fence;
+      this.#tops.set(`${runId}/${taskNo}`, { attemptNo, fence });
+      const at = this.#tick();
+      const notes = JSON.stringify({ ...kept, second: { attemptNo, fence, workerId, claimedAt: at } });
+      return this.#emit({ kind: 'SecondClaimed', runId, taskNo, attemptNo, fence, workerId, notes, at });
+    }
+    const { attemptNo, fence, claimedAt } = second;
+    const chance = this.#random();
+    if (chance < 0.2) {
+      const notes = JSON.stringify({ ...kept, second: { ...second, attemptNo: 0, over: 'returned' } });
+      return this.#emit({ kind: 'SecondReturned', runId, taskNo, fence, reason: 'refused', notes, at: this.#tick() });
+    }
+    const endedAt = this.#tick();
+    const ended = {
+      ...{ runId, taskNo, outcome: this.#one(FAILURES), endedAt },
+      startedAt: this.#random() < 0.7 ? endedAt : null,
+      error: this.#random() < 0.7 ? `failed at ${endedAt}: 'y'` : null,
+      code: this.#random() < 0.5 ? 'superseded' : null,
+    };
+    if (chance < 0.6) {
+      const notes = JSON.stringify({ ...kept, second: { ...second, over: ended.outcome } });
+      return this.#emit({
+        kind: 'SecondEnded',
+        ...{ ...ended, attemptNo, fence, workerId: second.workerId, claimedAt, notes },
+      });
+    }
+    const first = { attemptNo: task.attemptNo, fence: task.fence, workerId: task.workerId, claimedAt: task.claimedAt };
+    this.#emit({
+      kind: 'SecondTookOver',
+      ...{ ...ended, ...first, next: { attemptNo, fence, workerId: second.workerId, claimedAt } },
+      notes: JSON.stringify({ ...kept, second: undefined, speculative: attemptNo }),
+      ...(kept.speculative === task.attemptNo ? { speculative: true as const } : {}),
+    });
   }
 
   /** A map expands, unfolds further, or is removed. */

@@ -10,6 +10,8 @@ import {
   NOBODY,
   type RunCreated,
   type RunId,
+  type SecondEnded,
+  type SecondTookOver,
   type ShardNo,
   type StoredBreaker,
   type StoredDag,
@@ -202,6 +204,10 @@ export class Model {
     if (output !== null) this.payloads.set(payloadName({ runId, taskNo }), output);
   }
 
+  #keepError({ runId, taskNo, attemptNo, error }: SecondEnded | SecondTookOver): void {
+    if (error !== null) this.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
+  }
+
   #applyToRun(change: Extract<Change, { runId: RunId | null }>): void {
     switch (change.kind) {
       case 'RunAdmitted':
@@ -343,6 +349,16 @@ export class Model {
           notes: change.notes,
         });
         return;
+      case 'SecondTookOver':
+        Object.assign(this.task(change.runId, change.taskNo), { ...change.next, notes: change.notes });
+        this.#keepError(change);
+        return;
+      case 'SecondEnded':
+        this.task(change.runId, change.taskNo).notes = change.notes;
+        this.#keepError(change);
+        return;
+      case 'SecondClaimed':
+      case 'SecondReturned':
       case 'TaskSlow':
       case 'AttemptExtended':
         this.task(change.runId, change.taskNo).notes = change.notes;

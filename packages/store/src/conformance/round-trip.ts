@@ -118,7 +118,8 @@ async function comparePayloads(reader: Store, model: Model): Promise<void> {
   const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] => [
     ...[null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo })),
     ...tasks.flatMap(({ taskNo, attemptNo }) =>
-      Array.from({ length: attemptNo }, (_, i) => ({ runId, taskNo, errorOf: (i + 1) as AttemptNo })),
+      // One more: an attempt beside the newest may have ended.
+      Array.from({ length: attemptNo + 1 }, (_, i) => ({ runId, taskNo, errorOf: (i + 1) as AttemptNo })),
     ),
     ...tasks.flatMap(({ taskNo, checkpoint }) => (checkpoint === null ? [] : [{ runId, taskNo, checkpoint }])),
   ];

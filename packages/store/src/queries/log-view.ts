@@ -2,7 +2,7 @@
 import type { AttemptNo, Fence, Instant, RunId, TaskNo, TenantId } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
-import { phases } from '../codes.ts';
+import { phases, taskStates } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
@@ -37,7 +37,10 @@ const selectRun = leafStatement(
    where shard = $1::smallint and run_id = $2::bigint and tenant_id = $3::integer`,
 );
 
-/** By the primary keys, which begin with (shard, run_id, task_no). Of all tasks when none is named. */
+/**
+ * By the primary keys, which begin with (shard, run_id, task_no). Of all tasks when none is named. A second attempt that runs beside
+ * another is in the notes of its task.
+ */
 const selectAttempts = leafStatement(
   'log_attempts',
   (leaf) => `
@@ -49,7 +52,12 @@ const selectAttempts = leafStatement(
     from ${readable('attempt', leaf)} a
     join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
    where a.shard = $1::smallint and a.run_id = $2::bigint and ($3::integer is null or a.task_no = $3::integer)
-     and (a.attempt_no < t.attempt_no or ${NO_ATTEMPT})
+     and (a.attempt_no <> t.attempt_no or ${NO_ATTEMPT})
+  union all
+  select t.task_no, (n.second ->> 'attemptNo')::integer, (n.second ->> 'fence')::bigint, (n.second ->> 'claimedAt')::bigint, null
+    from ${readable('task', leaf)} t cross join lateral (select t.notes::json -> 'second' as second) n
+   where t.shard = $1::smallint and t.run_id = $2::bigint and ($3::integer is null or t.task_no = $3::integer)
+     and t.state = ${taskStates.code('running')} and n.second is not null and n.second ->> 'over' is null
    order by 4, 1, 2`,
 );
 

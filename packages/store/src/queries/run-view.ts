@@ -25,6 +25,7 @@ import {
   shardOfRun,
   shardOfUid,
   type TaskNo,
+  type TaskNotes,
   type TenantId,
   type VersionNo,
   type WorkerId,
@@ -100,6 +101,8 @@ export interface AttemptView {
   readonly error: string | null;
   /** What the failure was, in a word. */
   readonly code: string | null;
+  /** It began beside another attempt that took far longer than its siblings. */
+  readonly speculative: boolean;
 }
 
 /** A task's row shows its newest attempt. */
@@ -145,7 +148,7 @@ export interface RunDetails extends RunView {
   readonly breakers: readonly number[];
   /** Open dead letters, by task: why it was given up. */
   readonly letters: ReadonlyMap<number, LetterReason>;
-  /** The attempts before the newest one of each task. */
+  /** The attempts before the newest one of each task, and those that run or ran beside it. */
   readonly supersededAttempts: readonly AttemptView[];
   /** The runs that its tasks have made, by `childKey`. */
   readonly children: ReadonlyMap<string, RunUid>;
@@ -214,19 +217,19 @@ const selectSomeTasks = leafStatement(
 const selectSomeAttempts = leafStatement(
   'view_some_attempts',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS} from unnest($3::integer[]) as u (no)
+  select ${ATTEMPT_COLUMNS}, a.speculative from unnest($3::integer[]) as u (no)
     join ${readable('task', leaf)} t on t.shard = $1::smallint and t.run_id = $2::bigint and t.task_no = u.no
     join ${readable('attempt', leaf)} a on a.shard = t.shard and a.run_id = t.run_id and a.task_no = t.task_no
-   where a.attempt_no < t.attempt_no or ${NO_ATTEMPT}
+   where a.attempt_no <> t.attempt_no or ${NO_ATTEMPT}
    order by a.task_no, a.attempt_no`,
 );
 
 const selectAttempts = leafStatement(
   'view_attempts',
   (leaf) => `
-  select ${ATTEMPT_COLUMNS} from ${readable('attempt', leaf)} a
+  select ${ATTEMPT_COLUMNS}, a.speculative from ${readable('attempt', leaf)} a
     join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
-   where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no < t.attempt_no or ${NO_ATTEMPT})
+   where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no <> t.attempt_no or ${NO_ATTEMPT})
    order by a.task_no, a.attempt_no`,
 );
 
@@ -323,7 +326,7 @@ export async function getRun(
       const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];
       const [rows, earlier] = expectResults(await ask(calls, { last: true }), 2);
       const tasks = rows.rows.map(parseTask);
-      return { ...head, tasks, outline: tasks, maps: [], supersededAttempts: earlier.rows.map(parseAttempt) };
+      return { ...head, tasks, outline: tasks, maps: [], supersededAttempts: othersOf(tasks, earlier.rows) };
     }
     const calls = [call(selectOutline(leaf), ...key), call(selectFacts(leaf), ...key), readMaps(leaf, [runId])];
     const [columns, facts, expansions] = expectResults(await ask(calls), 3);
@@ -332,7 +335,8 @@ export async function getRun(
     const nos = plainArray(choose?.(outlined) ?? head.spec.tasks.map((_, no) => no));
     const some = [call(selectSomeTasks(leaf), ...key, nos), call(selectSomeAttempts(leaf), ...key, nos)];
     const [rows, earlier] = expectResults(await ask(some, { last: true }), 2);
-    return { ...outlined, tasks: rows.rows.map(parseTask), supersededAttempts: earlier.rows.map(parseAttempt) };
+    const tasks = rows.rows.map(parseTask);
+    return { ...outlined, tasks, supersededAttempts: othersOf(tasks, earlier.rows) };
   });
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }
@@ -503,17 +507,38 @@ function parseAttempt(row: Row): AttemptView {
     retryAt: instant(retryAt),
     error: decodeNullableText(error ?? null),
     code: decodeNullableText(code ?? null),
+    speculative: row[ATTEMPT_COUNT] === 't',
   };
+}
+
+/** Attempts with rows of their own; and those that run beside another, which are in the notes of their tasks. */
+function othersOf(tasks: readonly TaskView[], rows: readonly Row[]): AttemptView[] {
+  const ended = { outcome: null, startedAt: null, endedAt: null, retryAt: null, error: null, code: null } as const;
+  const running = tasks.flatMap(({ taskNo, state, notes }) => {
+    const { second } = state === 'running' ? notesIn(notes) : {};
+    if (second === undefined || second.over !== undefined) return [];
+    const { attemptNo, fence, workerId, claimedAt } = second;
+    return [{ taskNo, attemptNo, fence, workerId, claimedAt, ...ended, speculative: true }];
+  });
+  const all = rows.map(parseAttempt);
+  if (running.length === 0) return all;
+  return [...all, ...running].sort((a, b) => a.taskNo - b.taskNo || a.attemptNo - b.attemptNo);
+}
+
+function notesIn(notes: string | null): TaskNotes {
+  return notes === null ? {} : (JSON.parse(notes) as TaskNotes);
 }
 
 function parseTask(row: Row): TaskView {
   const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, fingerprint, ...byHand] =
     row.slice(ATTEMPT_COUNT);
   const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
-  const attempt = parseAttempt(row);
+  const attempt = parseAttempt(row.slice(0, ATTEMPT_COUNT));
+  const kept = notesIn(notes ?? null);
   const word = taskStates.word(Number(state));
   return {
     ...attempt,
+    speculative: kept.speculative === attempt.attemptNo,
     state: word,
     hasAttempt: attempt.outcome !== null || word === 'running' || word === 'returned',
     clearedAt: instant(clearedAt),

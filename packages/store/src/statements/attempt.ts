@@ -1,8 +1,7 @@
 /** Rows of `attempt`, inserted and never changed, and of `payload`, which change only with what people do by hand. */
-import type { AttemptEnded } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { FoldedRows, PayloadRow } from '../rows.ts';
+import type { AttemptRow, FoldedRows, PayloadRow } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';
@@ -11,7 +10,7 @@ const insertAttemptRows = leafStatement(
   'insert_attempts',
   (leaf) => `
   insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-    retry_at, error, code, fingerprint)
+    retry_at, error, code, fingerprint, speculative)
   ${rowsOf(
     'shard smallint',
     'run_id bigint',
@@ -27,10 +26,11 @@ const insertAttemptRows = leafStatement(
     'error text',
     'code text',
     'fingerprint bigint',
+    'speculative boolean',
   )}`,
 );
 
-export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): Call {
+export function insertAttempts(leaf: Leaf, attempts: readonly AttemptRow[]): Call {
   return call(
     insertAttemptRows(leaf),
     ...keyColumns(attempts),
@@ -46,6 +46,7 @@ export function insertAttempts(leaf: Leaf, attempts: readonly AttemptEnded[]): C
     textArray(attempts.map((attempt) => attempt.error)),
     textArray(attempts.map((attempt) => attempt.code)),
     nullableArray(attempts.map((attempt) => attempt.fingerprint)),
+    plainArray(attempts.map((attempt) => attempt.speculative === true)),
   );
 }
 

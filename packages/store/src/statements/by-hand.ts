@@ -80,9 +80,9 @@ const insertKept = leafStatement(
   'keep_attempts',
   (leaf) => `
   insert into attempt_${leaf} (shard, run_id, task_no, attempt_no, fence, worker_id, outcome, claimed_at, started_at, ended_at,
-    retry_at, error, code, fingerprint)
+    retry_at, error, code, fingerprint, speculative)
   select t.shard, t.run_id, t.task_no, t.attempt_no, t.fence, t.worker_id, t.outcome, t.claimed_at, t.started_at, t.ended_at,
-      u.at, t.error, t.code, t.fingerprint
+      u.at, t.error, t.code, t.fingerprint, (t.notes::json ->> 'speculative')::integer = t.attempt_no
     from (${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'at bigint')}) u
     join task_${leaf} t on t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no
    where t.outcome is not null
