@@ -467,7 +467,8 @@ function foldSecond(rows: FoldedRows, change: SecondChange): void {
   }
   if (change.kind === 'SecondClaimed' || change.kind === 'SecondReturned') return;
   const speculative = change.kind === 'SecondEnded' || change.speculative === true;
-  rows.supersededAttempts.push({ ...change, retryAt: null, fingerprint: null, speculative });
+  // Nothing was waited for.
+  rows.supersededAttempts.push({ ...change, retryAt: change.endedAt, fingerprint: null, speculative });
 }
 
 function foldNotes(rows: FoldedRows, change: TaskQueued | TaskExpired | TaskSlow | AttemptExtended): void {

@@ -31,7 +31,7 @@ const insertMarked = leafStatement(
     from (${rowsOf(...MARK_COLUMNS)}) u`,
 );
 
-/** The attempt that the row showed has a row of its own by now: this one shows none. */
+/** The attempt that the row showed has a row of its own by now: this one shows none. A second attempt may have had the fence between. */
 const updateMarked = leafStatement(
   'mark_tasks',
   (leaf) => `
@@ -40,7 +40,7 @@ const updateMarked = leafStatement(
         marked_by = u.actor, facts = u.facts, error = u.reason, code = null, outcome = null, started_at = null, retry_at = null,
         return_reason = null, returned_at = null
       from (${rowsOf(...MARK_COLUMNS)}) u
-     where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence = u.fence - 1
+     where t.shard = u.shard and t.run_id = u.run_id and t.task_no = u.task_no and t.fence < u.fence
     returning 1)
   select expect_rows('mark_tasks', count(*), $11::integer) from hit`,
 );
