@@ -27,7 +27,7 @@ test('the folder has these dags, and all compile', async () => {
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
   const failures = ['breaker', 'poison'];
-  const maps = ['nested-map', 'partial-failure'];
+  const maps = ['nested-map', 'partial-failure', 'add-tasks'];
   expect(dags.map(({ name }) => name).sort()).toEqual(
     [...names, ...calls, ...policies, ...closing, ...failures, ...maps].sort(),
   );
@@ -65,6 +65,15 @@ test('resume does each part once, whichever attempt does it', async () => {
   expect(resume.task('copy').output).toEqual({ parts: 6, by: [1, 1, 2, 2, 3, 3] });
   const told = resume.task('copy').attempts.flatMap(({ progress }) => progress.map(({ note }) => note));
   expect(told).toEqual([1, 2, 3, 4, 5, 6].map((part) => `${part} of 6 parts`));
+});
+
+test('add-tasks has two tasks for each table that it finds, and waits for them', async () => {
+  const added = await tryExample('add-tasks', { files: ['a.csv', 'long.csv', 'notes.txt'] });
+  expect(added.outcome).toBe('succeeded');
+  expect(added.tasks.map((task) => task.name)).toEqual([
+    ...['plan', 'sum', 'load-a.csv', 'check-a.csv', 'load-long.csv', 'check-long.csv'],
+  ]);
+  expect(added.task('sum').output).toBe('a.csv'.length + 'long.csv'.length);
 });
 
 test.each([

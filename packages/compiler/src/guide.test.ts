@@ -37,6 +37,8 @@ test('every file of the guide to graphs compiles', async () => {
     'cluster',
     'each-file',
     'each-order',
+    'import-all',
+    'import-files',
     'import',
     'night',
     'nightly',

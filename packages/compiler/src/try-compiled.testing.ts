@@ -28,7 +28,8 @@ async function stubsFor(dag: CompiledDag, others: readonly CompiledDag[]): Promi
   };
   const stubs: Record<string, Stub> = {};
   // Of the spec: undos and hooks are tasks as well.
-  for (const { name, handler, work, child } of toDagSpec(dag.definition).spec.tasks) {
+  const { tasks, templates = [] } = toDagSpec(dag.definition).spec;
+  for (const { name, handler, work, child } of [...tasks, ...templates]) {
     const called = others.find((other) => other.name === child?.dag);
     if (called !== undefined) {
       for (const [inner, stub] of Object.entries(await stubsFor(called, others))) stubs[`${name}/${inner}`] = stub;

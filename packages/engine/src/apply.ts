@@ -1,4 +1,5 @@
 /** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
+import { applyAdded } from './apply/apply-added.ts';
 import { applyBreaker } from './apply/apply-breaker.ts';
 import { applyDagChange } from './apply/apply-dag.ts';
 import { applyHand } from './apply/apply-hand.ts';
@@ -46,6 +47,9 @@ export function apply(state: State, change: Change): void {
     case 'CheckpointSaved':
     case 'ClaimAsserted':
       return applyOfHolder(state, change);
+    case 'TasksAdded':
+    case 'TasksDropped':
+      return applyAdded(state, change);
     case 'MapExpanded':
     case 'MapUnfolded':
     case 'MapRemoved':

@@ -6,6 +6,7 @@
  * `params`, `output`, `error` and checkpoints pass through to the store and are not kept in memory, nor written to the journal.
  */
 
+import type { AddedTask } from './add/added.ts';
 import type { BreakerSet } from './breaker/breaker-change.ts';
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
@@ -446,6 +447,29 @@ export interface ClaimAsserted {
 }
 
 /**
+ * An attempt has added tasks to its run, all at once; or has named again, or otherwise, such as an attempt before it had added and
+ * that have not begun. From here on the run has them.
+ */
+export interface TasksAdded {
+  readonly kind: 'TasksAdded';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly tasks: readonly AddedTask[];
+  readonly at: Instant;
+}
+
+/** An attempt has succeeded that did not name these, which an attempt before it had added: they are skipped. */
+export interface TasksDropped {
+  readonly kind: 'TasksDropped';
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly fence: Fence;
+  readonly tasks: readonly AddedTask[];
+  readonly at: Instant;
+}
+
+/**
  * A map has so many instances from here on, once (I34): numbered from `firstNo` on, instance by instance. `scope` is where: the
  * number of the first task of the instance around it, or null for the run itself. None at all: the run would have too many tasks.
  */
@@ -568,6 +592,8 @@ export type Change =
   | RunTimedOut
   | CheckpointSaved
   | ClaimAsserted
+  | TasksAdded
+  | TasksDropped
   | MapExpanded
   | MapUnfolded
   | MapRemoved

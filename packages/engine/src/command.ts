@@ -215,6 +215,27 @@ export interface SaveCheckpoint {
   readonly value: string;
 }
 
+/** A task to be added to the run, by names. */
+export interface NewTask {
+  readonly name: string;
+  /** The name of a template of the dag. */
+  readonly template: string;
+  /** What it waits for, beside the task that adds it. */
+  readonly needs: readonly string[];
+  /** What is to wait for it. */
+  readonly before: readonly string[];
+  /** JSON text of an object, keys in order; null for none. */
+  readonly inputs: string | null;
+}
+
+/** A running attempt adds tasks to its run, all of them or none. What is there already, the same, is not added again. */
+export interface AddTasks {
+  readonly kind: 'AddTasks';
+  readonly claim: ClaimRef;
+  readonly workerId: WorkerId;
+  readonly tasks: readonly NewTask[];
+}
+
 /** Is the task still held by this claim? Asked before a write to an outside system. */
 export interface AssertOwned {
   readonly kind: 'AssertOwned';
@@ -381,6 +402,7 @@ export type Command =
   | ExtendAttempt
   | SaveCheckpoint
   | AssertOwned
+  | AddTasks
   | RefuseClaim
   | BeginChild
   | AskChild
@@ -416,6 +438,7 @@ export type RefusalCode =
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'
   | 'EXTEND_REFUSED'
+  | 'ADD_REFUSED'
   | 'NOT_OWNER';
 
 /** One task that a hand has touched, or would. */

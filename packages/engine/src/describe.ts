@@ -62,6 +62,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
           unfolded,
           tallies,
         })),
+        added: runs.added.get(run),
         nextNo: runs.maps.get(run)?.nextNo,
         tasks: slotsOf(state, run).map((slot) => {
           const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;

@@ -1,4 +1,5 @@
 /** The way in: one step decides on a batch of commands. No I/O, no clock, no chance of its own (D1). */
+import { addTasks } from './add/add-tasks.ts';
 import { forgetSettledRuns } from './apply/apply-run.ts';
 import { resetBreaker } from './breaker/reset.ts';
 import type { Change } from './change.ts';
@@ -139,6 +140,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return saveCheckpoint(recorder, command);
     case 'AssertOwned':
       return assertOwned(recorder, command);
+    case 'AddTasks':
+      return addTasks(recorder, command);
     case 'CancelRun':
       return cancelRun(recorder, command);
     case 'RetryTask':
@@ -199,6 +202,7 @@ function runOfCommand(command: Command): State['touching'] {
     case 'RefuseClaim':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'AddTasks':
     case 'ChildEnded':
       return command.claim.runId;
     case 'ReplayLetter':

@@ -1,3 +1,5 @@
+export { MAX_ADDED_EDGES } from './add/add-tasks.ts';
+export { type AddedTask, growSpec, roomOf } from './add/added.ts';
 export { apply } from './apply.ts';
 export { BrokenInvariant } from './assert.ts';
 export { bitsOf, chanceOf } from './chance.ts';

@@ -46,6 +46,7 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'ReportAttempt':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'AddTasks':
     case 'ExtendAttempt':
       return runNeeds(state, command.claim.runId);
     case 'BeginChild':
@@ -98,6 +99,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'ReportAttempt':
     case 'SaveCheckpoint':
     case 'AssertOwned':
+    case 'AddTasks':
     case 'ExtendAttempt':
     case 'RefuseClaim':
     case 'ChildEnded':

@@ -182,7 +182,7 @@ function dropRun(state: State, run: number): void {
       if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
       else if (tasks.state[slot] === READY) leaveLane(state, slot);
     });
-    version.liveRuns -= 1;
+    version.origin.liveRuns -= 1;
     version.dag.liveRuns -= 1;
     if (runs.parents.has(run)) version.dag.liveChildren -= 1;
   }

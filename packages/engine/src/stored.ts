@@ -2,6 +2,7 @@
  * What the store hands back: on load, and for what a command needs to see. Plain values; the store makes them of rows,
  * `apply/restore.ts` makes state of them.
  */
+import type { AddedTask } from './add/added.ts';
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
 import type {
@@ -161,6 +162,8 @@ export interface StoredRun {
   readonly tasks: readonly StoredTask[];
   /** In order of their first number; not there for a run without any. */
   readonly maps?: readonly StoredMap[];
+  /** What its tasks have added to it, in order of their numbers; not there for a run without any. */
+  readonly added?: readonly AddedTask[];
 }
 
 export interface StoredKey {

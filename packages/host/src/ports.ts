@@ -7,6 +7,7 @@ import type {
   Epoch,
   Instant,
   MonoMs,
+  NewTask,
   NodeId,
   QueueName,
   ReportedOutcome,
@@ -223,6 +224,7 @@ export interface ClaimProgress {
 export type Wish =
   | { readonly kind: 'checkpoint'; readonly value: string }
   | { readonly kind: 'assert' }
+  | { readonly kind: 'add'; readonly tasks: readonly NewTask[] }
   /** At least this long from now. */
   | { readonly kind: 'extend'; readonly byMs: number }
   /** What can't be asked, and why. */

@@ -175,6 +175,13 @@ export const ERRORS = {
     remedy:
       'Tell of progress before asking for more time; give the task a longer timeout where it is too short for any attempt.',
   },
+  ADD_REFUSED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'The tasks were not added: {reason}.',
+    remedy: 'Correct what is said of them. None of the tasks of the call was added.',
+  },
   DAG_INVALID: {
     http: 422,
     grpc: 'INVALID_ARGUMENT',

@@ -7,6 +7,15 @@ export const MAX_EDGES = 100_000;
 export const MAX_FACTS = 100;
 /** Short circuits that skip everything behind them. */
 export const MAX_CLOSERS = 100;
+/** Tasks that may be added to one run, unless its dag says otherwise. */
+export const DEFAULT_ADDED_TASKS = 100;
+/** In one call. */
+export const MAX_ADDED_AT_ONCE = 1_000;
+/** JSON text of one call. */
+export const MAX_ADDED_BYTES = 1024 * 1024;
+/** That one added task needs, or comes before. */
+export const MAX_ADDED_NEEDS = 100;
+export const MAX_TEMPLATES = 100;
 export const MAX_GROUPS = 1_000;
 /** Maps within maps. */
 export const MAX_MAP_DEPTH = 3;

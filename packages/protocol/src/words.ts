@@ -52,6 +52,8 @@ export const EVENT_KINDS = [
   'run.resumed',
   'map.expanded',
   'map.removed',
+  'tasks.added',
+  'tasks.dropped',
   'letter.written',
   'letter.closed',
   'breaker.set',

@@ -2,7 +2,12 @@
  * The part of a handler's context that asks something of the server, whoever brings the question there: a worker, a child of
  * one, a test. Everything works when it is taken out of the context, too: handlers take apart what they are given.
  */
-import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_NOTE_CHARS, MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';
+import {
+  MAX_ADDED_BYTES,
+  MAX_CHECKPOINT_BYTES,
+  MAX_PROGRESS_NOTE_CHARS,
+  MAX_TIMEOUT_MS,
+} from '@signalbox/protocol/limits';
 import { PermanentError } from './failure.ts';
 
 /** How an attempt's questions reach the server. */
@@ -13,6 +18,22 @@ export interface Asker {
   /** JSON text. Resolves when it is committed. */
   saveCheckpoint(value: string): Promise<void>;
   assertOwned(): Promise<void>;
+  /** JSON text of a list of tasks. Resolves when they are part of the run. */
+  addTasks(tasks: string): Promise<void>;
+}
+
+/** A task that a running one adds to its run. */
+export interface NewTask {
+  /** Unique within the run. An attempt that is tried again adds the same tasks under the same names. */
+  readonly name: string;
+  /** What it does: a template of the dag, or its name. */
+  readonly template: string | { readonly name: string };
+  /** Values, over those of the template. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** What it waits for, beside the task that adds it: tasks of the run, or such as are added in the same call. */
+  readonly needs?: readonly (string | { readonly name: string })[];
+  /** Tasks that have not begun: from now on they need it too. */
+  readonly before?: readonly (string | { readonly name: string })[];
 }
 
 export interface Checkpoint {
@@ -28,6 +49,7 @@ export interface Asking {
   readonly extend: (ms: number) => Promise<number>;
   readonly checkpoint: Checkpoint;
   readonly assertOwned: () => Promise<void>;
+  readonly addTasks: (tasks: readonly NewTask[]) => Promise<void>;
   readonly onSlow: (call: () => void) => void;
   /** For whoever made the context: the soft timeout is over. */
   slow(): void;
@@ -60,6 +82,13 @@ export function makeAsking(asker: Asker, saved: string): Asking {
       },
     },
     assertOwned: () => handled(asker.assertOwned()),
+    addTasks: (tasks) => {
+      try {
+        return handled(asker.addTasks(newTasksText(tasks)));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
     onSlow: (call) => {
       if (isSlow) queueMicrotask(call);
       else calls.push(call);
@@ -83,6 +112,29 @@ function handled<T>(asked: Promise<T>): Promise<T> {
 function fractionOf(fraction: number | null | undefined): number | null {
   if (fraction === undefined || fraction === null || Number.isNaN(fraction)) return null;
   return Math.min(1, Math.max(0, fraction));
+}
+
+/** What can't be added fails the task for good: the next attempt would add the same. */
+function newTasksText(tasks: readonly NewTask[]): string {
+  const nameOf = (named: string | { readonly name: string }) => (typeof named === 'string' ? named : named.name);
+  let text: string;
+  try {
+    text = JSON.stringify(
+      tasks.map(({ template, needs, before, ...task }) => ({
+        ...task,
+        template: nameOf(template),
+        ...(needs === undefined ? {} : { needs: needs.map(nameOf) }),
+        ...(before === undefined ? {} : { before: before.map(nameOf) }),
+      })),
+    );
+  } catch (error) {
+    throw new PermanentError(`The tasks to be added are not JSON: ${String(error)}`);
+  }
+  const size = Buffer.byteLength(text);
+  if (size <= MAX_ADDED_BYTES) return text;
+  throw new PermanentError(
+    `The tasks to be added have ${size} bytes of JSON; the limit is ${MAX_ADDED_BYTES}. Add them in several calls.`,
+  );
 }
 
 /** What can't be stored fails the task for good: the next attempt would come to the same point with the same. */

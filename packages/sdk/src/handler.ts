@@ -1,8 +1,8 @@
 /** What users write: a function that does the work of a task, and what it is told about the attempt it makes. */
 
-import type { Checkpoint } from './asking.ts';
+import type { Checkpoint, NewTask } from './asking.ts';
 
-export type { Checkpoint } from './asking.ts';
+export type { Checkpoint, NewTask } from './asking.ts';
 export {
   errorCode,
   type Failure,
@@ -76,6 +76,12 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
    * key nor the fence. Rejects with an `AttemptStopped` when it does not, or was cancelled.
    */
   readonly assertOwned: () => Promise<void>;
+  /**
+   * Adds tasks to the run, all of them or none, made of templates of the dag; the task needs `adds: true`. They begin once this
+   * task has succeeded. Those that an attempt before this one has added and this one does not add are skipped. Wait for it:
+   * what is not added when the function returns never is.
+   */
+  readonly addTasks: (tasks: readonly NewTask[]) => Promise<void>;
   /** Calls back once when the task's soft timeout is over. The signal does not fire for it. */
   readonly onSlow: (call: () => void) => void;
 }

@@ -6,6 +6,7 @@ import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from '
 import type { CommitBatch, ShardStamp } from './port.ts';
 import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
+import { addTasks } from './statements/added.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/by-hand.ts';
 import { writeCallbacks } from './statements/callback.ts';
@@ -94,6 +95,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, replaced] of byLeaf(rows.replaced, ofRun)) calls.push(...replacePayloads(leaf, replaced));
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
   for (const [leaf, maps] of byLeaf(rows.maps.values(), ofRun)) calls.push(...changeMaps(leaf, maps));
+  for (const [leaf, added] of byLeaf(rows.added.values(), ofRun)) calls.push(addTasks(leaf, added));
   if (rows.letters.length > 0) calls.push(writeLetters(rows.letters));
   if (rows.callbacks.length > 0) calls.push(writeCallbacks(rows.callbacks));
   const closed = [...rows.closedLetters, ...lettersUsed(rows.cleared, rows.marked)];

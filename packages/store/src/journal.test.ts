@@ -17,6 +17,21 @@ import { decodeChanges, encodeChanges, JOURNAL_FORMAT } from './journal.ts';
 
 const text = fc.string({ unit: 'binary' });
 const uint = fc.integer({ min: 0, max: 2 ** 31 });
+const numbers = fc.array(uint, { maxLength: 4 });
+const addedTasks = fc.array(
+  fc.record({
+    no: uint,
+    by: uint,
+    fence: uint,
+    name: text,
+    template: uint,
+    needs: numbers,
+    before: numbers,
+    inputs: fc.option(text),
+    isDropped: fc.boolean(),
+  }),
+  { maxLength: 3 },
+);
 const id = fc.oneof(uint, fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }));
 const instant = fc.integer({ min: 0, max: 4_102_444_800_000 });
 const fingerprint = fc.integer({ min: 1, max: 2 ** 48 - 1 });
@@ -204,6 +219,8 @@ const fields: Record<Change['kind'], Record<string, fc.Arbitrary<unknown>>> = {
   },
   CheckpointSaved: { runId: id, taskNo: uint, fence: uint, no: id, value: fc.constant(''), at: instant },
   ClaimAsserted: { runId: id, taskNo: uint, fence: uint, at: instant },
+  TasksAdded: { runId: id, taskNo: uint, fence: uint, tasks: addedTasks, at: instant },
+  TasksDropped: { runId: id, taskNo: uint, fence: uint, tasks: addedTasks, at: instant },
   RunForced: { runId: id, actor: text, at: instant },
   MapExpanded: { runId: id, group: uint, scope: fc.option(uint), firstNo: uint, total: uint, at: instant },
   MapUnfolded: { runId: id, firstNo: uint, until: uint, at: instant },

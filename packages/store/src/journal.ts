@@ -26,6 +26,7 @@ import type {
 } from '@signalbox/engine';
 import { MARKS } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
+import { addedCodec } from './journal-added.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
 import { letterCodecs } from './journal-letters.ts';
 import { limitCodecs } from './journal-limits.ts';
@@ -438,6 +439,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
+  TasksAdded: addedCodec,
+  TasksDropped: addedCodec,
   MapExpanded: {
     write(to, c) {
       to.run(c.runId);
@@ -630,6 +633,8 @@ const KINDS: readonly Kind[] = [
   'SecondReturned',
   'SecondEnded',
   'SecondTookOver',
+  'TasksAdded',
+  'TasksDropped',
 ];
 const KIND_NUMBERS = new Map(KINDS.map((kind, number) => [kind, number]));
 

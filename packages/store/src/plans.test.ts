@@ -55,6 +55,7 @@ const everything: Change[] = [
   { ...succeeded({ ...claim, taskNo: 2 as never }), taskState: 'retrying', retryAt: START, outcome: 'lost' },
   { kind: 'RunAdmitted', runId: other.runId, at: START },
   { ...again, kind: 'CheckpointSaved', no: 1, value: '{}' },
+  { ...again, kind: 'TasksAdded', tasks: [] },
   {
     ...succeeded({ ...claim, taskNo: 1 as never }),
     taskState: 'failed',

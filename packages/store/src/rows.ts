@@ -8,6 +8,7 @@
  * What people do to runs by hand (opening them again, clearing tasks) is not folded: see `partsOf`.
  */
 import type {
+  AddedTask,
   AttemptClaimed,
   AttemptEnded,
   AttemptExtended,
@@ -48,6 +49,8 @@ import type {
   TaskNo,
   TaskQueued,
   TaskSlow,
+  TasksAdded,
+  TasksDropped,
   TenantId,
   WindowDecided,
   WorkerId,
@@ -149,6 +152,12 @@ export interface RunNote {
   readonly notes: string;
 }
 
+/** What was added to a run, by the numbers of the tasks. */
+export interface AddedFold {
+  readonly runId: RunId;
+  readonly tasks: Map<number, AddedTask>;
+}
+
 export interface FoldedRows {
   readonly deploys: DagDeployed[];
   readonly dags: Map<DagId, DagFold>;
@@ -179,6 +188,7 @@ export interface FoldedRows {
   /** The last one of each task. */
   readonly checkpoints: Map<string, CheckpointSaved>;
   readonly maps: Map<string, MapFold>;
+  readonly added: Map<RunId, AddedFold>;
   /** By run and task. */
   readonly taskNotes: Map<string, TaskNote>;
   readonly runNotes: Map<RunId, RunNote>;
@@ -279,6 +289,7 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     replaced: [],
     checkpoints: new Map(),
     maps: new Map(),
+    added: new Map(),
     taskNotes: new Map(),
     runNotes: new Map(),
   };
@@ -380,6 +391,9 @@ function foldChange(rows: FoldedRows, change: Change): void {
       return;
     case 'ClaimAsserted':
       return;
+    case 'TasksAdded':
+    case 'TasksDropped':
+      return foldAdded(rows, change);
     case 'MapExpanded':
     case 'MapUnfolded':
     case 'MapRemoved':
@@ -405,6 +419,12 @@ function foldChange(rows: FoldedRows, change: Change): void {
     default:
       throw new Error(`The store does not know how to keep ${JSON.stringify(change satisfies never)}.`);
   }
+}
+
+function foldAdded(rows: FoldedRows, { runId, tasks }: TasksAdded | TasksDropped): void {
+  const fold = rows.added.get(runId) ?? { runId, tasks: new Map() };
+  for (const task of tasks) fold.tasks.set(task.no, task);
+  rows.added.set(runId, fold);
 }
 
 function foldWindow(rows: FoldedRows, change: WindowDecided): void {

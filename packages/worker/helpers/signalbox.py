@@ -69,6 +69,12 @@ def extend(ms):
     return _ask("POST", "/extend", {"ms": ms})["leftMs"]
 
 
+def add_tasks(tasks):
+    """Adds tasks to this run, such as {"name": "load-a", "template": "load", "inputs": {"file": "a"}}: all of them or none.
+    They begin once this task has succeeded."""
+    _ask("POST", "/tasks", tasks)
+
+
 def output(value):
     """What the next tasks get."""
     _ask("PUT", "/output", value)

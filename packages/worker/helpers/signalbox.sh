@@ -43,6 +43,12 @@ signalbox_extend() {
   _signalbox POST /extend --data-binary "{\"ms\":$1}"
 }
 
+# signalbox_add_tasks <JSON list>: tasks for this run, as '[{"name":"load-a","template":"load","inputs":{"file":"a"}}]'. They begin once this
+# task has succeeded.
+signalbox_add_tasks() {
+  _signalbox POST /tasks --data-binary "$1"
+}
+
 # signalbox_output <JSON>
 signalbox_output() {
   _signalbox PUT /output --data-binary "$1"

@@ -13,7 +13,9 @@ import type { Attempt } from './attempt.ts';
 export type Wish =
   | { readonly kind: 'extend'; readonly ms: number }
   | { readonly kind: 'checkpoint'; readonly value: string }
-  | { readonly kind: 'assert' };
+  | { readonly kind: 'assert' }
+  /** JSON text of a list of tasks. */
+  | { readonly kind: 'add'; readonly tasks: string };
 
 export interface AskParts {
   readonly now: () => number;
@@ -46,6 +48,7 @@ export class Asks {
   /** By attempt and kind: what is to be asked when the one on its way is answered. */
   readonly #next = new Map<string, { wish: Wish; readonly attempt: Attempt; readonly waiters: Waiter[] }>();
   readonly #underWay = new Map<string, PendingAsk>();
+  readonly #adding = new WeakMap<Attempt, Promise<unknown>>();
   #lastNo = 0;
 
   constructor(parts: AskParts) {
@@ -54,6 +57,17 @@ export class Asks {
 
   /** Rejects with an `AttemptStopped` when the attempt no longer holds its task. */
   ask(attempt: Attempt, wish: Wish): Promise<AskAnswer> {
+    if (wish.kind !== 'add') return this.#ask(attempt, wish);
+    // Each says something else, and is answered for itself: they are asked one after the other.
+    const asked = (this.#adding.get(attempt) ?? Promise.resolve()).then(() => this.#ask(attempt, wish));
+    this.#adding.set(
+      attempt,
+      asked.catch(() => {}),
+    );
+    return asked;
+  }
+
+  #ask(attempt: Attempt, wish: Wish): Promise<AskAnswer> {
     return new Promise<AskAnswer>((resolve, reject) => {
       const waiter = { resolve, reject };
       if (!attempt.isActive) return reject(new AttemptStopped('stale', 'The attempt is over.'));
@@ -100,14 +114,14 @@ export class Asks {
 
   /** The attempt is to stop: what it waits for is of no use to it. It may still save what it has. */
   stopped(attempt: Attempt, reason: Error): void {
-    this.#drop(attempt, ['extend', 'assert'], reason);
+    this.#drop(attempt, ['extend', 'assert', 'add'], reason);
   }
 
   /** The attempt is over. */
   ended(attempt: Attempt): void {
     if (this.#byNo.size === 0) return;
     const over = new AttemptStopped('stale', 'The attempt is over.');
-    this.#drop(attempt, ['extend', 'assert', 'checkpoint'], over);
+    this.#drop(attempt, ['extend', 'assert', 'checkpoint', 'add'], over);
   }
 
   #drop(attempt: Attempt, kinds: readonly Wish['kind'][], reason: Error): void {
@@ -154,7 +168,7 @@ function askOf(no: number, attempt: Attempt, wish: Wish): Ask {
     extendMs: wish.kind === 'extend' ? wish.ms : 0,
     checkpoint: wish.kind === 'checkpoint' ? wish.value : '',
     assertOwned: wish.kind === 'assert',
-    addedTasks: '',
+    addedTasks: wish.kind === 'add' ? wish.tasks : '',
   };
 }
 
@@ -169,7 +183,7 @@ function refusalOf({ code, detail }: AskAnswer): Error {
       ? new AttemptStopped('cancelled', 'The attempt was cancelled.')
       : new AttemptStopped('stale', 'This attempt does not hold the task any more: its result is not recorded.');
   }
-  if (code === 'BAD_REQUEST') return new PermanentError(detail);
+  if (code === 'BAD_REQUEST' || code === 'ADD_REFUSED') return new PermanentError(detail);
   if (code === 'EXTEND_REFUSED') return new Error(`The server gives this attempt no more time: ${detail}.`);
   return new Error(detail === '' ? `The server refused: ${code}.` : detail);
 }

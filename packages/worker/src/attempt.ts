@@ -290,6 +290,9 @@ export class AttemptContext implements HandlerContext {
   get assertOwned(): Asking['assertOwned'] {
     return this.#asks.assertOwned;
   }
+  get addTasks(): Asking['addTasks'] {
+    return this.#asks.addTasks;
+  }
   get onSlow(): Asking['onSlow'] {
     return this.#asks.onSlow;
   }

@@ -156,6 +156,10 @@ export class Runner {
         if (attempt.stopReason !== null) throw stopped(attempt.stopReason);
         await asks.ask(attempt, { kind: 'assert' });
       },
+      addTasks: async (tasks) => {
+        if (attempt.stopReason !== null) throw stopped(attempt.stopReason);
+        await asks.ask(attempt, { kind: 'add', tasks });
+      },
     };
   }
 

@@ -11,6 +11,7 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     group: null,
     map: [],
     instances: null,
+    addedBy: null,
     role: 'task',
     state,
     attempt: isBegun ? 1 : 0,

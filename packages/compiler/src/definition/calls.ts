@@ -84,7 +84,15 @@ export function takeCalls(written: Record<string, unknown>, file: SourceFile, re
     const undone = 'undo' in taken ? { ...taken, undo: take(taken.undo, `${path}.undo`, `${name}:undo`) } : taken;
     return takeHooks(undone, `${path}.`, name);
   });
-  const definition = takeHooks({ ...written, tasks }, '', `${String(written.name)}/run`);
+  const templates = Array.isArray(written.templates)
+    ? {
+        templates: written.templates.map((template: unknown, no) => {
+          const name = `${String(written.name)}/${String(isObject(template) ? template.name : '')}`;
+          return take(template, `templates[${no}]`, name);
+        }),
+      }
+    : {};
+  const definition = takeHooks({ ...written, tasks, ...templates }, '', `${String(written.name)}/run`);
   return { definition, calls, problems };
 }
 

@@ -62,7 +62,7 @@ function createRun(state: State, change: RunCreated): void {
   runs.priority[run] = PRIORITIES.indexOf(change.priority);
   runs.flags[run] = (change.admitted ? ADMITTED : 0) | (change.params === null ? 0 : HAS_PARAMS);
   const { graph, taskCount } = version;
-  const base = tasks.allocate(taskCount, run);
+  const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
   for (let no = 0; no < taskCount; no++) {
     if (graph.isPlain) tasks.unmet[base + no] = graph.upstreamCount[no]!;
@@ -168,12 +168,12 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     assert(change.retryNo === runs.retries[run]! + 1, 'the retries of a run are counted one by one');
     runs.retries[run] = change.retryNo;
   }
-  version.liveRuns += 1;
+  version.origin.liveRuns += 1;
   dag.liveRuns += 1;
   if (runs.parents.has(run)) dag.liveChildren += 1;
   dag.touchedIn = state.batchNo;
   // Nobody may have needed it since the run ended.
-  if (!dag.versions.has(version.no)) dag.versions.set(version.no, version);
+  if (!dag.versions.has(version.no)) dag.versions.set(version.no, version.origin);
   if (change.admitted) {
     runs.flags[run]! |= ADMITTED;
     dag.activeRuns += 1;
@@ -225,7 +225,7 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
 function leaveDag(state: State, run: number): void {
   const version = state.runs.versionOf(run);
   const { dag } = version;
-  version.liveRuns -= 1;
+  version.origin.liveRuns -= 1;
   dag.liveRuns -= 1;
   if (state.runs.parents.has(run)) dag.liveChildren -= 1;
   dag.touchedIn = state.batchNo;
@@ -251,11 +251,11 @@ export function forgetRun(state: State, run: number): void {
   const version = runs.versionOf(run);
   if (version.speculates) state.stragglers.forgetRun(state, run);
   if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
-  tasks.release(runs.base[run]!, version.taskCount);
+  tasks.release(runs.base[run]!, version.room);
   if (version.graph.maps !== null) {
     for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);
   }
-  forgetVersionIfUnused(version);
+  forgetVersionIfUnused(version.origin);
   runs.remove(run);
 }
 

@@ -1,4 +1,5 @@
 /** The edges of a dag as flat arrays, so that the end of a task costs its out-degree and nothing is ever rescanned. */
+import { roomOf } from '../add/added.ts';
 import { MapShape } from '../map/shape.ts';
 import { TRIGGER_RULES } from '../task/trigger.ts';
 import { ClosingPlan, closingKind } from './closing-plan.ts';
@@ -23,7 +24,8 @@ type GraphTask = Pick<TaskSpec, 'needs'> &
     >
   >;
 
-export interface GraphSpec extends Pick<DagSpec, 'onFailure' | 'groups' | 'maxMapSize'> {
+export interface GraphSpec
+  extends Pick<DagSpec, 'onFailure' | 'groups' | 'maxMapSize' | 'templates' | 'maxAddedTasks' | 'addedCount'> {
   readonly tasks: readonly GraphTask[];
 }
 
@@ -34,6 +36,8 @@ export interface TaskCondition extends Condition {
 
 export class Graph {
   readonly taskCount: number;
+  /** The same and what is kept for tasks that may be added: numbers of instances of maps begin here. */
+  readonly room: number;
   /** Downstream tasks of task t are `downstream[downstreamStart[t] … downstreamStart[t+1])`. */
   readonly downstreamStart: Int32Array;
   readonly downstream: Int32Array;
@@ -79,6 +83,7 @@ export class Graph {
     this.maps = MapShape.of({ tasks: all, ...groups });
     this.factPaths = this.maps === null ? [] : all.map(({ facts }) => facts);
     this.taskCount = count;
+    this.room = roomOf({ tasks: all, ...groups });
     this.all = all;
     const tasks = all.map((task) => (closingKind(task) === null ? task : CLOSES));
     this.needs = tasks.map(({ needs }) => needs);
@@ -112,6 +117,7 @@ export class Graph {
       this.closing === null &&
       this.befores.size === 0 &&
       this.maps === null &&
+      groups.templates === undefined &&
       tasks.every((task, no) => this.rule[no] === ALL_SUCCESS && task.when === undefined && this.isChooser[no] === 0);
     this.conditions = this.isPlain
       ? []

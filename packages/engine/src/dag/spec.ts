@@ -100,6 +100,10 @@ export interface TaskSpec {
   readonly hook?: { readonly of: number | null; readonly on: HookEvent };
   /** It runs another dag, and takes no worker: see `child/`. */
   readonly child?: ChildSpec;
+  /** Its attempts may add tasks to their run: see `add/`. */
+  readonly adds?: true;
+  /** Of the spec of one run: the task that has added this one to it. */
+  readonly addedBy?: number;
   /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
   readonly facts?: readonly Path[];
   /** The innermost group that it belongs to: index in `groups` of the dag. */
@@ -217,6 +221,12 @@ export interface DagSpec {
   readonly groups?: readonly GroupSpec[];
   /** How many items one map may have; DEFAULT_MAP_SIZE unless told. */
   readonly maxMapSize?: number;
+  /** What tasks may be added to a run: all of a task but its name, its `needs` those that are so for each. */
+  readonly templates?: readonly TaskSpec[];
+  /** How many tasks may be added to one run; DEFAULT_ADDED_TASKS unless told. */
+  readonly maxAddedTasks?: number;
+  /** Of the spec of one run: so many of its tasks, the last ones, were added to it. */
+  readonly addedCount?: number;
   /** What the params must be. Checked at the edge: here it only counts for which version that was done. */
   readonly paramsSchema?: object | boolean;
   /** Is called when a run has ended. */
@@ -227,6 +237,7 @@ export interface DagSpec {
 
 export const MAX_TASKS = 10_000;
 export const DEFAULT_MAP_SIZE = 10_000;
+export const DEFAULT_ADDED_TASKS = 100;
 export const MAX_MAP_SIZE = 1_000_000;
 /** Tasks of one run, those that its maps have made included. */
 export const MAX_RUN_TASKS = 2_000_000;

@@ -1,4 +1,5 @@
 /** One version of a dag in the working set. */
+import { type AddedTask, growSpec, roomOf } from '../add/added.ts';
 import type { TaskNo, VersionNo } from '../ids.ts';
 import type { Lane } from '../match/lane.ts';
 import { hasClaimTimers, keepsNotes } from '../task/notes.ts';
@@ -13,6 +14,10 @@ export class Version {
   readonly spec: DagSpec;
   readonly graph: Graph;
   readonly taskCount: number;
+  /** Slots that a run takes: some are kept for tasks that may be added. */
+  readonly room: number;
+  /** The one that was deployed: another only for a run that tasks were added to. */
+  readonly origin: Version;
   /** How many of them close its runs. */
   readonly closingCount: number;
   /** Of some of its tasks more is kept than their rows tell: see `task/notes.ts`. */
@@ -28,18 +33,28 @@ export class Version {
   liveRuns = 0;
   private workTexts: (string | undefined)[] | null = null;
 
-  constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec) {
+  constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec, origin?: Version) {
     this.dag = dag;
     this.no = no;
     this.hash = hash;
     this.spec = spec;
     this.graph = new Graph(spec);
     this.taskCount = spec.tasks.length;
+    this.room = roomOf(spec);
+    this.origin = origin ?? this;
     this.closingCount = this.graph.closing?.tasks.length ?? 0;
-    this.keepsNotes = spec.tasks.some(keepsNotes);
-    this.hasClaimTimers = spec.tasks.some(hasClaimTimers);
-    this.speculates = spec.tasks.some(({ speculate }) => speculate !== undefined);
-    this.watchesQueue = spec.tasks.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
+    // The same before and after tasks are added to a run.
+    const all = spec.templates === undefined ? spec.tasks : [...spec.tasks, ...spec.templates];
+    this.keepsNotes = all.some(keepsNotes);
+    this.hasClaimTimers = all.some(hasClaimTimers);
+    this.speculates = all.some(({ speculate }) => speculate !== undefined);
+    this.watchesQueue = all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
+  }
+
+  /** For a run that these were added to. */
+  grown(added: readonly AddedTask[] | undefined): Version {
+    const { dag, no, hash, origin } = this;
+    return added === undefined ? this : new Version(dag, no, hash, growSpec(origin.spec, added), origin);
   }
 
   task(no: TaskNo): TaskSpec {

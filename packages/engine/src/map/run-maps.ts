@@ -40,7 +40,8 @@ export interface Expansion {
 }
 
 export class RunMaps {
-  readonly shape: MapShape;
+  /** Another one when tasks were added to the run: its groups are the same. */
+  shape: MapShape;
   private readonly taskCount: number;
   /** By their numbers, which is also the order in which they came: an outer one before those in it. */
   readonly expansions: Expansion[] = [];

@@ -1,4 +1,5 @@
 /** Tasks of a run by the names that people have for them: `load`, and `load[3]` or `part[2][5]` for one instance of a mapped task. */
+import { roomOf } from '../add/added.ts';
 import { type DagSpec } from '../dag/spec.ts';
 import type { StoredMap } from '../stored.ts';
 import { numberIn, RUN_SCOPE, RunMaps } from './run-maps.ts';
@@ -20,7 +21,7 @@ export class TaskNames {
   constructor(spec: DagSpec, stored: readonly StoredMap[]) {
     this.spec = spec;
     const shape = MapShape.of(spec);
-    this.maps = shape === null ? null : mapsOf(new RunMaps(shape, spec.tasks.length), stored);
+    this.maps = shape === null ? null : mapsOf(new RunMaps(shape, roomOf(spec)), stored);
     spec.tasks.forEach(({ name }, no) => this.numbers.set(name, no));
   }
 

@@ -41,8 +41,9 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   state.touching = stored.runId;
   const { runs, tasks } = state;
   const dag = state.dags.get(stored.dagId);
-  const version = known ?? dag?.versions.get(stored.versionNo);
-  assert(dag !== undefined && version !== undefined, 'a run comes with its dag and its version');
+  const deployed = known ?? dag?.versions.get(stored.versionNo);
+  assert(dag !== undefined && deployed !== undefined, 'a run comes with its dag and its version');
+  const version = deployed.grown(stored.added);
   const run = runs.add(stored.runId, stored.uid, version);
   runs.createdAt[run] = stored.createdAt;
   runs.priority[run] = PRIORITIES.indexOf(stored.priority);
@@ -60,7 +61,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
   watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
-  const base = tasks.allocate(version.taskCount, run);
+  if (stored.added !== undefined) runs.added.set(run, stored.added);
+  const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
   const isLive = stored.phase !== 'ended';
   if (stored.parent !== undefined) {
@@ -68,7 +70,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
     if (isLive) dag.liveChildren += 1;
   }
   if (isLive) {
-    version.liveRuns += 1;
+    version.origin.liveRuns += 1;
     dag.liveRuns += 1;
   }
   const derived = deriveTasks(version.graph, stored.tasks, stored);

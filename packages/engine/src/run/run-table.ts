@@ -3,6 +3,7 @@
  * A run is a *slot*, a small number that is used again after the run has left.
  */
 
+import type { AddedTask } from '../add/added.ts';
 import type { ParentRef } from '../command.ts';
 import type { Version } from '../dag/version.ts';
 import type { RunId, RunUid } from '../ids.ts';
@@ -76,6 +77,8 @@ export class RunTable {
 
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<number, ParentRef>();
+  /** What tasks have added to runs, in the order of their numbers. */
+  readonly added = new Map<number, readonly AddedTask[]>();
   /** The same runs, by their uid. */
   readonly children = new Map<RunUid, number>();
 
@@ -115,6 +118,7 @@ export class RunTable {
     if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
     if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
     if (this.maps.size > 0) this.maps.delete(slot);
+    if (this.added.size > 0) this.added.delete(slot);
     if (this.pauses.size > 0) this.pauses.delete(slot);
     if (this.graces.size > 0) this.graces.delete(slot);
     this.free.push(slot);
@@ -134,11 +138,11 @@ export class RunTable {
 
   /** Null in a dag without maps; made when they are first asked for. */
   mapsOf(slot: number): RunMaps | null {
-    const { graph, taskCount } = this.versionOf(slot);
+    const { graph, room } = this.versionOf(slot);
     if (graph.maps === null) return null;
     let known = this.maps.get(slot);
     if (known === undefined) {
-      known = new RunMaps(graph.maps, taskCount);
+      known = new RunMaps(graph.maps, room);
       this.maps.set(slot, known);
     }
     return known;

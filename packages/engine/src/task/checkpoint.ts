@@ -72,13 +72,13 @@ export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsser
   if (change.kind === 'CheckpointSaved') noteCheckpoint(state, run, change.taskNo, change);
 }
 
-function heldSlot(state: State, claim: ClaimRef): number | null {
+export function heldSlot(state: State, claim: ClaimRef): number | null {
   const slot = findTask(state, claim);
   if (slot === null || !isHeld(state, slot, claim)) return null;
   return state.tasks.attemptNo[slot] === claim.attemptNo ? slot : null;
 }
 
-function notHeld(state: State, claim: ClaimRef): Answer {
+export function notHeld(state: State, claim: ClaimRef): Answer {
   const run = state.runs.find(claim.runId);
   if (run >= 0 && state.runs.has(run, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
   return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);

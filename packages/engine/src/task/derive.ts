@@ -200,7 +200,7 @@ function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number,
   const move = (slot: number, to: number) => {
     columns.state[slot] = to;
   };
-  const maps = graph.maps === null ? null : new RunMaps(graph.maps, taskCount);
+  const maps = graph.maps === null ? null : new RunMaps(graph.maps, graph.room);
   return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true };
 }
 

@@ -1,4 +1,5 @@
 /** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
+import { dropUnnamed } from '../add/drop-unnamed.ts';
 import { chanceOf } from '../chance.ts';
 import type { AttemptEnded } from '../change.ts';
 import { stopCall } from '../child/stop-call.ts';
@@ -94,6 +95,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     ...(notes.speculative === attemptNo ? { speculative: true } : {}),
     ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined }) : NO_NOTES),
   };
+  if (end.taskState === 'succeeded' && task.adds === true) dropUnnamed(recorder, slot);
   recorder.record(end);
   followEnd(recorder, slot, end, weighed, code);
 }

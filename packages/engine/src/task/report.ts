@@ -1,3 +1,4 @@
+import { growSpec } from '../add/added.ts';
 import {
   type Answer,
   type ClaimRef,
@@ -110,7 +111,8 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   if (isVoid(run!, row)) return stale(claim);
   const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
   // An instance of a map is not in the spec: whatever it may be.
-  const task = known?.spec.tasks[claim.taskNo] ?? known?.spec.tasks.find(({ branch }) => branch === true);
+  const tasks = known === undefined ? [] : growSpec(known.spec, run!.added).tasks;
+  const task = tasks[claim.taskNo] ?? tasks.find(({ branch }) => branch === true);
   return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
 }
 

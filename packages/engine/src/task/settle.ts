@@ -195,6 +195,27 @@ export function recountAll(field: Field): void {
   }
 }
 
+/** Counts what is upstream of one task anew, and decides nothing. It is in no map. */
+export function recount(field: Field, no: number): void {
+  const { graph, columns, maps } = field;
+  const slot = slotIn(field, no);
+  resetCounts(columns, slot, graph.upstreamCount[no]!);
+  const countEnded = (up: number) => {
+    if (columns.state[slotIn(field, up)]! >= SUCCEEDED) count(field, up, no, no, 1);
+  };
+  for (const up of graph.needs[no]!) {
+    const expansion = maps?.expansionOf(up);
+    if (expansion === undefined || expansion.total === 0) countEnded(up);
+    else {
+      // For the mapped task each of its instances, those to come included.
+      columns.unmet[slot]! += expansion.tallies[expansion.group.placeOf.get(up)!]!.size - 1;
+      maps!.visit(up, (instance) => {
+        if (!isExpanded(maps!, instance)) countEnded(instance);
+      });
+    }
+  }
+}
+
 const [NONE_FAILED, NONE_FAILED_MIN_ONE] = [
   TRIGGER_RULES.indexOf('none_failed'),
   TRIGGER_RULES.indexOf('none_failed_min_one_success'),

@@ -12,6 +12,8 @@ import type {
   PauseSet,
   TaskCleared,
   TaskMarked,
+  TasksAdded,
+  TasksDropped,
 } from '../change.ts';
 import type { AttemptNo, DagId, Epoch, Fence, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { NOBODY, shardOfRun } from '../ids.ts';
@@ -231,6 +233,9 @@ export class MemoryStore {
       }
       case 'ClaimAsserted':
         return;
+      case 'TasksAdded':
+      case 'TasksDropped':
+        return this.writeAdded(change);
       case 'MapExpanded':
       case 'MapUnfolded':
       case 'MapRemoved':
@@ -350,6 +355,13 @@ export class MemoryStore {
     if (known === undefined || known.isRemoved) throw new Error(`${change.kind} is about a map that is not there.`);
     const next = change.kind === 'MapUnfolded' ? { unfolded: change.until } : { isRemoved: true };
     this.runs.set(runId, { ...row, maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
+  }
+
+  private writeAdded(change: TasksAdded | TasksDropped): void {
+    const row = this.runs.get(change.runId)!;
+    const known = new Map((row.added ?? []).map((one) => [one.no, one]));
+    for (const one of change.tasks) known.set(one.no, one);
+    this.runs.set(change.runId, { ...row, added: [...known.values()] });
   }
 
   private closeLetter(letter: LetterRef, as: StoredLetter['state']): void {

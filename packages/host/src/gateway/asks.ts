@@ -56,6 +56,8 @@ function commandOf(
       return { kind: 'SaveCheckpoint', claim, workerId, no, value: wish.value };
     case 'assert':
       return { kind: 'AssertOwned', claim, workerId };
+    case 'add':
+      return { kind: 'AddTasks', claim, workerId, tasks: wish.tasks };
     case 'extend':
       return { kind: 'ExtendAttempt', claim, workerId, byMs: wish.byMs };
   }

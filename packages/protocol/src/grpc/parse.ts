@@ -4,6 +4,7 @@
  * good, and the other reports of its message are not held back by it (I56, I57).
  */
 import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
+import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import {
   type Ask,
@@ -130,6 +131,10 @@ function parseAsk(value: unknown): Ask {
 export function askFault({ extendMs, checkpoint, assertOwned, addedTasks }: Ask): string | null {
   const wishes = [extendMs > 0, checkpoint !== '', assertOwned, addedTasks !== ''].filter(Boolean).length;
   if (wishes !== 1) return 'It must ask for one thing.';
+  if (addedTasks !== '') {
+    const read = readNewTasks(addedTasks);
+    return read.ok ? null : read.fault;
+  }
   if (checkpoint === '') return null;
   if (checkpoint.length * 3 > MAX_CHECKPOINT_BYTES && Buffer.byteLength(checkpoint) > MAX_CHECKPOINT_BYTES) {
     return `The checkpoint is larger than ${MAX_CHECKPOINT_BYTES} bytes.`;

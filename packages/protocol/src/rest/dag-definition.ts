@@ -1,6 +1,7 @@
 /** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
+import { addingDagFields, addingTaskFields } from './adding.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
@@ -9,24 +10,10 @@ import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
+import { TRIGGER_RULES } from './trigger-rules.ts';
 import { workFields } from './work.ts';
 
-export const TRIGGER_RULES = [
-  'all_success',
-  'all_failed',
-  'all_done',
-  'all_done_min_one_success',
-  'all_done_setup_success',
-  'one_success',
-  'one_failed',
-  'one_done',
-  'none_failed',
-  'none_failed_min_one_success',
-  'none_skipped',
-  'all_skipped',
-  'always',
-] as const;
-export type TriggerRule = (typeof TRIGGER_RULES)[number];
+export { TRIGGER_RULES, type TriggerRule } from './trigger-rules.ts';
 
 export const FAILURE_POLICIES = ['continue', 'fail_fast', 'skip_failed'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
@@ -51,6 +38,7 @@ export const taskDefinitionSchema = z.strictObject({
   shortCircuit: z.union([z.boolean(), z.literal('all')], 'must be true, false or all').optional(),
   ...closingTaskFields,
   ...placeFields,
+  ...addingTaskFields,
 });
 
 export const scheduleSchema = z.strictObject({
@@ -106,6 +94,7 @@ export const dagDefinitionSchema = z.strictObject({
   /** A run that takes longer is told of as slow, and goes on. */
   softTimeout: durationSchema.optional(),
   ...closingDagFields,
+  ...addingDagFields,
   ...breakerFields,
   /** Called when a run has ended: a signed POST, repeated until it is answered. */
   callbackUrl: callbackUrlSchema.optional(),

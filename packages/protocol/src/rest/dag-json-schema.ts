@@ -217,6 +217,18 @@ const WORDS: Readonly<Record<string, Words>> = {
   'groups[].group': { description: 'The group that it is in.' },
   'groups[].map': MAP,
   maxMapSize: { description: 'How many items a map may have; over it the map fails. 10,000 unless told.' },
+  'tasks[].adds': {
+    description:
+      'Its attempts may add tasks to their run, made of the templates of the dag; they begin once it has succeeded.',
+  },
+  templates: {
+    description: 'What tasks with adds may add to a run: tasks without a place in the graph.',
+    examples: [[{ name: 'load', run: './load.sh "$INPUT_file"' }]],
+  },
+  'templates[]': { description: 'All of a task but its place; a task that is made of it has a name of its own.' },
+  'templates[].name': { description: 'Unique among the templates.', examples: ['load'] },
+  'templates[].needs': { description: 'Tasks of the dag that each task made of it needs.' },
+  maxAddedTasks: { description: 'How many tasks may be added to one run; 100 unless told.' },
   onFailure: {
     description:
       'When a task has failed: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (go on without it). continue unless told.',
@@ -266,7 +278,8 @@ export function dagJsonSchema(): JsonSchema {
   const { bundle: _bundle, ...fields } = schema.properties ?? {};
   schema.properties = { $schema: { type: 'string' }, ...fields };
   const task = schema.properties.tasks?.items as Schema;
-  for (const each of [task, task.properties?.undo, ...hooksIn(task), ...hooksIn(schema)]) writeCall(each);
+  const template = schema.properties.templates?.items;
+  for (const each of [task, template, task.properties?.undo, ...hooksIn(task), ...hooksIn(schema)]) writeCall(each);
   describe(schema, '');
   return { $schema: schema.$schema, title: 'Signalbox dag', ...schema };
 }
@@ -288,8 +301,8 @@ function writeCall(task: Schema | undefined): void {
   task.oneOf = kinds.map((kind) => ({ required: [kind] }));
 }
 
-/** An undo or a hook has fields of a task, and the words for them. */
-const SIDE_TASK = /^(tasks\[\]\.)?(undo|hooks\.\w+)\./;
+/** An undo, a hook or a template has fields of a task, and the words for them. */
+const SIDE_TASK = /^(?:(?:tasks\[\]\.)?(?:undo|hooks\.\w+)|templates\[\])\./;
 
 function describe(schema: Schema, path: string): void {
   const words = WORDS[path] ?? WORDS[path.replace(SIDE_TASK, 'tasks[].')];

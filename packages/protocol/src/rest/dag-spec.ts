@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import type { ParamsSchema } from '../params/schema.ts';
+import { readAdding } from './adding.ts';
 import { type BreakerShape, breakerSpec, type PoisonShape, poisonSpec } from './breaker-fields.ts';
 import type { HookEvent } from './closing.ts';
 import { type Priority, problemsOf } from './common.ts';
@@ -50,6 +51,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly teardown?: readonly number[];
   readonly undoes?: number;
   readonly hook?: { readonly of: number | null; readonly on: HookEvent };
+  readonly adds?: true;
   readonly facts?: readonly Path[];
   /** The innermost group that it is in. */
   readonly group?: number;
@@ -89,6 +91,8 @@ export interface DagSpecShape {
   readonly callbackUrl?: string;
   readonly groups?: readonly GroupSpecShape[];
   readonly maxMapSize?: number;
+  readonly templates?: readonly TaskSpecShape[];
+  readonly maxAddedTasks?: number;
 }
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -178,6 +182,9 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag);
   const closing = readClosing(definition, { numbers, groups, needs, works }, problems);
   refuseIf(problems, dag);
+  const isClosing = (no: number) => tasks[no]?.teardown !== undefined;
+  const adding = readAdding(definition, { numbers, groups, isClosing }, problems);
+  refuseIf(problems, dag);
 
   const own = tasks.map((task, no) => ({
     name: task.name,
@@ -189,6 +196,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...graphFields(task, no, conditions, facts),
     ...closing.fieldsOf(no),
     ...groups.fieldsOf(no),
+    ...(task.adds === true ? { adds: true as const } : {}),
     ...limitSpec(task),
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
@@ -217,6 +225,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(facts.paramPaths.length === 0 ? {} : { paramFacts: facts.paramPaths }),
     ...(groups.specs.length === 0 ? {} : { groups: groups.specs }),
     ...(definition.maxMapSize === undefined ? {} : { maxMapSize: definition.maxMapSize }),
+    ...adding,
   };
   return { name: dag, spec };
 }

@@ -62,6 +62,8 @@ export const taskSpecViewSchema = z.object({
   branch: z.boolean(),
   shortCircuit: z.enum(['next', 'all']).nullable(),
   setup: z.boolean(),
+  /** Its attempts may add tasks to their run. */
+  adds: z.boolean(),
   /** The group that it is in; a mapped task is in one of its own name. */
   group: z.string().nullable(),
   /** `teardown`, `undo` and `hook` run while a run is closing, and do not decide it. */
@@ -105,6 +107,10 @@ export const dagDetailsSchema = dagViewSchema.extend({
   params: z.union([z.boolean(), z.record(z.string(), z.unknown())]).nullable(),
   groups: z.array(groupViewSchema),
   maxMapSize: z.int(),
+  /** What tasks with `adds` may add to a run. */
+  templates: z.array(taskSpecViewSchema),
+  /** How many tasks may be added to one run. */
+  maxAddedTasks: z.int(),
   tasks: z.array(taskSpecViewSchema),
   /** What holds its tasks back: its own breaker, and those of errors. */
   breakers: z.array(breakerViewSchema),
@@ -149,6 +155,10 @@ export const versionViewSchema = versionSummarySchema.extend({
   onFailure: z.enum(FAILURE_POLICIES),
   groups: z.array(groupViewSchema),
   maxMapSize: z.int(),
+  /** What tasks with `adds` may add to a run. */
+  templates: z.array(taskSpecViewSchema),
+  /** How many tasks may be added to one run. */
+  maxAddedTasks: z.int(),
   tasks: z.array(taskSpecViewSchema),
 });
 export type VersionView = z.infer<typeof versionViewSchema>;

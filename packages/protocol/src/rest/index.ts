@@ -16,6 +16,7 @@ export * from './groups.ts';
 export * from './hands.ts';
 export * from './letters.ts';
 export * from './logs.ts';
+export * from './new-tasks.ts';
 export { EVENT_TASK } from './read-closing.ts';
 export * from './read-groups.ts';
 export * from './references.ts';

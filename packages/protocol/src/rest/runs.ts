@@ -104,6 +104,8 @@ export const taskViewSchema = z.object({
   map: z.array(z.object({ group: z.string(), index: z.int() })),
   /** Of a mapped task: what has become of its instances. Null for others, and for an instance. */
   instances: instanceCountsSchema.nullable(),
+  /** The task that has added it to the run; null for one of the definition. */
+  addedBy: z.string().nullable(),
   role: taskRoleSchema,
   state: taskStateSchema,
   /** Number of the last attempt; 0 before the first. */

@@ -61,12 +61,12 @@ export function limitSpec({ memory, onResource, ...times }: TaskLimits): TaskLim
   };
 }
 
-export function checkLimits(tasks: readonly TimedTask[], problems: Problem[]): void {
+export function checkLimits(tasks: readonly TimedTask[], problems: Problem[], list = 'tasks'): void {
   tasks.forEach((task, no) => {
-    checkTimes(task, `tasks[${no}].`, problems);
+    checkTimes(task, `${list}[${no}].`, problems);
     const { memory, onResource } = task;
     if (onResource === undefined) return;
-    const path = `tasks[${no}].onResource`;
+    const path = `${list}[${no}].onResource`;
     if (memory === undefined) problems.push({ path, message: 'goes with memory: say what the first attempt may have' });
     else if (onResource.max < memory) problems.push({ path: `${path}.max`, message: 'must not be below memory' });
   });

@@ -2,8 +2,8 @@ import type { DagDefinition } from './dag-definition.ts';
 
 type Task = DagDefinition['tasks'][number];
 
-/** All that a dag does: its tasks, what undoes them, and hooks. */
-export function worksIn({ tasks, hooks }: DagDefinition): Pick<Task, 'function'>[] {
+/** All that a dag does: its tasks, what undoes them, hooks, and what may be added. */
+export function worksIn({ tasks, hooks, templates = [] }: DagDefinition): Pick<Task, 'function'>[] {
   const all = tasks.flatMap((task) => [task, task.undo, ...Object.values(task.hooks ?? {})]);
-  return [...all, ...Object.values(hooks ?? {})].filter((work) => work !== undefined);
+  return [...all, ...templates, ...Object.values(hooks ?? {})].filter((work) => work !== undefined);
 }

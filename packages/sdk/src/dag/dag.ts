@@ -12,9 +12,11 @@ import { plain, plainInputs, plainMap } from './plain.ts';
 import { makeRef, type Ref } from './ref.ts';
 import { hooksDefinition, sideDefinition } from './side-tasks.ts';
 import type { DagBuilder, DagOptions, HttpOptions, ProcessOptions, Task } from './task-options.ts';
+import type { Template } from './template-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
 type GroupDefinition = NonNullable<DagDefinition['groups']>[number];
+type TemplateDefinition = NonNullable<DagDefinition['templates']>[number];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const DAG: unique symbol = Symbol.for('signalbox.dag');
@@ -77,7 +79,8 @@ export function dag<Params = unknown, Output = unknown>(
   const { hooks, ...fields } = options;
   const ofRun = hooks === undefined ? {} : { hooks: hooksDefinition(hooks, `${name}/run`, place, tasks.keep) };
   const said = plain(fields, '', place) as Omit<DagOptions, 'hooks'>;
-  const definition = { name, ...said, ...ofRun, ...groups, tasks: tasks.definitions };
+  const templates = tasks.templates.length === 0 ? {} : { templates: tasks.templates };
+  const definition = { name, ...said, ...ofRun, ...groups, ...templates, tasks: tasks.definitions };
   return Object.freeze({
     [DAG]: true as const,
     name,
@@ -117,6 +120,7 @@ class Tasks {
   readonly places: (Place | null)[] = [];
   readonly groups: GroupDefinition[] = [];
   readonly groupPlaces: (Place | null)[] = [];
+  readonly templates: TemplateDefinition[] = [];
   readonly functions: Record<string, Handler> = {};
   readonly calls: Record<string, Dag> = {};
   isOver = false;
@@ -176,6 +180,22 @@ class Tasks {
       }
       definition.undo = sideDefinition(side, { key: `${this.#dag}/${name}:undo`, place, keep: this.keep });
     };
+    const template = (name: string, ...rest: [Handler | AnyOptions] | [AnyOptions, Handler]): Template => {
+      const place = placeOfCall(template);
+      const run = rest.find((each) => typeof each === 'function');
+      const { needs = [], inputs, ...options } = typeof rest[0] === 'function' ? {} : rest[0];
+      this.#take('task', name, place);
+      const key = `${this.#dag}/${name}`;
+      if (run !== undefined) this.functions[key] = run;
+      this.templates.push({
+        name,
+        ...(run === undefined ? {} : { function: key }),
+        ...(plain(options, '', place) as Partial<TemplateDefinition>),
+        ...(needs.length === 0 ? {} : { needs: needs.map((need) => this.#needed(need, name, place)) }),
+        ...(inputs === undefined ? {} : { inputs: plainInputs(inputs, { maps: [], place }) }),
+      });
+      return Object.freeze({ name });
+    };
     const group = <Made>(name: string, build: (builder: DagBuilder<Params>) => Made): Made => {
       const place = placeOfCall(group);
       this.#addGroup(name, {}, { ...around, place });
@@ -205,6 +225,7 @@ class Tasks {
       undo,
       group,
       map,
+      template,
       params: makeRef('params') as Ref<Params>,
     } as DagBuilder<Params>;
   }

@@ -17,3 +17,4 @@ export type {
   Size,
   Task,
 } from './task-options.ts';
+export type { Template } from './template-options.ts';

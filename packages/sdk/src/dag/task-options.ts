@@ -6,6 +6,7 @@ import type { Jsonified } from './jsonified.ts';
 import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
 import type { Ref, RefOf } from './ref.ts';
 import type { Hooks, Side, UndoContext } from './side-options.ts';
+import type { MakeTemplate } from './template-options.ts';
 
 /** How an attempt may end, as an exit code or a status says. */
 type ExitClass = 'succeeded' | 'transient' | 'permanent' | 'resource';
@@ -85,6 +86,8 @@ export interface FunctionOptions extends CommonOptions {
   readonly inProcess?: boolean;
   /** Names of the secrets that it asks for with `secret(name)`. */
   readonly secrets?: readonly string[];
+  /** It may add tasks to its run, with `addTasks`, made of the templates of the dag. */
+  readonly adds?: boolean;
 }
 
 /** The inputs by name, each the value or the place that it comes from. */
@@ -102,6 +105,8 @@ export interface ProcessOptions extends CommonOptions {
   /** Each is the variable INPUT_<name>, and all of them are JSON in SIGNALBOX_INPUTS. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly secrets?: readonly string[];
+  /** It may add tasks to its run, made of the templates of the dag. */
+  readonly adds?: boolean;
 }
 
 type HttpCall = NonNullable<TaskDefinition['http']>;
@@ -130,7 +135,7 @@ export interface HttpOutput<Body = unknown> {
   readonly body: Body;
 }
 
-export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle' | 'hooks'> & {
+export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle' | 'hooks' | 'templates'> & {
   /** Tasks of their own around each run. */
   readonly hooks?: Hooks;
 };
@@ -191,4 +196,6 @@ export interface DagBuilder<Params, Item = unknown> {
   readonly group: <Made>(name: string, build: (builder: DagBuilder<Params, Item>) => Made) => Made;
   /** What the run will have been submitted with; a path into it is an input of a task. */
   readonly params: Ref<Params>;
+  /** What tasks with `adds` may add to a run, with `addTasks`. */
+  readonly template: MakeTemplate<Params>;
 }

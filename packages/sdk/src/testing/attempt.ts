@@ -98,7 +98,7 @@ function contextOf(around: Surroundings): HandlerContext {
   const line = (level: LogLine['level']) => (message: string, fields?: object) => {
     log.push(fields === undefined ? { level, message } : { level, message, fields });
   };
-  const { progress, extend, checkpoint, assertOwned, onSlow } = makeAsking(around.asker, around.checkpoint);
+  const { progress, extend, checkpoint, assertOwned, addTasks, onSlow } = makeAsking(around.asker, around.checkpoint);
   return {
     tenant: 'default',
     dag,
@@ -122,6 +122,7 @@ function contextOf(around: Surroundings): HandlerContext {
     extend,
     checkpoint,
     assertOwned,
+    addTasks,
     onSlow,
   };
 }

@@ -8,14 +8,16 @@ export function handlersOf(
   functions: Readonly<Record<string, Handler>>,
   stubs: Readonly<Record<string, Stub>>,
 ): ReadonlyMap<string, Stub> {
-  const names = spec.tasks.map(({ name }) => name);
+  const all = [...spec.tasks, ...(spec.templates ?? [])];
+  const names = all.map(({ name }) => name);
   for (const name of Object.keys(stubs)) {
     // One instance of a mapped task may have a stub of its own, as load[3].
-    if (!names.includes(name.replace(/(?:\[\d+\])+$/, '')))
+    // Names of tasks that are added are not known before.
+    if (spec.templates === undefined && !names.includes(name.replace(/(?:\[\d+\])+$/, '')))
       throw new Error(`There is no task ${name} to stub; the tasks are ${names.join(', ')}.`);
   }
   return new Map(
-    spec.tasks.map(({ name, handler, work, child }) => {
+    all.map(({ name, handler, work, child }) => {
       const run = (Object.hasOwn(stubs, name) ? stubs[name] : undefined) ?? functions[handler];
       if (run !== undefined) return [name, run as Stub];
       const what = {

@@ -1,5 +1,6 @@
 /** One function by itself. */
 import { type DagSpecShape, type MapItem, mapsAround, type TaskSpecShape, toDagSpec } from '@signalbox/protocol';
+import type { NewTask } from '../asking.ts';
 import type { Dag } from '../dag/dag.ts';
 import { settle } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
@@ -24,6 +25,8 @@ export interface RunTaskOptions<Params = unknown> {
   readonly checkpoint?: unknown;
   /** Hears what it saves. */
   readonly onCheckpoint?: (value: unknown) => void;
+  /** Hears what it adds to its run, where tasks and templates stand by their names. */
+  readonly onAddTasks?: (tasks: readonly NewTask[]) => void;
 }
 
 function mapOf(spec: DagSpecShape, task: TaskSpecShape, { item, index = 0 }: RunTaskOptions): readonly MapItem[] {
@@ -44,7 +47,7 @@ export async function runTask<Params = unknown>(
   options: RunTaskOptions<NoInfer<Params>> = {},
 ): Promise<unknown> {
   const { name: dagName, spec } = toDagSpec(definitionOf(dag));
-  const task = spec.tasks.find((each) => each.name === name);
+  const task = [...spec.tasks, ...(spec.templates ?? [])].find((each) => each.name === name);
   if (task === undefined) {
     throw new Error(`There is no task ${name}; the tasks are ${spec.tasks.map((each) => each.name).join(', ')}.`);
   }
@@ -72,6 +75,7 @@ export async function runTask<Params = unknown>(
       extend: async (ms) => ms,
       saveCheckpoint: async (value) => options.onCheckpoint?.(JSON.parse(value)),
       assertOwned: async () => undefined,
+      addTasks: async (tasks) => options.onAddTasks?.(JSON.parse(tasks) as NewTask[]),
     },
   });
   if (outcome === 'succeeded') return output;

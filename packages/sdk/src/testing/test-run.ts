@@ -3,9 +3,11 @@
  * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
  */
 import {
+  type AddedTask,
   type Answer,
   type Command,
   type DagSpec,
+  growSpec,
   type Instant,
   nextDue,
   type ReportAttempt,
@@ -19,6 +21,7 @@ import {
   type DagSpecShape,
   EVENT_TASK,
   HOOK_EVENTS,
+  readNewTasks,
   SignalboxError,
   toDagSpec,
 } from '@signalbox/protocol';
@@ -82,7 +85,9 @@ export async function testRun<Params = unknown>(
 
 /** Other dags are run by the functions that stand for them. */
 function withoutCalls(spec: DagSpecShape): DagSpecShape {
-  return { ...spec, tasks: spec.tasks.map(({ child: _, ...task }) => task) };
+  const alone = ({ child: _, ...task }: DagSpecShape['tasks'][number]) => task;
+  const templates = spec.templates === undefined ? {} : { templates: spec.templates.map(alone) };
+  return { ...spec, tasks: spec.tasks.map(alone), ...templates };
 }
 
 /** Checked, and filled in, as by a server. */
@@ -106,7 +111,9 @@ interface Running {
 
 class World {
   readonly #name: string;
-  readonly #spec: DagSpecShape;
+  /** With what was added to the run. */
+  #spec: DagSpecShape;
+  readonly #deployed: DagSpecShape;
   readonly #handlers: ReadonlyMap<string, Stub>;
   readonly #options: TestRunOptions;
   readonly #box: Scenario;
@@ -125,9 +132,10 @@ class World {
     // Its own schedule would add runs of its own when the clock jumps.
     const { paramsSchema: _checked, ...rest } = spec;
     this.#spec = { ...rest, schedule: null };
+    this.#deployed = this.#spec;
     this.#handlers = handlers;
     this.#options = options;
-    const queues = [...new Set(spec.tasks.map(({ queue }) => queue))];
+    const queues = [...new Set([...spec.tasks, ...(spec.templates ?? [])].map(({ queue }) => queue))];
     this.#box = new Scenario({
       workers: { worker: queues },
       audit: false,
@@ -169,7 +177,8 @@ class World {
   #startWhatIsReady(): void {
     const box = this.#box;
     const worker = box.worker();
-    box.lend(worker, this.#spec.groups === undefined ? this.#spec.tasks.length : MAPPED_SLOTS);
+    const { groups, templates, tasks } = this.#spec;
+    box.lend(worker, groups === undefined && templates === undefined ? tasks.length : MAPPED_SLOTS);
     for (const sent of worker.assigned.slice(this.#startedCount)) {
       this.#startedCount += 1;
       const { claim, runUid, version } = sent;
@@ -181,8 +190,9 @@ class World {
 
   #start(attempt: Attempt, run: string, sent: SendAssignment): void {
     const task = this.#spec.tasks[sent.specNo];
-    const stub = attempt.task === task?.name ? undefined : this.#options.stubs?.[attempt.task];
-    const handler = stub ?? this.#handlers.get(task?.name ?? '');
+    const isAdded = this.#templateOf(sent.specNo) !== null;
+    const stub = attempt.task === task?.name && !isAdded ? undefined : this.#options.stubs?.[attempt.task];
+    const handler = stub ?? this.#handlers.get(this.#templateOf(sent.specNo) ?? task?.name ?? '');
     if (task === undefined || handler === undefined) throw new Error(`There is no task ${attempt.task}.`);
     const controller = new AbortController();
     const startedAt = this.#box.node.mono;
@@ -252,7 +262,23 @@ class World {
         this.#checkpoints.set(task, value);
       },
       assertOwned: async () => ask({ kind: 'AssertOwned', claim, workerId }),
+      addTasks: async (text) => {
+        const read = readNewTasks(text);
+        if (!read.ok) throw new PermanentError(read.fault);
+        ask({ kind: 'AddTasks', claim, workerId, tasks: read.tasks });
+        this.#spec = growSpec(this.#deployed as DagSpec, this.#added()) as DagSpecShape;
+      },
     };
+  }
+
+  #added(): readonly AddedTask[] {
+    return this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun())?.added ?? [];
+  }
+
+  /** Null for a task of the dag itself. */
+  #templateOf(no: number): string | null {
+    const added = this.#added().find((one) => one.no === no);
+    return added === undefined ? null : (this.#deployed.templates?.[added.template]?.name ?? null);
   }
 
   /** What a hook is told, as by a server. */
@@ -389,5 +415,6 @@ function saidBy({ outcome, error }: Settled): Pick<ReportAttempt, 'code' | 'retr
 
 function refusal({ code, detail }: Extract<Answer, { ok: false }>): Error {
   if (code === 'STALE_TOKEN') return new AttemptStopped('stale', 'This attempt does not hold the task any more.');
+  if (code === 'ADD_REFUSED') return new PermanentError(detail);
   return new Error(`The server gives this attempt no more time: ${detail}.`);
 }

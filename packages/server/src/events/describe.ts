@@ -122,6 +122,11 @@ export function describe(change: Change): Told | null {
     }
     case 'MapRemoved':
       return ofRun('map.removed', change, { firstNo: change.firstNo, actor: change.actor });
+    case 'TasksAdded':
+    case 'TasksDropped':
+      return ofTask(change.kind === 'TasksAdded' ? 'tasks.added' : 'tasks.dropped', change, {
+        tasks: change.tasks.map(({ name }) => name),
+      });
     case 'LetterWritten': {
       const { attemptNo: attempt, reason, outcome, code } = change;
       return ofTask('letter.written', change, {

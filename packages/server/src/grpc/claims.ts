@@ -25,7 +25,7 @@ import type {
   WorkerHello,
   WorkerReport,
 } from '@signalbox/host';
-import { SignalboxError } from '@signalbox/protocol';
+import { readNewTasks, SignalboxError } from '@signalbox/protocol';
 import {
   type Ask,
   askFault,
@@ -152,7 +152,8 @@ function wishOf(ask: Ask): Wish {
   if (ask.checkpoint !== '') return { kind: 'checkpoint', value: ask.checkpoint };
   if (ask.assertOwned) return { kind: 'assert' };
   if (ask.extendMs > 0) return { kind: 'extend', byMs: ask.extendMs };
-  return { kind: 'faulty', reason: 'This server does not know what is asked for.' };
+  const added = readNewTasks(ask.addedTasks);
+  return added.ok ? { kind: 'add', tasks: added.tasks } : { kind: 'faulty', reason: added.fault };
 }
 
 /** What is said of shards is kept for each of them: there are no others. */

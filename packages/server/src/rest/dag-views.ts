@@ -1,5 +1,5 @@
 /** Dags and their versions, from rows to what people see. */
-import { type DagSpec, DEFAULT_MAP_SIZE } from '@signalbox/engine';
+import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE } from '@signalbox/engine';
 import {
   type DagView as DagAnswer,
   type DagDetails,
@@ -53,7 +53,10 @@ export function versionAnswer(version: VersionRow): VersionSummary {
 /** The tasks, and what a failure of one of them means for the others. */
 export function graphOf(
   spec: DagSpec,
-): Pick<DagDetails, 'onFailure' | 'compensate' | 'params' | 'groups' | 'maxMapSize' | 'tasks'> {
+): Pick<
+  DagDetails,
+  'onFailure' | 'compensate' | 'params' | 'groups' | 'maxMapSize' | 'tasks' | 'templates' | 'maxAddedTasks'
+> {
   const params = (spec.paramsSchema as DagDetails['params'] | undefined) ?? null;
   return {
     onFailure: spec.onFailure ?? 'continue',
@@ -61,7 +64,9 @@ export function graphOf(
     params,
     groups: groupsOf(spec),
     maxMapSize: spec.maxMapSize ?? DEFAULT_MAP_SIZE,
-    tasks: tasksOf(spec),
+    tasks: tasksOf(spec, spec.tasks),
+    templates: tasksOf(spec, spec.templates),
+    maxAddedTasks: spec.templates === undefined ? 0 : (spec.maxAddedTasks ?? DEFAULT_ADDED_TASKS),
   };
 }
 
@@ -91,8 +96,8 @@ function sourceText(spec: DagSpec, source: MapSourceShape): unknown {
   return taskReference(task?.name ?? '', task?.facts?.[source.fact] ?? []);
 }
 
-function tasksOf(spec: DagSpec): TaskSpecView[] {
-  return spec.tasks.map((task) => ({
+function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
+  return tasks.map((task) => ({
     name: task.name,
     kind: task.child === undefined ? kindOf(task.work) : 'child',
     child: task.child ?? null,
@@ -104,6 +109,7 @@ function tasksOf(spec: DagSpec): TaskSpecView[] {
     branch: task.branch ?? false,
     shortCircuit: task.shortCircuit ?? null,
     setup: task.setup ?? false,
+    adds: task.adds ?? false,
     group: task.group === undefined ? null : (spec.groups?.[task.group]?.name ?? null),
     role: roleOf(task),
     of: spec.tasks[task.undoes ?? task.hook?.of ?? -1]?.name ?? null,

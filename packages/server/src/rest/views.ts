@@ -92,6 +92,7 @@ export function runAnswer(
       name: read.names.nameOf(no) ?? task.name,
       group: task.group === undefined ? null : (run.spec.groups?.[task.group]?.name ?? null),
       map: read.names.placesOf(no),
+      addedBy: task.addedBy === undefined ? null : (run.spec.tasks[task.addedBy]?.name ?? null),
       instances: isMapped && no === specNo ? (read.instances.get(specNo) ?? null) : null,
     };
     const role = roleOf(task);

@@ -214,6 +214,13 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
     case 'ClaimAsserted':
       runningTask(tables, change);
       return;
+    case 'TasksAdded':
+    case 'TasksDropped': {
+      const { added = [] } = liveRun(tables, change);
+      const known = new Map(added.map((one) => [one.no, one]));
+      for (const one of change.tasks) known.set(one.no, one);
+      return setRun(tables, change, { added: [...known.values()].sort((a, b) => a.no - b.no) });
+    }
     case 'MapExpanded': {
       const { group, scope, firstNo, total } = change;
       const { maps = [] } = liveRun(tables, change);

@@ -16,6 +16,7 @@ import type {
   TaskCleared,
   TaskNo,
   TaskNotes,
+  TasksAdded,
   WorkerId,
 } from '@signalbox/engine';
 import { LETTER_REASONS, MARKS, makeRunUid, PRIORITIES } from '@signalbox/engine';
@@ -389,10 +390,34 @@ export class Generator {
     this.#emit({ kind: 'MapRemoved', runId, firstNo, actor: ACTOR, at });
   }
 
+  /** Tasks are added, some of them again, or dropped. */
+  #added({ runId, taskNo, fence, at }: Pick<TasksAdded, 'runId' | 'taskNo' | 'fence' | 'at'>): void {
+    const known = this.model.run(runId).added ?? [];
+    const last = known.at(-1);
+    if (last !== undefined && this.#random() < 0.3) {
+      return this.#emit({ kind: 'TasksDropped', runId, taskNo, fence, tasks: [{ ...last, isDropped: true }], at });
+    }
+    const first = last === undefined || this.#random() < 0.7 ? known.length : 0;
+    const tasks = Array.from({ length: 1 + Math.floor(this.#random() * 3) }, (_, i) => ({
+      no: (3 + first + i) as TaskNo,
+      by: taskNo,
+      fence,
+      name: `added-${first + i}`,
+      template: i,
+      needs: [taskNo],
+      before: this.#random() < 0.5 ? [] : [2],
+      inputs: this.#random() < 0.5 ? null : `{"it's":"\\u0000 \\\\ \\"€\\"","no":${i}}`,
+      isDropped: false,
+    }));
+    this.#emit({ kind: 'TasksAdded', runId, taskNo, fence, tasks, at });
+  }
+
   #checkpoint({ runId }: ModelRun, { taskNo, fence, checkpoint }: ModelRun['tasks'][number]): void {
     const no = 1 + (checkpoint?.fence === fence ? checkpoint.no : 0);
     const at = this.#tick();
-    if (this.#random() < 0.2) return this.#emit({ kind: 'ClaimAsserted', runId, taskNo, fence, at });
+    const chance = this.#random();
+    if (chance < 0.2) return this.#emit({ kind: 'ClaimAsserted', runId, taskNo, fence, at });
+    if (chance < 0.5) return this.#added({ runId, taskNo, fence, at });
     this.#emit({ kind: 'CheckpointSaved', runId, taskNo, fence, no, value: `{"no":${no},"it's":"\\n€"}`, at });
   }
 

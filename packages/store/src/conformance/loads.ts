@@ -1,7 +1,9 @@
 /** What a load brings: first all that has a claim and the heads of each priority, then the rest in pages (D4, D5). */
 import type {
+  AddedTask,
   Change,
   DagId,
+  Fence,
   Priority,
   RunCreated,
   RunId,
@@ -110,6 +112,41 @@ export const loadChecks: readonly Check[] = [
       ]);
       const again = { kind: 'MapUnfolded', runId, firstNo: 3, until: 2_000, at } as const;
       expect(await node.tryCommit([again])).toBe('refused');
+    },
+  },
+  {
+    name: 'what was added to a run comes with it, each task as it was written last (I17)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const dag = deployed(5, 1);
+      const [run, plain] = [created(dag, node.newRunId(5)), created(dag, node.newRunId(5))];
+      const { runId, at } = run;
+      const by = { runId, taskNo: 0 as TaskNo, fence: 1 as Fence, at };
+      const task = (no: number, more: Partial<AddedTask> = {}): AddedTask => ({
+        no: no as TaskNo,
+        by: by.taskNo,
+        fence: by.fence,
+        name: `added-${no}`,
+        template: 0,
+        needs: [0],
+        before: [2],
+        inputs: '{"text":"\\u0000 it\'s \\"€\\""}',
+        isDropped: false,
+        ...more,
+      });
+      await node.commit([dag, run, plain, { kind: 'TasksAdded', ...by, tasks: [task(3), task(4)] }]);
+      await node.commit([
+        { kind: 'TasksAdded', ...by, tasks: [task(5), task(12)] },
+        { kind: 'TasksDropped', ...by, tasks: [task(4, { isDropped: true })] },
+      ]);
+      const heads = await node.store.loadHeads([5 as ShardNo], 10);
+      const added = [task(3), task(4, { isDropped: true }), task(5), task(12)];
+      expect(heads.runs.map((found) => [found.runId, found.added])).toEqual([
+        [runId, added],
+        [plain.runId, undefined],
+      ]);
+      const seen = await node.store.fetch([{ kind: 'run', runId }]);
+      expect(seen.runs[0]?.added).toEqual(added);
     },
   },
   {

@@ -274,6 +274,14 @@ export class Model {
       }
       case 'ClaimAsserted':
         return;
+      case 'TasksAdded':
+      case 'TasksDropped': {
+        const run = this.run(change.runId);
+        const known = new Map((run.added ?? []).map((one) => [one.no, one]));
+        for (const one of change.tasks) known.set(one.no, one);
+        run.added = [...known.values()].sort((a, b) => a.no - b.no);
+        return;
+      }
       case 'MapExpanded': {
         const { group, scope, firstNo, total } = change;
         const run = this.run(change.runId);

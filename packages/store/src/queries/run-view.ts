@@ -6,6 +6,7 @@ import {
   type DagSpec,
   type Fence,
   type Fingerprint,
+  growSpec,
   type Instant,
   type LetterReason,
   type ParentRef,
@@ -45,6 +46,7 @@ import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
+import { parseAdded } from '../statements/added.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
 import { type MapsByRun, parseMaps, readMaps, sortMaps } from '../statements/map.ts';
 import { readPauses } from '../statements/marks.ts';
@@ -164,7 +166,7 @@ const RUN_VIEW_COUNT = 27;
 const selectRun = leafStatement(
   'view_run',
   (leaf) => `
-  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts, r.forced_at is not null
+  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts, r.forced_at is not null, r.added::text
     from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
@@ -316,7 +318,7 @@ export async function getRun(
     const head = {
       ...parseRunView(row),
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
-      spec: JSON.parse(row[RUN_VIEW_COUNT + 1] ?? 'null') as DagSpec,
+      spec: specOf(row[RUN_VIEW_COUNT + 1] ?? 'null', row[RUN_VIEW_COUNT + 4]),
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
       isForced: row[RUN_VIEW_COUNT + 3] === 't',
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
@@ -341,6 +343,11 @@ export async function getRun(
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }
 
+/** Of the run: that of its version, and what was added to it. */
+function specOf(spec: string, added: string | null | undefined): DagSpec {
+  return growSpec(JSON.parse(spec) as DagSpec, parseAdded(added));
+}
+
 function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
   const texts = new Map(facts.map(([no, text, notes]) => [Number(no), [text ?? null, notes ?? null] as const]));
   const [nos, attempts, states] = [0, 1, 2].map((at) => parseIntegers(columns[0]?.[at]));
@@ -363,7 +370,7 @@ function mapsOfRun(result: Parameters<typeof parseMaps>[0], runId: RunId): reado
 const selectSpec = leafStatement(
   'view_run_spec',
   (leaf) => `
-  select v.spec::text from ${readable('run', leaf)} r
+  select v.spec::text, r.added::text from ${readable('run', leaf)} r
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
    where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
 );
@@ -377,7 +384,7 @@ export async function getRunSpec(
 ): Promise<DagSpec | null> {
   const { rows } = await database.one(call(selectSpec(leafOfRun(days, runId)), shardOfRun(runId), runId, tenantId));
   const spec = rows[0]?.[0] ?? null;
-  return spec === null ? null : (JSON.parse(spec) as DagSpec);
+  return spec === null ? null : specOf(spec, rows[0]?.[1]);
 }
 
 /** What the tasks of a run are named by: its spec, and what its maps have become. */
@@ -391,7 +398,7 @@ export async function getRunMaps(
   const calls = [call(selectSpec(leaf), shardOfRun(runId), runId, tenantId), readMaps(leaf, [runId])];
   const [found, expansions] = expectResults(await database.snapshot((ask) => ask(calls, { last: true })), 2);
   const spec = found.rows[0]?.[0] ?? null;
-  return spec === null ? null : { spec: JSON.parse(spec) as DagSpec, maps: mapsOfRun(expansions, runId) };
+  return spec === null ? null : { spec: specOf(spec, found.rows[0]?.[1]), maps: mapsOfRun(expansions, runId) };
 }
 
 /** The params of a run (`taskNo` null) or the output of one of its tasks. */

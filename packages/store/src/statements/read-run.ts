@@ -4,6 +4,7 @@
  * primary key of the partition.
  */
 import type {
+  AddedTask,
   AttemptNo,
   DagId,
   Fence,
@@ -23,6 +24,7 @@ import { attemptOutcomes, phases, priorities, runOutcomes, taskStates } from '..
 import { type Leaf, readable } from '../leaf.ts';
 import { type Call, call, leafStatement } from '../statement.ts';
 import { parseIntegers, parseUuids } from '../text.ts';
+import { readAdded } from './added.ts';
 import { readCheckpointRef } from './checkpoint.ts';
 import type { MapsByRun } from './map.ts';
 import { readPauses } from './marks.ts';
@@ -39,7 +41,8 @@ export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, a
     json_object_agg(r.run_id, r.pauses) filter (where r.pauses is not null)::text,
     array_agg(coalesce(r.admitted_at, -1))::text,
     json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text,
-    json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text`;
+    json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text,
+    json_object_agg(r.run_id, r.added) filter (where r.added is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -138,6 +141,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const admittedAts = parseIntegers(row[12]);
   const notes = parseFacts(row[13]);
   const graces = parseFacts(row[14]);
+  const added = parseFacts<Readonly<Record<string, AddedTask>>>(row[15]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -164,6 +168,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       ...timingOf(at(admittedAts, i), notes?.[id]),
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
       ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
+      ...(added?.[id] !== undefined && { added: readAdded(added[id])! }),
     };
   });
 }

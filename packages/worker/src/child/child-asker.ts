@@ -45,6 +45,10 @@ export class ChildAsker implements Asker {
     await this.#ask({ kind: 'assert' });
   }
 
+  async addTasks(tasks: string): Promise<void> {
+    await this.#ask({ kind: 'add', tasks });
+  }
+
   answered({ no, ok, leftMs, error }: ChildAnswer): void {
     const waiter = this.#waiting.get(no);
     this.#waiting.delete(no);

@@ -129,6 +129,9 @@ export class ChildContext implements HandlerContext {
   get assertOwned(): Asking['assertOwned'] {
     return this.#asks.assertOwned;
   }
+  get addTasks(): Asking['addTasks'] {
+    return this.#asks.addTasks;
+  }
   get onSlow(): Asking['onSlow'] {
     return this.#asks.onSlow;
   }

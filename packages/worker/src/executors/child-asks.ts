@@ -2,7 +2,12 @@
  * What a child asks for its attempt. User code can write to the same pipe: what no child asks is not believed, and what it may
  * ask is bounded, in count and size.
  */
-import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_NOTE_CHARS, MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';
+import {
+  MAX_ADDED_BYTES,
+  MAX_CHECKPOINT_BYTES,
+  MAX_PROGRESS_NOTE_CHARS,
+  MAX_TIMEOUT_MS,
+} from '@signalbox/protocol/limits';
 import { AttemptStopped, isPermanent } from '@signalbox/sdk';
 import type { Asker } from '@signalbox/sdk/asking';
 import type { ChildAnswer, ChildAsk } from '../child/frames.ts';
@@ -46,7 +51,7 @@ export class ChildAsks {
 
   #askFor(wish: ChildAsk['wish']): Promise<number | void> | null {
     const { kind } = wish;
-    const isKnown = kind === 'assert' || kind === 'extend' || kind === 'checkpoint';
+    const isKnown = kind === 'assert' || kind === 'extend' || kind === 'checkpoint' || kind === 'add';
     if (isKnown && this.#underWay >= MOST_UNDER_WAY) {
       return Promise.reject(
         new Error(`More than ${MOST_UNDER_WAY} questions wait for an answer: wait for some of them.`),
@@ -55,6 +60,10 @@ export class ChildAsks {
     if (kind === 'assert') return this.#asker.assertOwned();
     if (kind === 'extend') {
       return Number.isInteger(wish.ms) && wish.ms > 0 && wish.ms <= MAX_TIMEOUT_MS ? this.#asker.extend(wish.ms) : null;
+    }
+    if (kind === 'add') {
+      const isSmall = typeof wish.tasks === 'string' && Buffer.byteLength(wish.tasks) <= MAX_ADDED_BYTES;
+      return isSmall && wish.tasks !== '' ? this.#asker.addTasks(wish.tasks) : null;
     }
     if (kind !== 'checkpoint' || typeof wish.value !== 'string' || parsed(wish.value) === undefined) return null;
     return Buffer.byteLength(wish.value) > MAX_CHECKPOINT_BYTES ? null : this.#asker.saveCheckpoint(wish.value);

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
+  MAX_ADDED_BYTES,
   MAX_CHECKPOINT_BYTES,
   MAX_OUTPUT_BYTES,
   MAX_PROGRESS_NOTE_CHARS,
@@ -102,6 +103,9 @@ export class AttemptDoor {
         return DONE;
       case 'POST /assert-owned':
         await asker.assertOwned();
+        return DONE;
+      case 'POST /tasks':
+        await asker.addTasks(jsonOf(body, MAX_ADDED_BYTES));
         return DONE;
       case 'PUT /output':
       case 'POST /output':

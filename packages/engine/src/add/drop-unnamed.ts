@@ -1,0 +1,23 @@
+import type { Fence, RunId } from '../ids.ts';
+import type { Recorder } from '../recorder.ts';
+import { slotOf, taskNoOf } from '../run/task-slots.ts';
+import { BLOCKED } from '../task/task-table.ts';
+import type { AddedTask } from './added.ts';
+
+/**
+ * An attempt that may add tasks is about to succeed: what runs is what it has added. Those that an attempt before it has named,
+ * and it has not, are dropped, unless they have begun.
+ */
+export function dropUnnamed(recorder: Recorder, slot: number): void {
+  const { state } = recorder;
+  const { runs, tasks } = state;
+  const run = tasks.run[slot]!;
+  const [taskNo, fence] = [taskNoOf(state, slot), tasks.fence[slot] as Fence];
+  const dropped: AddedTask[] = [];
+  for (const one of runs.added.get(run) ?? []) {
+    if (one.by !== taskNo || one.fence === fence || one.isDropped) continue;
+    if (tasks.state[slotOf(state, run, one.no)] === BLOCKED) dropped.push({ ...one, isDropped: true });
+  }
+  if (dropped.length === 0) return;
+  recorder.record({ kind: 'TasksDropped', runId: runs.id[run] as RunId, taskNo, fence, tasks: dropped, at: state.now });
+}

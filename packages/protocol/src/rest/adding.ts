@@ -1,0 +1,138 @@
+/** Tasks that add tasks to their run, as users write them: who may, and what may be added. */
+import { z } from 'zod';
+import type { Problem } from '../errors.ts';
+import { DEFAULT_ADDED_TASKS, MAX_TASKS, MAX_TEMPLATES } from '../limits.ts';
+import { poisonFields, poisonSpec } from './breaker-fields.ts';
+import { durationSchema, nameSchema } from './common.ts';
+import type { ParsedDagDefinition } from './dag-definition.ts';
+import type { TaskSpecShape } from './dag-spec.ts';
+import type { ReadGroups } from './read-groups.ts';
+import { readWork, tasksInInputs } from './read-work.ts';
+import { retriesSchema, retryPolicy } from './retries.ts';
+import { checkLimits, limitFields, limitSpec } from './task-limits.ts';
+import { TRIGGER_RULES } from './trigger-rules.ts';
+import { workFields } from './work.ts';
+
+const adds = z.boolean().optional();
+
+/** The fields of a task; its schema spreads them. */
+export const addingTaskFields = {
+  /** Its attempts may add tasks to their run, made of the templates of the dag. */
+  adds,
+} as const;
+
+/** A task without a place in the graph: it gets one, and a name, when it is added. */
+export const templateSchema = z.strictObject({
+  name: nameSchema,
+  ...workFields,
+  queue: nameSchema.default('default'),
+  /** What each task that is made of it needs, beside what the one that adds it says. */
+  needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
+  rule: z.enum(TRIGGER_RULES).optional(),
+  retries: retriesSchema.prefault({}),
+  timeout: durationSchema.nullable().default(null),
+  ...limitFields,
+  ...poisonFields,
+  adds,
+});
+
+/** The fields of a dag; its schema spreads them. */
+export const addingDagFields = {
+  /** What tasks with `adds` may add. */
+  templates: z.array(templateSchema).min(1).max(MAX_TEMPLATES, `must be at most ${MAX_TEMPLATES}`).optional(),
+  /** How many tasks may be added to one run; 100 unless told. */
+  maxAddedTasks: z.int().min(1).max(MAX_TASKS).optional(),
+} as const;
+
+interface Known {
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly groups: ReadGroups;
+  /** Teardowns: nothing else may wait for them. */
+  readonly isClosing: (task: number) => boolean;
+}
+
+export interface ReadAdding {
+  readonly templates?: readonly TaskSpecShape[];
+  readonly maxAddedTasks?: number;
+}
+
+export function readAdding(definition: ParsedDagDefinition, known: Known, problems: Problem[]): ReadAdding {
+  const { tasks, templates, maxAddedTasks } = definition;
+  checkAdders(definition, known, problems);
+  if (templates === undefined) {
+    if (maxAddedTasks !== undefined) problems.push({ path: 'maxAddedTasks', message: 'goes with templates' });
+    return {};
+  }
+  if (!tasks.some((task) => task.adds === true)) {
+    problems.push({ path: 'templates', message: 'are of no use: no task has adds, which lets it add them' });
+  }
+  const most = maxAddedTasks ?? DEFAULT_ADDED_TASKS;
+  if (tasks.length + most > MAX_TASKS) {
+    const message = `and the ${tasks.length} tasks of the dag are more than ${MAX_TASKS}`;
+    problems.push({ path: 'maxAddedTasks', message });
+  }
+  checkLimits(templates, problems, 'templates');
+  const names = new Set<string>();
+  const read = templates.map((template, no): TaskSpecShape => {
+    const path = `templates[${no}]`;
+    if (names.has(template.name)) problems.push({ path: `${path}.name`, message: `${template.name} is there twice` });
+    if (known.numbers.has(template.name))
+      problems.push({ path: `${path}.name`, message: `${template.name} is the name of a task too: give it another` });
+    names.add(template.name);
+    if (template.adds === true) checkWork(template, path, problems);
+    const hasBundle = definition.bundle !== undefined;
+    // It is in no map, as no task of this number is.
+    const work = readWork(template, { taskNo: tasks.length, path, hasBundle, ...known }, problems);
+    return {
+      name: template.name,
+      ...work,
+      queue: template.queue,
+      needs: needsOf(template, path, known, problems),
+      ...(template.rule === undefined ? {} : { rule: template.rule }),
+      ...(template.adds === true ? { adds: true as const } : {}),
+      retry: retryPolicy(template.retries),
+      timeoutMs: template.timeout,
+      ...limitSpec(template),
+      ...poisonSpec(template, retryPolicy(template.retries).maxAttempts),
+    };
+  });
+  return { templates: read, ...(maxAddedTasks === undefined ? {} : { maxAddedTasks }) };
+}
+
+type Template = NonNullable<ParsedDagDefinition['templates']>[number];
+
+function needsOf(template: Template, path: string, known: Known, problems: Problem[]): number[] {
+  const said = template.needs.map((task, i) => ({ path: `needs[${i}]`, task }));
+  const found = new Set<number>();
+  for (const { path: place, task } of [...said, ...tasksInInputs(template)]) {
+    const no = known.numbers.get(task);
+    if (no === undefined) problems.push({ path: `${path}.${place}`, message: `there is no task ${task}` });
+    else if (known.isClosing(no))
+      problems.push({ path: `${path}.${place}`, message: `${task} is a teardown: nothing added can wait for it` });
+    else found.add(no);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function checkAdders({ tasks, templates }: ParsedDagDefinition, { groups }: Known, problems: Problem[]): void {
+  tasks.forEach((task, no) => {
+    if (task.adds !== true) return;
+    const path = `tasks[${no}]`;
+    checkWork(task, path, problems);
+    if (templates === undefined)
+      problems.push({ path: `${path}.adds`, message: 'has nothing to add: give the dag templates' });
+    if (task.teardown !== undefined)
+      problems.push({ path: `${path}.adds`, message: 'does not go with teardown: the run is closing by then' });
+    if (groups.mapsOf(no).length > 0)
+      problems.push({
+        path: `${path}.adds`,
+        message: `can't be in a map: let a task behind the map add for all items`,
+      });
+  });
+}
+
+function checkWork(task: Pick<Template, 'http' | 'dag'>, path: string, problems: Problem[]): void {
+  const kind = task.http !== undefined ? 'http' : task.dag !== undefined ? 'dag' : null;
+  if (kind !== null)
+    problems.push({ path: `${path}.adds`, message: `goes with handler, function or run: there is no code in ${kind}` });
+}

@@ -1,0 +1,76 @@
+/** Tasks that a running attempt adds to its run: what its code says of them, as JSON, and what is checked before anybody decides. */
+import { z } from 'zod';
+import { MAX_ADDED_AT_ONCE, MAX_ADDED_BYTES, MAX_ADDED_NEEDS } from '../limits.ts';
+import { jsonFault, nameSchema, problemsOf } from './common.ts';
+import { canonical } from './dag-spec.ts';
+import { MAX_INPUTS } from './work.ts';
+
+const MAX_INPUT_BYTES = 64 * 1024;
+
+const inputName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as day or file_name');
+const names = z.array(z.string().max(200)).max(MAX_ADDED_NEEDS, `must be at most ${MAX_ADDED_NEEDS}`).default([]);
+
+export const newTaskSchema = z.strictObject({
+  name: nameSchema,
+  /** The name of a template of the dag. */
+  template: z.string().max(200),
+  /** What it waits for, beside the task that adds it. */
+  needs: names,
+  /** Tasks that have not begun, and are to wait for it. */
+  before: names,
+  /** Values, over those of the template. They are data: a reference in them is a text like any other. */
+  inputs: z
+    .record(inputName, z.unknown())
+    .refine((inputs) => Object.keys(inputs).length <= MAX_INPUTS, `must be at most ${MAX_INPUTS}`)
+    .superRefine((inputs, context) => {
+      const fault = jsonFault(inputs, { bytes: MAX_INPUT_BYTES });
+      if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+    })
+    .optional(),
+});
+
+const newTasksSchema = z
+  .array(newTaskSchema)
+  .min(1, 'must have at least one task')
+  .max(MAX_ADDED_AT_ONCE, `must be at most ${MAX_ADDED_AT_ONCE} in one call`);
+
+/** What a user may write. */
+export type NewTaskDefinition = z.input<typeof newTaskSchema>;
+
+export interface NewTaskShape {
+  readonly name: string;
+  readonly template: string;
+  readonly needs: readonly string[];
+  readonly before: readonly string[];
+  readonly inputs: string | null;
+}
+
+export type NewTasksRead =
+  | { readonly ok: true; readonly tasks: readonly NewTaskShape[] }
+  | { readonly ok: false; readonly fault: string };
+
+export function readNewTasks(text: string): NewTasksRead {
+  if (text.length > MAX_ADDED_BYTES || Buffer.byteLength(text) > MAX_ADDED_BYTES) {
+    return wrong(`The tasks to be added are more than ${MAX_ADDED_BYTES} bytes of JSON: add them in several calls.`);
+  }
+  let said: unknown;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    return wrong('The tasks to be added are not JSON.');
+  }
+  const read = newTasksSchema.safeParse(said);
+  if (!read.success) {
+    const [first] = problemsOf(read.error);
+    return wrong(`The tasks to be added are not right: ${[first?.path, first?.message].filter(Boolean).join(' ')}.`);
+  }
+  return {
+    ok: true,
+    tasks: read.data.map(({ inputs, ...task }) => {
+      const isEmpty = inputs === undefined || Object.keys(inputs).length === 0;
+      return { ...task, inputs: isEmpty ? null : JSON.stringify(canonical(inputs)) };
+    }),
+  };
+}
+
+const wrong = (fault: string): NewTasksRead => ({ ok: false, fault });
