@@ -111,7 +111,7 @@ test.each([
     const reason = await fired;
     gateway.welcomes = true;
     (await gateway.session(1)).cut();
-    reject(errorFor(reason) as Error);
+    reject(errorFor(reason));
     const back = await gateway.session(2);
     expect(await back.reportOf(held(1).claim)).toMatchObject({ outcome, code });
   },

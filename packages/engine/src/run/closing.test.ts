@@ -343,6 +343,17 @@ describe('a hook for retries', () => {
   });
 });
 
+test('a hook for a retry that never came, because the time of the whole task was over, runs all the same (I19)', () => {
+  const retry = { maxAttempts: 4, baseMs: 60_000, minMs: 60_000, maxMs: 60_000 };
+  const hook = task('work:on_retry', [], { hook: { of: 0, on: 'retry' } });
+  const box = scenario({ dag: dag([task('work', [], { retry, totalTimeoutMs: 5_000 }), hook]) });
+  box.report(box.claim('work'), 'transient');
+  box.advance('6s');
+  expect(box.task('work').state).toBe('failed');
+  end(box, 'work:on_retry');
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+});
+
 describe('a hook for what is slow', () => {
   const hooked = dag(
     [

@@ -115,7 +115,7 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
       if (no === null) return runNotes.reopens ?? 0;
       const row = ofTask.get(no);
       if (row === undefined) return 0;
-      return row.state === 'retrying' || row.state === 'cleared' ? row.attemptNo : row.attemptNo - 1;
+      return AGAIN.has(row.state) ? row.attemptNo : Math.max(0, row.attemptNo - 1);
     },
     hadBegun: (no) => {
       const row = begun.get(no);
@@ -129,6 +129,9 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
 function slowIn(notes: string | null | undefined): number | undefined {
   return notes == null ? undefined : (JSON.parse(notes) as TaskNotes).slowAttempts?.length;
 }
+
+/** Behind its last attempt there was, or is, to be another: an expired one failed without it. */
+const AGAIN: ReadonlySet<StoredTask['state']> = new Set(['retrying', 'cleared', 'expired']);
 
 /** The states by name, for readers; of a mapped task what all its instances come to. */
 export function deriveTaskStates(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): TaskState[] {

@@ -178,6 +178,8 @@ export function fieldOf(state: State, run: number): Field {
 export function retriesOf({ tasks }: State, slot: number): number {
   const [code, attemptNo] = [tasks.state[slot]!, tasks.attemptNo[slot]!];
   if (attemptNo === 0) return 0;
+  // It failed without the attempt that it was to have.
+  if (code === FAILED && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;
   const hasEnded = code === SUCCEEDED || code === FAILED || code === STOPPED || code === SKIPPED;
   const wasStopped = code === CANCELLED && tasks.retryAt[slot] === 0 && tasks.endedFence[slot] === tasks.fence[slot];
   const isLast = code === RUNNING || code === WAITING || hasEnded || wasStopped;

@@ -11,6 +11,7 @@ import { leases } from './d-leases.ts';
 import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
+import { hooks } from './e-hooks.ts';
 import { maps } from './e-maps.ts';
 import { letters } from './f-letters.ts';
 import { limits as times } from './f-limits.ts';
@@ -33,6 +34,7 @@ const ALL: readonly CheckerMaker[] = [
   maps,
   children,
   hands,
+  hooks,
   retries,
   times,
   letters,

@@ -65,6 +65,8 @@ export interface TaskBook {
   topNo: number;
   endedAt: number;
   endEpoch: number;
+  /** How many of its attempts were told of as slow. */
+  slowTimes: number;
   output: string | null;
   /** All that it has ever returned, or was said to have. */
   readonly outputs: Set<string>;
@@ -81,6 +83,9 @@ export interface RunBook {
   isSetAside: boolean;
   /** Somebody did not want to wait for what closes it. */
   isForced: boolean;
+  /** How often it was told of as slow, and was opened again. */
+  slowTimes: number;
+  reopens: number;
   closedAt: number;
   /** When its time was over, the last time. */
   timedOutAt: number | null;
@@ -206,6 +211,7 @@ export class Ledger {
           ended: before?.ended ?? new Map(),
           endedAt: before?.endedAt ?? 0,
           endEpoch: before?.endEpoch ?? 0,
+          slowTimes: before?.slowTimes ?? 0,
           output: null,
           outputs: before?.outputs ?? new Set(),
           beside: before?.beside ?? new Map(),
@@ -261,6 +267,12 @@ export class Ledger {
       }
       case 'TaskExpired':
         return this.#expire(change);
+      case 'TaskSlow':
+        this.task(change).slowTimes += 1;
+        return;
+      case 'RunSlow':
+        this.run(change.runId).slowTimes += 1;
+        return;
       case 'RunTimedOut':
         this.run(change.runId).timedOutAt = this.at;
         return;
@@ -305,6 +317,7 @@ export class Ledger {
           isAdmitted: change.admitted,
           openedAt: this.at,
         });
+        if (change.asClosing !== true) run.reopens += 1;
         this.live.add(run);
         return;
       }
@@ -391,7 +404,15 @@ export class Ledger {
     const before = tasks.get(taskNo);
     tasks.set(taskNo, {
       ...{ workerId: NOBODY, claimedAt: this.at, claimEpoch: this.shard(shard).epoch },
-      ...{ failures: 0, lost: 0, counts: new Map(), ended: new Map(), endEpoch: 0, outputs: new Set<string>() },
+      ...{
+        failures: 0,
+        lost: 0,
+        counts: new Map(),
+        ended: new Map(),
+        endEpoch: 0,
+        slowTimes: 0,
+        outputs: new Set<string>(),
+      },
       ...{ beside: new Map(), second: null, topNo: 0 },
       ...before,
       ...{ taskNo, attemptNo, fence, output, topFence: fence },
@@ -411,6 +432,7 @@ export class Ledger {
         counts: new Map(),
         ended: new Map(),
         endEpoch: 0,
+        slowTimes: 0,
         output: null,
         outputs: new Set<string>(),
         beside: new Map(),
@@ -436,6 +458,8 @@ export class Ledger {
       isAdmitted: change.admitted,
       isSetAside: false,
       isForced: false,
+      slowTimes: 0,
+      reopens: 0,
       closedAt: 0,
       timedOutAt: null,
       openedAt: this.at,
@@ -501,5 +525,15 @@ function withClosing(run: RunBook, states: ReadonlyMap<number, string>): Readonl
   const tried = new Set<number>(rows.flatMap(({ taskNo, attemptNo }) => (attemptNo > 0 ? [taskNo] : [])));
   const isStopped = (no: number) => run.tasks.get(no as TaskNo)?.state === 'stopped';
   const known = run.spec.tasks.map((_, no) => (isStopped(no) ? 'stopped' : (states.get(no) ?? 'blocked')));
-  return new Map(naiveClosing(run.spec, known, { ...run, begun, tried }).map((state, no) => [no, state]));
+  const times = (on: 'retry' | 'slow', of: number | null) => timesOf(run, on, of);
+  return new Map(naiveClosing(run.spec, known, { ...run, begun, tried, times }).map((state, no) => [no, state]));
+}
+
+/** How often that has happened which a hook for retries, or for what is slow, runs for. */
+export function timesOf(run: RunBook, on: 'retry' | 'slow', of: number | null): number {
+  if (of === null) return on === 'slow' ? run.slowTimes : run.reopens;
+  const task = run.tasks.get(of as TaskNo);
+  if (task === undefined || on === 'slow') return task?.slowTimes ?? 0;
+  const isFollowed = ['retrying', 'cleared', 'returned', 'expired'].includes(task.state);
+  return isFollowed ? task.attemptNo : Math.max(0, task.attemptNo - 1);
 }

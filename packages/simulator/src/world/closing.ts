@@ -2,7 +2,9 @@
 import type { DagSpec, TaskSpec } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
 
-const TASK_HOOKS = ['after', 'success', 'failure'] as const;
+const HOOKS = ['after', 'success', 'failure', 'retry', 'slow'] as const;
+/** What is slow, where nothing else says so. */
+const SLOW_MS = { task: 400, run: 2_000 };
 
 /** A third of the dags without maps have some. They come behind the tasks that are there: numbers stay as they are. */
 export function planClosing(chance: Chance, spec: DagSpec): DagSpec {
@@ -24,10 +26,17 @@ export function planClosing(chance: Chance, spec: DagSpec): DagSpec {
   tasks.forEach(({ name }, no) => {
     if (isUndone && chance.happens(0.6)) added.push(of(`${name}:undo`, { undoes: no }));
     if (chance.happens(0.2)) {
-      const on = chance.pick(TASK_HOOKS);
+      const on = chance.pick(HOOKS);
       added.push(of(`${name}:${on}`, { hook: { of: no, on } }));
     }
   });
-  for (const on of TASK_HOOKS) if (chance.happens(0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }));
-  return { ...spec, tasks: [...tasks, ...added], ...(isUndone && { compensate: true as const }) };
+  for (const on of HOOKS) if (chance.happens(0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }));
+  const isAsked = (of: number | null) => added.some(({ hook }) => hook?.on === 'slow' && hook.of === of);
+  const timed = tasks.map((task, no) => (isAsked(no) ? { softTimeoutMs: SLOW_MS.task, ...task } : task));
+  return {
+    ...(isAsked(null) && { softTimeoutMs: SLOW_MS.run }),
+    ...spec,
+    tasks: [...timed, ...added],
+    ...(isUndone && { compensate: true as const }),
+  };
 }
