@@ -88,6 +88,24 @@ test('what an inner map runs over is cleared: the map around it stays, and so do
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
 });
 
+test('a map over what another map has made goes with that (I34)', () => {
+  const over = (no: number) => ({ over: [{ from: 'task', task: no, fact: 0 } as const], mode: 'product' as const });
+  const groups = [
+    { name: 'work', parent: null, map: over(0) },
+    { name: 'check', parent: null, map: over(1) },
+  ];
+  const facts = { facts: [[]] };
+  const tasks = [task('list', [], facts), task('work', [], { group: 0, ...facts }), task('check', [], { group: 1 })];
+  const box = scenario({ dag: dag(tasks, { groups }) });
+  give(box, 'list', ['a', 'b']);
+  for (const name of ['work[0]', 'work[1]', 'check[0]']) give(box, name, 1);
+  expect(box.clear(['list'])).toMatchObject({ ok: true });
+  expect(box.task('check').state).toBe('blocked');
+  give(box, 'list', ['c']);
+  for (const name of ['work[0]', 'check[0]']) give(box, name, 1);
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+});
+
 test('an item that runs keeps its map from being made anew, unless by force', () => {
   const box = scenario({ dag: fanned });
   give(box, 'list', ['a', 'b']);

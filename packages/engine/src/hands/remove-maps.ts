@@ -7,21 +7,29 @@ import type { State } from '../state.ts';
 import { specIn, visitNear } from '../task/field.ts';
 import { fieldOf } from '../task/move.ts';
 
-/** Those that are fed by one of these tasks; of nested ones the outermost. */
+/**
+ * Those that are fed by one of these tasks, and those that are fed by what goes with them; of nested ones the outermost.
+ */
 export function mapsFedBy(state: State, run: number, cleared: readonly number[]): Expansion[] {
   const field = fieldOf(state, run);
   const { maps, graph } = field;
   if (maps === null) return [];
   const found = new Set<Expansion>();
-  for (const slot of cleared) {
-    const no = taskNoOf(state, slot);
-    const source = specIn(field, no);
+  const sources = cleared.map((slot) => taskNoOf(state, slot) as number);
+  for (let no = sources.pop(); no !== undefined; no = sources.pop()) {
+    const from = no;
+    const source = specIn(field, from);
     const groups = graph.maps?.fedGroups.get(source) ?? [];
     for (const spec of graph.maps?.fed.get(source) ?? []) {
-      visitNear(field, no, spec, (placeholder) => {
+      visitNear(field, from, spec, (placeholder) => {
         // A map around the one that it feeds has another source, and stays.
         const expansion = maps.expansionOf(placeholder);
-        if (expansion !== undefined && groups.includes(expansion.group.no)) found.add(expansion);
+        if (expansion === undefined || !groups.includes(expansion.group.no) || found.has(expansion)) return;
+        found.add(expansion);
+        // What they feed outside is the same for all instances of a task, and what they feed inside goes anyway: one speaks for all.
+        for (const { firstNo, unfolded, group } of maps.within(expansion)) {
+          if (unfolded > 0) sources.push(...group.members.map((_, place) => firstNo + place));
+        }
       });
     }
   }
