@@ -125,9 +125,10 @@ test('what failed for good is listed, shown, grouped, previewed, replayed and di
   expect(shown.stdout).toContain(`task stumble of broken v1, run ${run}`);
   expect((await signalbox('dead-letters', 'groups')).stdout).toContain(fingerprint);
   const preview = await signalbox('dead-letters', 'replay', '--fingerprint', fingerprint, '--dry-run');
-  expect(preview.stdout).toContain('broken: 1 would be replayed in 1 runs');
+  expect(preview.stdout).toContain('broken: 1 would be replayed in 1 run\n');
+  expect(preview.stdout).toMatch(new RegExp(`stumble +${run} .*This example fails on purpose`));
   const replayed = await signalbox('dead-letters', 'replay', '--dag', 'broken', '--latest');
-  expect(replayed.stdout).toContain('broken: 1 replayed as 1 new runs');
+  expect(replayed.stdout).toContain('broken: 1 replayed as 1 new run\n');
   const again = await signalbox('dead-letters', 'replay', id);
   expect([again.exitCode === 0, again.stderr.includes('no longer open')]).toEqual([false, true]);
   const which = await signalbox('dead-letters', 'discard');

@@ -84,6 +84,17 @@ export async function replay(id: string | undefined, flags: UseFlags): Promise<v
       ? await throughAll(flags, (filter) => client.replayDeadLetters({ ...filter, ...choice }))
       : await client.replayDeadLetter(id, choice);
   report(used, flags, 'replayed');
+  if (choice.dryRun && id === undefined && !flags.json && used.count > 0) await printChosen(client, flags, used.count);
+}
+
+const PREVIEWED = 20;
+
+/** What would run, the newest first. */
+async function printChosen(client: Client, { dag, fingerprint, task }: UseFlags, count: number): Promise<void> {
+  const { items } = await client.listDeadLetters(defined({ dag, fingerprint, task, limit: PREVIEWED }));
+  const rows = items.map((letter) => [letter.task, letter.run, letter.at, short(letter.error ?? '', 60)]);
+  print(table(['task', 'run', 'given up at', 'error'], rows));
+  if (count > items.length) print(colours.dim(`and ${count - items.length} more`));
 }
 
 export async function discard(id: string | undefined, flags: UseFlags): Promise<void> {
@@ -148,12 +159,14 @@ function report(used: LettersUsed, flags: UseFlags, done: string): void {
   const verb = used.dryRun ? `would be ${done}` : done;
   if (used.count === 0 && used.refused.length === 0) return print('no open dead letters');
   for (const { dag, letters, runs, newRuns } of used.dags) {
-    const what = newRuns > 0 ? ` as ${newRuns} new runs` : runs > 0 ? ` in ${runs} runs` : '';
+    const what = newRuns > 0 ? ` as ${runsOf(newRuns, 'new ')}` : runs > 0 ? ` in ${runsOf(runs)}` : '';
     print(`${plain(dag)}: ${letters} ${verb}${what}`);
   }
   for (const { letter, message } of used.refused) print(`${letter}: ${plain(message)}`);
   if (used.refused.length > 0) process.exitCode = EXIT.refused;
 }
+
+const runsOf = (count: number, kind = '') => `${count} ${kind}${count === 1 ? 'run' : 'runs'}`;
 
 function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
