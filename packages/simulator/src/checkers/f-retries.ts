@@ -104,10 +104,16 @@ export function retries(scene: Scene): Checker {
     }
   }
 
+  /** What closes it has to wait for slots like all else, and so does what closes the runs that it has called. */
+  function isTakingItsTime(run: RunBook): boolean {
+    if (!run.isForced && run.spec.tasks.some(isClosing)) return true;
+    const called = [...ledger.live].filter(({ created }) => created.parent?.runId === run.created.runId);
+    return called.some(isTakingItsTime);
+  }
+
   function checkCancel(run: RunBook): void {
     if (run.phase !== 'closing') return;
-    // What closes it takes its time.
-    if (!run.isForced && run.spec.tasks.some(isClosing)) return;
+    if (isTakingItsTime(run)) return;
     const { leaseMs, graceMs } = world.settings;
     // What it has called is stopped first, and what that has called.
     const isWaiting = [...run.tasks.values()].some((task) => task.state === 'waiting');
