@@ -36,9 +36,10 @@ export function askChild(recorder: Recorder, command: AskChild): Answer {
   if (known === null) {
     const dag = dagOf(recorder, command);
     if (!command.stop || dag === undefined) return ABSENT;
-    // A call that is still on its way must find that it is over: so there is a run, which was cancelled before it began.
+    // A call that is still on its way must find that it is over: so there is a run, which was cancelled before it began. It is only
+    // a mark: no hook of the dag runs for it.
     const runId = makeChild(recorder, dag, command, null);
-    cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, actor: PARENT });
+    cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, force: true, actor: PARENT });
     return LIVE;
   }
   const { runs } = recorder.state;

@@ -257,6 +257,16 @@ describe('what ends a call ends its run (I42)', () => {
     expect(box.tryClaim()).toBeNull();
   });
 
+  test('and what is left of a call that was refused runs no hook of the dag', () => {
+    const { box, lines } = calling();
+    const hooks = [task('job'), task('after', [], { hook: { of: null, on: 'after' } })];
+    box.deploy(dag(hooks), 'other');
+    box.retire(lines.dags['other']);
+    lines.deliver();
+    expect(lines.children().map((child) => box.run(child))).toMatchObject([{ phase: 'ended', outcome: 'cancelled' }]);
+    expect(box.tryClaim()).toBeNull();
+  });
+
   test('a failure elsewhere, where the run must not outlive it', () => {
     const box = scenario();
     const other = box.deploy(job(), 'other');
