@@ -27,7 +27,7 @@ test('the folder has these dags, and all compile', async () => {
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
   const failures = ['breaker', 'poison'];
-  const maps = ['nested-map', 'partial-failure', 'add-tasks'];
+  const maps = ['nested-map', 'partial-failure', 'add-tasks', 'straggler'];
   expect(dags.map(({ name }) => name).sort()).toEqual(
     [...names, ...calls, ...policies, ...closing, ...failures, ...maps].sort(),
   );
@@ -168,6 +168,15 @@ test('nested-map walks regions and shops, and gathers both', async () => {
   const none = await tryExample('nested-map', { regions: ['nowhere'] });
   expect(none.task('report').output).toEqual({ shops: 0, totals: { nowhere: 0 } });
 });
+
+test('straggler does not wait for the item that hangs: its second attempt is the one that counts', async () => {
+  const straggler = await tryExample('straggler');
+  expect(straggler.outcome).toBe('succeeded');
+  expect(straggler.task('read[5]').output).toEqual({ part: 'f', by: 2 });
+  expect(straggler.task('read[4]').output).toEqual({ part: 'e', by: 1 });
+  expect(straggler.task('join').output).toBe('abcdefgh');
+  expect(straggler.endedAt.getTime() - straggler.startedAt.getTime()).toBeLessThan(30_000);
+}, 30_000);
 
 test('partial-failure fails for one of its items, and tells of the others', async () => {
   const partial = await tryExample('partial-failure');

@@ -157,6 +157,20 @@ function forgetsMaps(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, runs: heads.runs.map(({ maps: _maps, ...run }) => run) }));
 }
 
+/** Whoever of two reports is taken for the only one: what the other says later counts as well. */
+function countsBoth(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const state = turns.current();
+    if (envelope.command.kind === 'ReportAttempt' && state !== null) {
+      state.stragglers.shadows.clear();
+      state.stragglers.owners.clear();
+    }
+    return offer(envelope);
+  };
+}
+
 /** The limits of dags are not looked at. */
 function ignoresLimits(host: Host): void {
   const { turns } = insideOf(host);
@@ -482,6 +496,13 @@ const CASES: readonly Case[] = [
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
   { what: 'waiting for each instance of a map', within: 60, expected: /^(I30|I19|I33|D3)/, onHost: forgetsInstances },
   { what: 'the memory of maps', within: 60, expected: /^(I34|I19|I17|I16|D1|D3)/, onHost: forgetsMaps },
+  { what: 'that one of two attempts counts', within: 60, expected: /^(I23|I21|I19)/, onHost: countsBoth },
+  {
+    what: 'the end of the attempt beside one that succeeded',
+    within: 60,
+    expected: /^(D1|I19|I21|I23)/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'SecondEnded' && change.code === 'superseded'),
+  },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   {
     what: 'asking again for a call',

@@ -1,6 +1,6 @@
 /** What waits for a slot, by queue and priority: told to gateways, so that they lend where something waits (D6). */
 import { PRIORITIES } from '../dag/spec.ts';
-import type { QueueName, TenantId } from '../ids.ts';
+import type { QueueName, TenantId, WorkerId } from '../ids.ts';
 import type { State } from '../state.ts';
 import { addDemand } from '../straggler/claim-second.ts';
 
@@ -9,6 +9,8 @@ export interface Demand {
   readonly queue: QueueName;
   /** Ready tasks that no limit holds back, by priority. */
   readonly counts: readonly number[];
+  /** Second attempts, each of which wants a slot of another worker than the one that has the first. */
+  readonly apart?: readonly { readonly priority: number; readonly from: WorkerId }[];
 }
 
 export function demandOf(state: State): Demand[] {

@@ -2,6 +2,7 @@
  * Slots meet tasks that are to have a second attempt, before others of the same priority: they are few, and their run waits for
  * them. Each counts against its dag's limit like any other (I44), and goes to another worker than the first, if there is one.
  */
+import { PRIORITIES } from '../dag/spec.ts';
 import type { AttemptNo, Fence } from '../ids.ts';
 import { watchLease } from '../lease/lease.ts';
 import type { Worker } from '../lease/worker-table.ts';
@@ -14,10 +15,8 @@ import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { notesOf, notesWith } from '../task/notes.ts';
 import { lastAttemptNo, lastFence, shadowOf, type Wanted } from './seconds.ts';
-import { mayHaveSecond } from './watch.ts';
+import { ALONE_MS, mayHaveSecond } from './watch.ts';
 
-/** So long another worker is waited for. */
-const ALONE_MS = 5_000;
 /** Of the attempts of a run no more than this share are second ones: when all are slow, more of them help nobody. */
 const MOST_SHARE = 0.25;
 
@@ -38,7 +37,7 @@ export function matchSeconds(recorder: Recorder, priority: number): boolean {
   return true;
 }
 
-/** What waits for a worker here is asked for as ready tasks are; twice, for one slot may be of the worker that has the first. */
+/** What waits for a worker here is asked for as ready tasks are; for a while of other workers only. */
 export function addDemand(state: State, found: Demand[]): Demand[] {
   for (const [slot, want] of state.stragglers.wanted) {
     if (!isCurrent(state, slot, want) || !hasRoom(state, slot)) continue;
@@ -46,10 +45,17 @@ export function addDemand(state: State, found: Demand[]): Demand[] {
     const { tenantId } = state.runs.versionOf(run).dag;
     const { queue } = taskSpecOf(state, slot);
     const at = found.findIndex((demand) => demand.tenantId === tenantId && demand.queue === queue);
-    const counts = [...(found[at]?.counts ?? [0, 0, 0, 0])];
-    counts[state.runs.priority[run]!]! += 2;
-    if (at < 0) found.push({ tenantId, queue, counts });
-    else found[at] = { tenantId, queue, counts };
+    const { counts, apart = [] } = found[at] ?? { counts: PRIORITIES.map(() => 0) };
+    const priority = state.runs.priority[run]!;
+    const from = state.workers.at(state.tasks.worker[slot]!)!.id;
+    const isPicky = state.mono - want.since < ALONE_MS;
+    const next: Demand = {
+      ...{ tenantId, queue },
+      counts: isPicky ? counts : counts.with(priority, counts[priority]! + 1),
+      apart: isPicky ? [...apart, { priority, from }] : apart,
+    };
+    if (at < 0) found.push(next);
+    else found[at] = next;
   }
   return found;
 }

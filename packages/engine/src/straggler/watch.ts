@@ -10,6 +10,8 @@ import { RUNNING } from '../task/task-table.ts';
 import { Pace } from './pace.ts';
 import { shadowOf } from './seconds.ts';
 
+/** So long a worker other than the one that has the first attempt is waited for. */
+export const ALONE_MS = 5_000;
 const LOOK_MS = { min: 250, max: 5_000 } as const;
 
 /** Null unless the task is an instance of a map that may have a second attempt. */
@@ -33,7 +35,10 @@ export function ringPace(state: State, slot: number, { fence }: Pick<ClaimRef, '
   const dueAt = slowAt(state, slot, speculate);
   const isShown = state.tasks.confirmed[slot] === CONFIRMED;
   if (dueAt !== null && dueAt <= state.mono && isShown) {
+    // Waited for long enough: the step goes on to look for any worker.
+    if (state.stragglers.wanted.get(slot)?.fence === fence) return;
     state.stragglers.wanted.set(slot, { runId: state.runIdOfTask(slot), fence, since: state.mono });
+    push(state, slot, ALONE_MS);
     return;
   }
   const lookMs = Math.min(Math.max(speculate.minMs / 4, LOOK_MS.min), LOOK_MS.max);

@@ -53,6 +53,21 @@ test('a slot is on loan to one owner at a time; the highest priority gets it fir
   expect(session.free).toBe(0);
 });
 
+test('what waits for another worker than one gets no slot of that one', () => {
+  const { lending, session, lent } = setUp(3);
+  const apart = (from: string): Demand[] => [
+    { tenantId, queue, counts: [0, 0, 0, 0], apart: [{ priority: 2, from: from as WorkerId }] },
+  ];
+  lending.demand(other, apart('w'), []);
+  lending.demand(third, apart('v'), [session]);
+  lending.offer(session);
+  // One to whom it is another worker; nobody waits for the rest.
+  expect(lent).toEqual([
+    [third, 1],
+    [self, 2],
+  ]);
+});
+
 test('equals have their turn, this node too', () => {
   const { lending, session, lent } = setUp(4);
   lending.demand(self, waits(0, 0, 9, 0), []);

@@ -3,7 +3,7 @@
  * in the same step as a submission. A node that asks gets them for one decision, or a second; the highest priority
  * first, then each in its turn (D6).
  */
-import { type Demand, type NodeId, type QueueKey, queueKey } from '@signalbox/engine';
+import { type Demand, type NodeId, PRIORITIES, type QueueKey, queueKey, type WorkerId } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
 import type { Session } from './session.ts';
 
@@ -24,6 +24,9 @@ export class Lending {
   /** What nodes wait for, this one too: by node, queue, priority. Lowered by what is lent, until the node tells anew. */
   private readonly wanted = new Map<NodeId, Map<QueueKey, number[]>>();
 
+  /** The same of second attempts: a slot of any worker but the one that has the first. */
+  private readonly wantedApart = new Map<NodeId, { key: QueueKey; priority: number; from: WorkerId }[]>();
+
   constructor(ports: LendingPorts) {
     this.ports = ports;
   }
@@ -33,18 +36,26 @@ export class Lending {
     const wanted = new Map(demand.map(({ tenantId, queue, counts }) => [queueKey(tenantId, queue), [...counts]]));
     if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
+    const apart = demand.flatMap(({ tenantId, queue, apart: wishes = [] }) =>
+      wishes.map((wish) => ({ key: queueKey(tenantId, queue), ...wish })),
+    );
+    if (apart.length > 0) this.wantedApart.set(from, apart);
+    else this.wantedApart.delete(from);
     if (from === this.ports.self || demand.length === 0) return;
     for (const session of sessions) {
       if (session.free > 0) this.offer(session);
       // What stands lent to this node's own engine is idle there: it uses what it can in the step in which it gets it.
       const standing = session.lent.get(this.ports.self) ?? 0;
-      const isWanted = session.queueKeys.some((key) => wanted.has(key));
+      const isWanted =
+        session.queueKeys.some((key) => wanted.get(key)?.some((count) => count > 0)) ||
+        apart.some((wish) => isFor(wish, session));
       if (standing > 0 && isWanted) this.ports.recallHere(session, standing);
     }
   }
 
   forget(nodeId: NodeId): void {
     this.wanted.delete(nodeId);
+    this.wantedApart.delete(nodeId);
   }
 
   /** Lends what the worker has free. */
@@ -74,7 +85,7 @@ export class Lending {
   private lendThere(nodeId: NodeId, session: Session, count: number): void {
     const loanNo = session.limit(nodeId, count);
     const isSent = this.ports.lendThere(nodeId, session, count);
-    if (!isSent) this.wanted.delete(nodeId);
+    if (!isSent) this.forget(nodeId);
     this.ports.clock.after(isSent ? LOAN_MS : 0, () => {
       // Claimed or returned by now, or lost on the way. An assignment that still comes is refused by the worker.
       if (session.endOverdue(loanNo) > 0) this.offer(session);
@@ -93,6 +104,11 @@ export class Lending {
         }
       }
     }
+    const apart = this.bestApart(session);
+    if (apart !== null && apart.priority <= (best?.priority ?? PRIORITIES.length)) {
+      apart.serve();
+      return apart.nodeId;
+    }
     if (best === null) return null;
     best.counts[best.priority]! -= 1;
     // To the end of the row: among equals each has its turn.
@@ -101,4 +117,20 @@ export class Lending {
     this.wanted.set(best.nodeId, queues);
     return best.nodeId;
   }
+
+  /** The node that has the most urgent second attempt for which this is another worker; it counts as served where it is chosen. */
+  private bestApart(session: Session): { nodeId: NodeId; priority: number; serve(): void } | null {
+    let best: ReturnType<Lending['bestApart']> = null;
+    for (const [nodeId, wishes] of this.wantedApart) {
+      for (const wish of wishes) {
+        if (!isFor(wish, session) || (best !== null && best.priority <= wish.priority)) continue;
+        best = { nodeId, priority: wish.priority, serve: () => wishes.splice(wishes.indexOf(wish), 1) };
+      }
+    }
+    return best;
+  }
+}
+
+function isFor({ key, from }: { key: QueueKey; from: WorkerId }, { workerId, queueKeys }: Session): boolean {
+  return workerId !== from && queueKeys.includes(key);
 }

@@ -21,17 +21,21 @@ test('what is committed is counted by what it was, a batch without changes is no
     { kind: 'AttemptEnded', outcome: 'lost' },
     { kind: 'RunEnded', outcome: 'failed' },
     { kind: 'RunReopened' },
+    { kind: 'SecondClaimed' },
+    { kind: 'SecondTookOver', outcome: 'cancelled' },
+    { kind: 'AttemptEnded', outcome: 'succeeded', speculative: true },
   ] as Change[];
   metrics.committed(changes, { commandCount: 3, tookMs: 1.5 });
   metrics.committed([], { commandCount: 2, tookMs: 99 });
   metrics.committed([], { commandCount: 0, tookMs: 0 });
   metrics.reloaded();
   expect(metrics.seen(null, [], 7)).toMatchObject({
-    ...{ shardsOwned: 0, liveRuns: 0, inboxLength: 7, claims: 2, commits: 1, changes: 7, reloads: 1, runsReopened: 1 },
+    ...{ shardsOwned: 0, liveRuns: 0, inboxLength: 7, claims: 3, commits: 1, changes: 10, reloads: 1, runsReopened: 1 },
     runsCreated: { api: 0, schedule: 0, event: 1 },
     runsEnded: { succeeded: 0, failed: 1, cancelled: 0 },
     claimsReturned: { refused: 0, undelivered: 1, drained: 0 },
-    attemptsEnded: { succeeded: 0, lost: 1 },
+    attemptsEnded: { succeeded: 1, lost: 1, cancelled: 1 },
+    secondAttempts: { begun: 1, won: 1 },
     commitMs: { sum: 1.5, count: 1 },
     commandsPerBatch: { sum: 5, count: 2 },
   });

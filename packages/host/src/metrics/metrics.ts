@@ -45,6 +45,8 @@ export interface HostMetrics {
   /** Claims that never began, by why they came back. */
   readonly claimsReturned: Counts<ReturnReason>;
   readonly attemptsEnded: Counts<AttemptOutcome>;
+  /** Second attempts beside slow ones, and how many of them were the first to succeed. */
+  readonly secondAttempts: Counts<'begun' | 'won'>;
   readonly lettersWritten: Counts<LetterReason>;
   readonly lettersClosed: Counts<Exclude<LetterState, 'open'>>;
   readonly commits: number;
@@ -66,6 +68,7 @@ export class Metrics {
   private readonly runsEnded = zeros(RUN_OUTCOMES);
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
+  private readonly secondAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
   private readonly lettersWritten = zeros(LETTER_REASONS);
   private readonly lettersClosed: Open<Counts<Exclude<LetterState, 'open'>>> = {
     replayed: 0,
@@ -109,6 +112,7 @@ export class Metrics {
       claims: this.claims,
       claimsReturned: { ...this.claimsReturned },
       attemptsEnded: { ...this.attemptsEnded },
+      secondAttempts: { ...this.secondAttempts },
       lettersWritten: { ...this.lettersWritten },
       lettersClosed: { ...this.lettersClosed },
       commits: this.commits,
@@ -127,6 +131,18 @@ export class Metrics {
         return;
       case 'AttemptEnded':
         this.attemptsEnded[change.outcome] += 1;
+        if (change.speculative && change.outcome === 'succeeded') this.secondAttempts.won += 1;
+        return;
+      case 'SecondClaimed':
+        this.claims += 1;
+        this.secondAttempts.begun += 1;
+        return;
+      case 'SecondEnded':
+      case 'SecondTookOver':
+        this.attemptsEnded[change.outcome] += 1;
+        return;
+      case 'SecondReturned':
+        this.claimsReturned[change.reason] += 1;
         return;
       case 'RunCreated':
         this.runsCreated[change.cause] += 1;

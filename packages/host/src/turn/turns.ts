@@ -11,6 +11,7 @@ import {
   needs,
   nextDue,
   restoreRuns,
+  type SecondEnded,
   type ShardNo,
   type State,
   type StepResult,
@@ -260,7 +261,11 @@ export class Turns {
 
   /** An attempt that is given up may run twice: whoever is on call wants to know why. */
   private noteLost(changes: readonly Change[]): void {
-    const lost = changes.filter((change) => change.kind === 'AttemptEnded').filter(({ outcome }) => outcome === 'lost');
+    const lost = changes.filter(
+      (change) =>
+        (change.kind === 'AttemptEnded' || change.kind === 'SecondEnded' || change.kind === 'SecondTookOver') &&
+        change.outcome === 'lost',
+    ) as readonly SecondEnded[];
     const [first] = lost;
     if (first === undefined) return;
     const { workerId, runId, error } = first;

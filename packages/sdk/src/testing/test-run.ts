@@ -5,6 +5,7 @@
 import {
   type AddedTask,
   type Answer,
+  type ClaimRef,
   type Command,
   type DagSpec,
   growSpec,
@@ -178,6 +179,8 @@ class World {
     const box = this.#box;
     const worker = box.worker();
     const { groups, templates, tasks } = this.#spec;
+    // A second attempt begins beside such as are known to run.
+    if (tasks.some(({ speculate }) => speculate !== undefined)) box.heartbeat(worker);
     box.lend(worker, groups === undefined && templates === undefined ? tasks.length : MAPPED_SLOTS);
     for (const sent of worker.assigned.slice(this.#startedCount)) {
       this.#startedCount += 1;
@@ -344,9 +347,13 @@ class World {
 
   /** What the engine made of it: a branch may have chosen what is not there, the run may be closed by now. */
   #recorded({ claim }: Attempt, settled: Settled): Pick<Settled, 'outcome' | 'error'> {
-    const ended = this.#box
-      .changes('AttemptEnded')
-      .findLast(({ taskNo, fence }) => taskNo === claim.taskNo && fence === claim.fence);
+    const box = this.#box;
+    const isOf = ({ taskNo, fence }: Pick<ClaimRef, 'taskNo' | 'fence'>) =>
+      taskNo === claim.taskNo && fence === claim.fence;
+    // Another attempt of the task went on, or was quicker: this one counts for nothing.
+    const beside = box.changes('SecondEnded').find(isOf) ?? box.changes('SecondTookOver').find(isOf);
+    if (beside !== undefined) return { outcome: beside.outcome as Settled['outcome'], error: settled.error };
+    const ended = box.changes('AttemptEnded').findLast(isOf);
     if (ended === undefined || ended.outcome === 'lost' || ended.outcome === settled.outcome) return settled;
     const error = ended.error === null ? settled.error : new PermanentError(ended.error);
     return { outcome: ended.outcome, error };
@@ -355,7 +362,10 @@ class World {
   /** A failure may have closed the run: what runs is told so, as by a worker. */
   #stopKilled(): void {
     for (const { claim, reason } of this.#box.worker().killed.splice(0)) {
-      const running = this.#running.find(({ attempt }) => attempt.claim.taskNo === claim.taskNo);
+      const running = this.#running.find(
+        ({ attempt }) => attempt.claim.taskNo === claim.taskNo && attempt.claim.fence === claim.fence,
+      );
+      if (reason === 'superseded') running?.controller.abort(new AttemptStopped(reason, 'Another was quicker.'));
       if (reason === 'cancelled') running?.controller.abort(new AttemptStopped('cancelled', 'The run was closed.'));
     }
   }

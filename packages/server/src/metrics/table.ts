@@ -161,6 +161,12 @@ export const METRICS: readonly Metric[] = [
     ['outcome'],
   ),
   counter(
+    'second_attempts',
+    'Second attempts that began beside slow ones, and those of them that were the first to succeed.',
+    byWord('what', (host) => host.secondAttempts),
+    ['what'],
+  ),
+  counter(
     'commits',
     'Commits of decisions.',
     ofHost((host) => host.commits),
