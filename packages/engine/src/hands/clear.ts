@@ -6,6 +6,7 @@ import type { ClearedFrom } from '../change.ts';
 import { type Answer, type ClearTasks, refuse } from '../command.ts';
 import { isRepeating } from '../dag/closing-plan.ts';
 import type { Actor, AttemptNo, Fence, RunId } from '../ids.ts';
+import { instanceName } from '../map/task-names.ts';
 import type { Recorder } from '../recorder.ts';
 import { reopenRun } from '../run/reopen.ts';
 import { OPEN } from '../run/run-table.ts';
@@ -225,7 +226,9 @@ const NAMED = 10;
 
 export function naming(state: State, slots: readonly number[]): string {
   const names = slots.slice(0, NAMED).map((slot) => {
-    return `${taskSpecOf(state, slot).name} (${TASK_STATE_NAMES[state.tasks.state[slot]!]})`;
+    const maps = state.runs.mapsOf(state.tasks.run[slot]!);
+    const name = instanceName(taskSpecOf(state, slot).name, maps, taskNoOf(state, slot));
+    return `${name} (${TASK_STATE_NAMES[state.tasks.state[slot]!]})`;
   });
   return names.join(', ') + (slots.length > NAMED ? ` and ${slots.length - NAMED} more` : '');
 }

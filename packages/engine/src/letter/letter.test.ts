@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LetterRef } from '../letter/letter.ts';
 import { type Scenario, scenario, TENANT } from '../scenario.ts';
-import { chain, job } from '../testing/specs.ts';
+import { chain, dag, job, task } from '../testing/specs.ts';
 
 const POISON = { count: 3, withinMs: 60_000, underMs: 1_000 };
 const RETRY = { maxAttempts: 10, baseMs: 2_000, minMs: 2_000, maxMs: 2_000 };
@@ -206,4 +206,17 @@ describe('a letter is used once (I43)', () => {
       code: 'LETTER_NOT_FOUND',
     });
   });
+});
+
+test('the letter of an instance has its name, and the fingerprint of all', () => {
+  const map = { over: [{ from: 'task', task: 0, fact: 0 }], mode: 'product' } as const;
+  const fanned = dag([task('list', [], { facts: [[]] }), task('work', [], { group: 0 })], {
+    groups: [{ name: 'work', parent: null, map }],
+  });
+  const box = scenario({ dag: fanned });
+  box.report(box.claim('list'), 'succeeded', { output: '["a","b"]' });
+  for (const name of ['work[0]', 'work[1]']) box.report(box.claim(name), 'permanent', { error: 'no such row' });
+  const letters = box.changes('LetterWritten');
+  expect(letters.map(({ taskName }) => taskName)).toEqual(['work[0]', 'work[1]']);
+  expect(new Set(letters.map(({ fingerprint }) => fingerprint)).size).toBe(1);
 });

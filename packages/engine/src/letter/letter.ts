@@ -4,6 +4,7 @@
  */
 import type { LetterWritten } from '../change.ts';
 import type { AttemptNo, RunId } from '../ids.ts';
+import { instanceName } from '../map/task-names.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { type Fingerprint, firstLineOf } from '../task/fingerprint.ts';
@@ -42,7 +43,7 @@ export function writeLetter(recorder: Recorder, slot: number, failure: LastFailu
     taskNo: taskNoOf(state, slot),
     attemptNo: state.tasks.attemptNo[slot] as AttemptNo,
     uid: state.runs.uidOf(run),
-    taskName: taskSpecOf(state, slot).name,
+    taskName: instanceName(taskSpecOf(state, slot).name, state.runs.mapsOf(run), taskNoOf(state, slot)),
     tenantId: version.dag.tenantId,
     dagId: version.dag.id,
     versionNo: version.no,

@@ -95,6 +95,19 @@ export class TaskNames {
   }
 }
 
+/** The same for a run in memory: the name of its task, with the indices of the instance that it is. */
+export function instanceName(name: string, maps: RunMaps | null, no: number): string {
+  const indices: number[] = [];
+  let at = maps?.holding(no);
+  let index = at === undefined ? 0 : Math.floor((no - at.firstNo) / at.group.members.length);
+  while (at !== undefined) {
+    indices.unshift(index);
+    index = at.parentIndex;
+    at = at.parent ?? undefined;
+  }
+  return name + indices.map((each) => `[${each}]`).join('');
+}
+
 function mapsOf(maps: RunMaps, stored: readonly StoredMap[]): RunMaps {
   for (const { group, scope, firstNo, total, unfolded, isRemoved } of stored) {
     if (isRemoved || (scope !== null && maps.holding(scope) === undefined)) maps.reserve(firstNo, group, total);

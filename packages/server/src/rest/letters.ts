@@ -25,7 +25,7 @@ import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import { submitTo } from './submit.ts';
-import { runAnswer } from './views.ts';
+import { runAnswer, tasksOf } from './views.ts';
 
 type LetterRequest = FastifyRequest<{ Params: { letter: string } }>;
 
@@ -60,16 +60,17 @@ export function letterRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/dead-letters/:letter', async (request: LetterRequest) => {
     const letter = await findLetter(request, parts);
     const { tenantId } = callerOf(request);
-    const run = await fromDatabase(() => queries.getRun(tenantId, letter.uid), request.log);
+    const run = await fromDatabase(() => queries.getRun(tenantId, letter.uid, () => [letter.taskNo]), request.log);
     const params = await fromDatabase(
       () => queries.getPayload(tenantId, { uid: letter.uid, taskNo: null }),
       request.log,
     );
-    const task =
-      run === null
-        ? undefined
-        : runAnswer(run, { params: null, outputs: new Map() }).tasks.find(({ name }) => name === letter.taskName);
-    const needs = run?.spec.tasks[letter.taskNo]?.needs ?? [];
+    const read = run === null ? undefined : tasksOf(run);
+    // Its map may have been removed since: then nothing of it is shown.
+    const spec = read?.names.specOf(letter.taskNo) ?? null;
+    const nothing = { params: null, outputs: new Map() };
+    const task = run === null || spec === null ? undefined : runAnswer(run, nothing, read, [letter.taskNo]).tasks[0];
+    const needs = (spec === null ? undefined : run?.spec.tasks[spec]?.needs) ?? [];
     return {
       ...letterView(letter),
       params: params === null ? null : (JSON.parse(params) as unknown),

@@ -4,7 +4,7 @@
  */
 import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook } from './ledger.ts';
+import { mayRun, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** For commits, ticks and looks; and what clocks of two owners may differ by counts twice. */
@@ -12,6 +12,8 @@ const SLACK_MS = 8_000;
 
 interface Began {
   readonly servedMs: number;
+  /** Of an attempt that got more time: what it had left then. */
+  readonly leftMs?: number;
 }
 
 export function limits(scene: Scene): Checker {
@@ -48,6 +50,8 @@ export function limits(scene: Scene): Checker {
         return void seconds.set(nameOf(change), beganIn(change.runId));
       case 'SecondTookOver':
         return void claims.set(nameOf(change), seconds.get(nameOf(change)) ?? beganIn(change.runId));
+      case 'AttemptExtended':
+        return checkExtended(change);
       case 'ClaimReturned':
         return void queued.set(nameOf(change), beganIn(change.runId));
       case 'TaskQueued':
@@ -68,6 +72,25 @@ export function limits(scene: Scene): Checker {
         return void slow.add(name);
       }
     }
+  }
+
+  /** Only the holder gets more, of what is limited; and never less than it had. */
+  function checkExtended(change: Extract<Change, { kind: 'AttemptExtended' }>): void {
+    const { runId, taskNo, fence, deadlineAt, at } = change;
+    const [run, name, leftMs] = [ledger.run(runId), nameOf(change), deadlineAt - at];
+    const task = run.tasks.get(taskNo);
+    const isHeld = task?.state === 'running' && (task.fence === fence || task.second?.fence === fence);
+    if (!isHeld || !mayRun(run, taskNo)) {
+      scene.fail('I21', `task ${name} fence ${fence} got more time, it is ${task?.state} at ${task?.fence}`);
+    }
+    const { timeoutMs, totalTimeoutMs } = taskSpecOf(run, taskNo);
+    if (timeoutMs === null) scene.fail('I41', `task ${name} got more time, and nothing limits it`);
+    const wholeMs = Math.min(
+      totalTimeoutMs ?? Number.POSITIVE_INFINITY,
+      run.spec.timeoutMs ?? Number.POSITIVE_INFINITY,
+    );
+    if (leftMs > wholeMs + 1) scene.fail('I41', `task ${name} has ${leftMs} ms left, its whole time is ${wholeMs}`);
+    claims.set(name, { ...beganIn(runId), leftMs });
   }
 
   /** Only what waits expires, and only what may not wait for ever. */
@@ -103,7 +126,7 @@ export function limits(scene: Scene): Checker {
           scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
         if (task.second !== null && isOver(seconds.get(name), run, spec.timeoutMs))
           scene.fail('I41', `the second attempt of task ${name} runs longer than it may`);
-        if (task.state === 'running' && isOver(claims.get(name), run, spec.timeoutMs))
+        if (task.state === 'running' && isOver(claims.get(name), run, claims.get(name)?.leftMs ?? spec.timeoutMs))
           scene.fail('I41', `task ${name} runs longer than it may`);
       }
     }

@@ -86,6 +86,8 @@ export interface RunBook {
   /** How often it was told of as slow, and was opened again. */
   slowTimes: number;
   reopens: number;
+  /** What its attempts are given to stop, where a cancel has said so. */
+  graceMs: number;
   closedAt: number;
   /** When its time was over, the last time. */
   timedOutAt: number | null;
@@ -278,6 +280,7 @@ export class Ledger {
         return;
       case 'RunClosing':
         Object.assign(this.run(change.runId), { phase: 'closing', outcome: change.outcome, closedAt: this.at });
+        this.run(change.runId).graceMs = change.graceMs ?? 0;
         return;
       case 'RunForced':
         Object.assign(this.run(change.runId), { isForced: true, closedAt: this.at });
@@ -460,6 +463,7 @@ export class Ledger {
       isForced: false,
       slowTimes: 0,
       reopens: 0,
+      graceMs: 0,
       closedAt: 0,
       timedOutAt: null,
       openedAt: this.at,

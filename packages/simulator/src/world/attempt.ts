@@ -20,6 +20,8 @@ export class Attempt {
   readonly #life: WorkerLife;
   readonly #behaviour: Behaviour;
   readonly #startedAt: WorkerReport['startedAt'];
+  /** By its own clock. */
+  #deadlineAt = Number.POSITIVE_INFINITY;
   #isGone = false;
   #stopping: ReportedOutcome | null = null;
 
@@ -57,7 +59,21 @@ export class Attempt {
       process.after(atMs, () => this.#life.ask(this, wish));
     }
     const { timeoutMs } = this.assignment;
-    if (timeoutMs > 0) process.after(timeoutMs, () => this.stop('timeout', 250));
+    if (timeoutMs === 0) return;
+    this.#deadlineAt = process.mono() + timeoutMs;
+    process.after(timeoutMs, () => this.#watch());
+  }
+
+  /** It got more time: the server's clock decides, this one only must not be quicker. */
+  extended(leftMs: number): void {
+    if (leftMs === 0) return;
+    const { process } = this.#life;
+    this.#deadlineAt = Math.max(this.#deadlineAt, process.mono() + leftMs);
+    process.after(leftMs, () => this.#watch());
+  }
+
+  #watch(): void {
+    if (this.#life.process.mono() >= this.#deadlineAt) this.stop('timeout', 250);
   }
 
   stop(outcome: ReportedOutcome, graceMs: number): void {

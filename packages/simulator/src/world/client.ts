@@ -150,7 +150,10 @@ export class SimClients {
     const runId = this.#someChild() ?? this.#world.database.tables.runUids.get(uid);
     const node = this.#anyNode();
     if (runId === undefined || node === null) return;
-    this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR }, () => undefined);
+    const how = this.#chance.fork('cancel');
+    const force = how.happens(0.15) ? ({ force: true } as const) : {};
+    const grace = how.happens(0.25) ? { graceMs: how.pick([0, 500, 4_000, 15_000]) } : {};
+    this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR, ...force, ...grace }, () => undefined);
   }
 
   /** Now and then, where there are any: a live run that another has called. */

@@ -88,8 +88,8 @@ export interface SimulatedWork {
 }
 
 /**
- * Few functions save what they have done so far, or ask whether the task is still theirs; some do so long after they were given
- * up. What is saved tells who saved it and how often before.
+ * Few functions save what they have done so far, ask whether the task is still theirs, or for more time; some do so long after they
+ * were given up. What is saved tells who saved it and how often before.
  */
 export function asksOf(
   chance: Chance,
@@ -102,6 +102,8 @@ export function asksOf(
     atMs: chance.wait(durationMs * (chance.happens(0.2) ? 3 : 0.6)),
     wish: chance.happens(0.3)
       ? ({ kind: 'assert' } as const)
-      : ({ kind: 'checkpoint', value: JSON.stringify({ by: claim.fence, i }) } as const),
+      : chance.happens(0.3)
+        ? ({ kind: 'extend', byMs: chance.int(100, 8_000) } as const)
+        : ({ kind: 'checkpoint', value: JSON.stringify({ by: claim.fence, i }) } as const),
   }));
 }

@@ -7,17 +7,18 @@ const RESEND_MS = 5_000;
 
 export class WorkerAsks {
   readonly #life: WorkerLife;
-  readonly #open = new Map<number, WorkerAsk>();
+  readonly #open = new Map<number, WorkerAsk & { readonly attempt: Attempt }>();
   #lastNo = 0;
 
   constructor(life: WorkerLife) {
     this.#life = life;
   }
 
-  ask({ assignment }: Attempt, wish: WorkerAsk['wish']): void {
+  ask(attempt: Attempt, wish: WorkerAsk['wish']): void {
+    const { assignment } = attempt;
     this.#lastNo += 1;
     const token = new Uint8Array(Buffer.from(assignment.token, 'base64'));
-    const ask: WorkerAsk = { no: this.#lastNo, claim: assignment.claim, token, wish };
+    const ask = { no: this.#lastNo, claim: assignment.claim, token, wish, attempt };
     this.#open.set(ask.no, ask);
     this.#life.tell({ what: 'asks', claim: ask.claim, no: ask.no, wish });
     this.#send(ask);
@@ -28,6 +29,7 @@ export class WorkerAsks {
     if (ask === undefined) return;
     this.#open.delete(answer.no);
     this.#life.tell({ what: 'told', claim: ask.claim, no: ask.no, wish: ask.wish, ok: answer.ok });
+    if (ask.wish.kind === 'extend' && answer.ok) ask.attempt.extended(answer.leftMs);
     const { chance, process } = this.#life;
     if (!chance.happens(this.#life.repeats)) return;
     // By then another attempt may hold the task, or a newer checkpoint be there.

@@ -58,9 +58,9 @@ export interface LetterCursor {
 const COLUMNS = `l.shard, l.run_id, l.task_no, l.attempt_no, l.uid, l.dag_id, d.name, l.version_no, l.task_name, l.reason, l.outcome,
     l.code, l.fingerprint, l.error, l.at, l.state, l.closed_at, l.closed_by, l.new_uid`;
 const TABLES = 'dead_letter l join dag d on d.shard = l.shard and d.dag_id = l.dag_id';
-/** From $1 on: tenant, state, dag, fingerprint, task, reason. */
+/** From $1 on: tenant, state, dag, fingerprint, task, reason. The name of a mapped task stands for all of its instances. */
 const FILTER = `l.tenant_id = $1::integer and l.state = $2::smallint and ($3::text is null or d.name = $3::text)
-    and ($4::bigint is null or l.fingerprint = $4::bigint) and ($5::text is null or l.task_name = $5::text)
+    and ($4::bigint is null or l.fingerprint = $4::bigint) and ($5::text is null or $5::text in (l.task_name, split_part(l.task_name, '[', 1)))
     and ($6::smallint is null or l.reason = $6::smallint)`;
 const PLACE = '(l.at, l.run_id, l.task_no, l.attempt_no)';
 
