@@ -5,6 +5,7 @@ import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import type { Sabotage } from './fake-store/index.ts';
 import { FakeStore } from './fake-store/index.ts';
+import { hidesAdded } from './sabotage-adding.ts';
 import { forgetsOneInstance, slotIn } from './sabotage-maps.ts';
 import { type Mode, type Simulation, simulate } from './simulate.ts';
 import type { World } from './world/world.ts';
@@ -169,6 +170,24 @@ function countsBoth(host: Host): void {
     }
     return offer(envelope);
   };
+}
+
+/** What was added to a run is added again by whoever says it again. */
+function addsTwice(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const state = turns.current();
+    const commands = (parts[1] as { command: Command }[]).map(({ command }) => command);
+    const putBack = state === null ? () => undefined : hidesAdded(state, commands);
+    decide(...parts);
+    putBack();
+  };
+}
+
+/** A new owner knows nothing of what was added. */
+function forgetsAdded(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, runs: heads.runs.map(({ added: _added, ...run }) => run) }));
 }
 
 /** The limits of dags are not looked at. */
@@ -502,6 +521,13 @@ const CASES: readonly Case[] = [
     within: 60,
     expected: /^(D1|I19|I21|I23)/,
     onHost: (host) => losesChanges(host, (change) => change.kind === 'SecondEnded' && change.code === 'superseded'),
+  },
+  { what: 'adding a task once', within: 60, expected: /^(I22|I38)/, onHost: addsTwice },
+  {
+    what: 'the memory of what was added',
+    within: 100,
+    expected: /^(I17|I19|I21|I22|I30|I32|I33|D1|D3)/,
+    onHost: forgetsAdded,
   },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   {

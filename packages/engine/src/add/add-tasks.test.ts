@@ -162,14 +162,14 @@ test('they are tried again, marked, cancelled and decide the run like others', (
 });
 
 test('a leaf that failed before a task was added behind it decides the run no more: what was added does (I33)', () => {
-  const box = scenario({ dag: planned(), workers });
+  const box = scenario({ dag: planned({ templates: [task('mend', [2], { rule: 'all_done' })] }), workers });
   box.report(box.claim('aside', box.worker('w2')), 'permanent');
   const plan = box.claim('plan');
-  add(box, plan, { name: 'a', template: 'late' });
+  add(box, plan, { name: 'a', template: 'mend' });
   box.report(plan, 'succeeded');
-  expect(box.task('a').state).toBe('upstream_failed');
   box.report(box.claim('sum'), 'succeeded');
-  expect(box.run().outcome).toBe('failed');
+  box.report(box.claim('a'), 'succeeded');
+  expect(box.run().outcome).toBe('succeeded');
 });
 
 test('a teardown waits for what is added by a task that it waits for', () => {

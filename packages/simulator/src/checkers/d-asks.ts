@@ -49,7 +49,8 @@ export function asks(scene: Scene): Checker {
 
   function checkTold(claim: ClaimRef, { no, wish, ok }: { no: number; wish: { kind: string }; ok: boolean }): void {
     // More time may be none, where nothing limits the attempt, or its deadline lies further off: what was given is seen in `f-limits.ts`.
-    if (!ok || wish.kind === 'extend') return;
+    // What was added is looked at in `e-adding.ts`.
+    if (!ok || wish.kind === 'extend' || wish.kind === 'add') return;
     const known = committed.get(claimKey(claim));
     const isDone = wish.kind === 'assert' ? known?.asserted === true : (known?.no ?? 0) >= no;
     if (!isDone) scene.fail('I15', `${name(claim)} was told that its ${wish.kind} (${no}) is done, and it is not`);

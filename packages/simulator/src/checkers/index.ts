@@ -8,6 +8,7 @@ import type { Checker, CheckerMaker, Scene } from './checker.ts';
 import { asks } from './d-asks.ts';
 import { dispatch } from './d-dispatch.ts';
 import { leases } from './d-leases.ts';
+import { adding } from './e-adding.ts';
 import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
 import { hands } from './e-hands.ts';
@@ -32,6 +33,7 @@ const ALL: readonly CheckerMaker[] = [
   leases,
   dags,
   maps,
+  adding,
   children,
   hands,
   hooks,

@@ -3,6 +3,7 @@
  * shares no code with engine or store, so that the two can be held against each other.
  */
 import type {
+  AddedTask,
   AttemptEnded,
   BreakerSet,
   Change,
@@ -26,6 +27,7 @@ import type {
 import { NOBODY, shardOfRun } from '@signalbox/engine';
 import { isClosing, type NaiveEnd, naiveClosing, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
+import { definitionWith } from './add-book.ts';
 import { expansionOf, type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
 
 export interface TaskBook {
@@ -76,7 +78,10 @@ export interface RunBook {
   readonly created: RunCreated;
   readonly createdAt: number;
   readonly shard: ShardNo;
-  readonly spec: DagSpec;
+  /** With what was added to it. */
+  spec: DagSpec;
+  readonly deployed: DagSpec;
+  readonly added: Map<number, AddedTask>;
   phase: 'open' | 'closing' | 'ended';
   outcome: RunOutcome | null;
   isAdmitted: boolean;
@@ -324,6 +329,13 @@ export class Ledger {
         this.live.add(run);
         return;
       }
+      case 'TasksAdded':
+      case 'TasksDropped': {
+        const run = this.run(change.runId);
+        for (const one of change.tasks) run.added.set(one.no, one);
+        run.spec = definitionWith(run.deployed, run.added);
+        return;
+      }
       case 'MapExpanded':
         this.run(change.runId).maps.push(mapBook(change, this.run(change.runId).spec));
         return;
@@ -456,6 +468,8 @@ export class Ledger {
       createdAt: this.at,
       shard: shardOfRun(change.runId),
       spec,
+      deployed: spec,
+      added: new Map(),
       phase: 'open',
       outcome: null,
       isAdmitted: change.admitted,

@@ -12,7 +12,7 @@ export function planCalls(chance: Chance, spec: DagSpec, callable: readonly stri
 }
 
 function planCall(chance: Chance, task: TaskSpec, callable: readonly string[]): TaskSpec {
-  if (task.branch || task.shortCircuit !== undefined || !chance.happens(0.4)) return task;
+  if (task.adds || task.branch || task.shortCircuit !== undefined || !chance.happens(0.4)) return task;
   const dag = chance.happens(0.05) ? NOWHERE : chance.pick(callable);
   // A run of another dag takes longer than one attempt of a task.
   const timeoutMs = task.timeoutMs === null ? null : task.timeoutMs * chance.int(1, 4);

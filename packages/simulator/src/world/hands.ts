@@ -11,8 +11,8 @@ export function planHand(chance: Chance, tables: Tables, who: { tenantId: Tenant
     .slice(-RECENT)
     .filter(({ outcome }) => outcome !== 'cancelled' || chance.happens(0.1));
   if (runs.length === 0) return null;
-  const { runId, dagId, versionNo } = chance.pick(runs);
-  const count = tables.versions.get(`${dagId}/${versionNo}`)?.spec.tasks.length ?? 1;
+  const { runId, dagId, versionNo, added = [] } = chance.pick(runs);
+  const count = (tables.versions.get(`${dagId}/${versionNo}`)?.spec.tasks.length ?? 1) + added.length;
   const some = () => Array.from({ length: chance.int(1, 3) }, () => chance.int(0, count - 1) as TaskNo);
   const how = { force: chance.happens(0.4), dryRun: chance.happens(0.1) };
   const draw = chance.next();

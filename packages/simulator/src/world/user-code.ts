@@ -1,6 +1,7 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
 import { bitsOf, type ClaimRef, type ReportedOutcome } from '@signalbox/engine';
 import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
+import { type AddingWork, addingOf, tasksToAdd } from './adding.ts';
 import type { Chance } from './chance.ts';
 
 export interface Behaviour {
@@ -85,6 +86,7 @@ export interface SimulatedWork {
   /** Names of the tasks that a branch chooses among. */
   readonly chooses?: readonly string[];
   readonly stops?: boolean;
+  readonly adds?: AddingWork;
 }
 
 /**
@@ -93,9 +95,18 @@ export interface SimulatedWork {
  */
 export function asksOf(
   chance: Chance,
-  { claim }: Assignment,
+  assignment: Assignment,
   durationMs: number,
 ): readonly { readonly atMs: number; readonly wish: WorkerAsk['wish'] }[] {
+  const { claim } = assignment;
+  const adding = addingOf(assignment);
+  if (adding !== undefined) {
+    // Most say all before they are over; some stop early, and some go on when nobody listens any more.
+    return Array.from({ length: chance.int(chance.happens(0.15) ? 0 : 1, 3) }, (_, call) => ({
+      atMs: chance.wait(durationMs * (chance.happens(0.15) ? 2 : 0.15)),
+      wish: { kind: 'add', tasks: tasksToAdd(assignment, adding, call % 2) } as const,
+    }));
+  }
   const draw = bitsOf(25, claim.runId, claim.taskNo);
   if (draw % 5 !== 0) return [];
   return Array.from({ length: chance.int(1, 4) }, (_, i) => ({

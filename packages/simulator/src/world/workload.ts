@@ -1,6 +1,7 @@
 /** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
 import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
 import { PRIORITIES } from '@signalbox/engine';
+import { planAdding } from './adding.ts';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planClosing } from './closing.ts';
@@ -39,7 +40,9 @@ function planSpec(chance: Chance): DagSpec {
   const plain = planTasks(chance);
   const spec = limits.happens(0.4) ? planLimits(limits, plain) : plain;
   const maps = chance.fork('maps');
-  return maps.happens(0.35) ? planMaps(maps, spec) : spec;
+  const mapped = maps.happens(0.35) ? planMaps(maps, spec) : spec;
+  const adding = chance.fork('adding');
+  return adding.happens(0.3) ? planAdding(adding, mapped) : mapped;
 }
 
 function planTasks(chance: Chance): DagSpec {
