@@ -127,7 +127,7 @@ test('whatever is added, retried, cleared and taken over, each task is what a re
         }
         if (action.do === 'report' && attempt !== undefined) {
           held = held.slice(1);
-          box.report(attempt, action.as as 'succeeded');
+          box.report(attempt, action.as);
           box.advance('1ms', [...box.workers.values()]);
         }
         const count =
@@ -137,7 +137,7 @@ test('whatever is added, retried, cleared and taken over, each task is what a re
           box.clear([nameAt(action.no)!], { downstream: action.downstream });
         }
         if (action.do === 'mark' && nameAt(action.no) !== undefined && box.run().phase === 'open') {
-          box.mark(nameAt(action.no)!, action.as as 'skipped');
+          box.mark(nameAt(action.no)!, action.as);
         }
         if (box.run().phase !== 'open') break;
         expect(count).toBeLessThanOrEqual(4);
