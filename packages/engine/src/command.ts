@@ -75,6 +75,8 @@ export interface CancelRun {
   readonly force?: true;
   /** What running attempts are given to stop; the usual grace where it is not told, an hour at most. */
   readonly graceMs?: number;
+  /** Only tells what would be stopped, and what would run to close the run. */
+  readonly dryRun?: true;
   readonly actor: Actor;
 }
 
@@ -449,7 +451,7 @@ export interface TouchedTask {
   readonly before: TaskState;
   readonly after: TaskState;
   /** `decided`: by what has become of those before it. */
-  readonly how: 'cleared' | 'marked' | 'cancelled' | 'decided';
+  readonly how: 'cleared' | 'marked' | 'cancelled' | 'decided' | 'closes';
   /** The attempt that was stopped for it; 0 for none. */
   readonly stopped: number;
 }

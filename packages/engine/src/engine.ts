@@ -23,6 +23,7 @@ import { Recorder } from './recorder.ts';
 import { absorbSeen } from './restore.ts';
 import { cancelRun } from './run/cancel.ts';
 import { settleAgenda } from './run/finish.ts';
+import { previewCancel } from './run/preview-cancel.ts';
 import { strikeRun } from './run/strike.ts';
 import { submitRuns } from './run/submit.ts';
 import { setSchedulePaused, strikeSchedule } from './schedule/set-schedule.ts';
@@ -143,7 +144,7 @@ function decide(recorder: Recorder, command: Command): Answer {
     case 'AddTasks':
       return addTasks(recorder, command);
     case 'CancelRun':
-      return cancelRun(recorder, command);
+      return command.dryRun ? previewCancel(recorder, command) : cancelRun(recorder, command);
     case 'RetryTask':
       return retryTask(recorder, command);
     case 'ReplayLetter':

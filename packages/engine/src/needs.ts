@@ -39,6 +39,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       // A dry run is of the run as it is stored, also of one in memory.
       return command.dryRun ? [{ kind: 'run', runId: command.runId }] : runNeeds(state, command.runId);
     case 'CancelRun':
+      return command.dryRun ? [{ kind: 'run', runId: command.runId }] : runNeeds(state, command.runId);
     case 'RetryTask':
     case 'SetPaused':
     case 'StrikeRun':

@@ -40,6 +40,7 @@ import type {
   ReplayLettersOptions,
   Rerun,
   RerunAnswer,
+  RerunPreview,
   ResetBreakerOptions,
   Retention,
   RetentionRun,
@@ -166,6 +167,8 @@ export interface Client {
     id: string,
     options?: ChangeOptions & { readonly force?: boolean; readonly graceMs?: number },
   ): Promise<Cancelled>;
+  /** What a cancel would stop, and what would run to close the run. Changes nothing. */
+  previewCancel(id: string, options?: CallOptions & { readonly force?: boolean }): Promise<Touched>;
   /** Resolves when the run has ended, or was set aside. */
   waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
   listTasks(
@@ -190,7 +193,9 @@ export interface Client {
   pauseTask(run: string, task: string, options?: ChangeOptions): Promise<Paused>;
   resumeTask(run: string, task: string, options?: ChangeOptions): Promise<Paused>;
   /** A new run as this one was, or with another version or params. */
-  rerun(id: string, rerun?: Rerun, options?: ChangeOptions): Promise<RerunAnswer>;
+  rerun(id: string, rerun?: Omit<Rerun, 'dryRun'>, options?: ChangeOptions): Promise<RerunAnswer>;
+  /** Which run that would be. Changes nothing. */
+  previewRerun(id: string, rerun?: Omit<Rerun, 'dryRun'>, options?: CallOptions): Promise<RerunPreview>;
 
   readLog(
     attempt: AttemptName,

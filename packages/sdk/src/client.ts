@@ -64,6 +64,8 @@ export function createClient(options: ClientOptions): Client {
         { ...(force === true && { force }), ...(graceMs !== undefined && { graceMs }) },
         call,
       ),
+    previewCancel: (id, { force, ...call } = {}) =>
+      post((s) => s.touchedSchema, `${runPath(id)}/cancel`, { dryRun: true, ...(force === true && { force }) }, call),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
     listTasks: (run, filter = {}, call) =>
       get((s) => s.taskPageSchema, `${runPath(run)}/tasks${query({ ...filter })}`, call),
@@ -79,6 +81,8 @@ export function createClient(options: ClientOptions): Client {
     resumeRun: (id, call) => post((s) => s.pausedSchema, `${runPath(id)}/resume`, {}, call),
     pauseTask: (run, task, call) => post((s) => s.pausedSchema, `${taskPath(run, task)}/pause`, {}, call),
     resumeTask: (run, task, call) => post((s) => s.pausedSchema, `${taskPath(run, task)}/resume`, {}, call),
+    previewRerun: (id, rerun = {}, call = {}) =>
+      post((s) => s.rerunPreviewSchema, `${runPath(id)}/rerun`, { ...rerun, dryRun: true }, call),
     rerun: (id, rerun = {}, call = {}) => post((s) => s.rerunAnswerSchema, `${runPath(id)}/rerun`, rerun, call),
 
     readLog: (attempt, page = {}, call) =>

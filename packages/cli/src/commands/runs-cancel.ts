@@ -2,14 +2,20 @@
 import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, print, printJson } from '../output.ts';
 import { resolveRun } from '../run-id.ts';
+import { show } from './touch.ts';
 
 export interface CancelFlags extends ClientFlags {
   readonly force?: boolean;
   readonly grace?: number;
+  readonly dryRun?: boolean;
 }
 
 export async function cancel(given: string, flags: CancelFlags): Promise<void> {
   const client = await connect(flags);
+  if (flags.dryRun) {
+    const run = await resolveRun(client, given);
+    return show(await client.previewCancel(run, { force: flags.force === true }), flags);
+  }
   const cancelled = await client.cancelRun(await resolveRun(client, given), {
     force: flags.force === true,
     ...(flags.grace !== undefined && { graceMs: flags.grace }),

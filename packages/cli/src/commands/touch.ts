@@ -14,6 +14,7 @@ export interface TouchFlags extends ClientFlags {
 /** Fewer than this many tasks are touched without a question. */
 const MANY = 10;
 const SHOWN = 20;
+const WORDS: Readonly<Record<string, string>> = { decided: 'follows', closes: 'runs to close it' };
 
 /** Looks first where that is asked for, and asks before many tasks are touched on a terminal. Null when nothing is to be done. */
 export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promise<Touched>): Promise<Touched | null> {
@@ -37,12 +38,12 @@ export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promis
   return touched;
 }
 
-function show(touched: Touched, flags: ClientFlags): void {
+export function show(touched: Touched, flags: ClientFlags): void {
   if (flags.json) return printJson(touched);
   const { count, tasks, dryRun, reopened, run } = touched;
   if (count === 0) return print('nothing to do: no task of it is in such a state');
   for (const { task, before, after, how, stopped } of tasks.slice(0, SHOWN)) {
-    const what = how === 'decided' ? 'follows' : how;
+    const what = WORDS[how] ?? how;
     print(
       `${plain(task)}  ${coloured(before)} → ${coloured(after)}  ${what}${stopped === null ? '' : `, attempt ${stopped} stopped`}`,
     );

@@ -62,6 +62,7 @@ export const handCommands = [
     flags: [
       { flags: '--latest', what: 'of the newest version of its dag' },
       { flags: '--params <json>', what: 'in place of those that it had', read: json },
+      { flags: '--dry-run', what: 'only tell which run would be made' },
       { flags: '-w, --wait', what: 'follow it to its end' },
       { flags: '--timeout <span>', what: 'stop waiting after 30s, 5m, 2h …; the run goes on', read: span },
       ...clientFlags,

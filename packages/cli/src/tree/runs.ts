@@ -89,10 +89,12 @@ export const runCommands = [
     flags: [
       { flags: '--force', what: 'end its teardowns, undos and hooks as well, and wait for no attempt' },
       { flags: '--grace <span>', what: 'what running attempts are given to stop; 10s unless told', read: span },
+      { flags: '--dry-run', what: 'only tell what would be stopped, and what would run to close it' },
       ...clientFlags,
     ],
     examples: [
       ['signalbox runs cancel last', 'it ends as cancelled'],
+      ['signalbox runs cancel last --dry-run', 'what that would mean'],
       ['signalbox runs cancel last --force', 'without waiting for what closes it'],
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-cancel.ts')).cancel(id, flags),

@@ -73,7 +73,7 @@ export function findRun(
 }
 
 /** A world with this run alone, as it is stored. */
-function copyFor({ state, seen }: Recorder, runId: RunId): Recorder {
+export function copyFor({ state, seen }: Recorder, runId: RunId): Recorder {
   const copy = new State(state.settings);
   copy.now = state.now;
   copy.mono = state.mono;
@@ -87,7 +87,7 @@ function copyFor({ state, seen }: Recorder, runId: RunId): Recorder {
   return recorder;
 }
 
-function statesOf(state: State, run: number): Map<TaskNo, number> {
+export function statesOf(state: State, run: number): Map<TaskNo, number> {
   const states = new Map<TaskNo, number>();
   forEachSlot(state, run, (slot) => states.set(taskNoOf(state, slot), state.tasks.state[slot]!));
   return states;

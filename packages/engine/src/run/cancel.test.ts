@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunId, TenantId } from '../ids.ts';
-import { accepted, scenario } from '../scenario.ts';
+import { accepted, scenario, TENANT } from '../scenario.ts';
 import { chain, dag, job, task } from '../testing/specs.ts';
 
 const cancelled = { ok: true, kind: 'cancelled', outcome: 'cancelled' };
@@ -137,4 +137,73 @@ test.each(['live', 'ended in memory', 'in the database'] as const)(
 test('a run that never was is not there', () => {
   const box = scenario({ dag: job() });
   expect(box.cancel((box.lastRun() + 1) as RunId)).toMatchObject({ ok: false, code: 'RUN_NOT_FOUND' });
+});
+
+describe('a dry run of a cancel', () => {
+  const spec = dag(
+    [
+      task('make', [], { setup: true }),
+      task('work', [0]),
+      task('next', [1]),
+      task('drop', [0, 1], { teardown: [0] }),
+      task('make:undo', [], { undoes: 0 }),
+      task('work:undo', [], { undoes: 1 }),
+      task('run:on_success', [], { hook: { of: null, on: 'success' } }),
+      task('run:after', [], { hook: { of: null, on: 'after' } }),
+    ],
+    { compensate: true },
+  );
+
+  test.each(['live', 'loaded'])(
+    'tells what would be stopped and what would run then, and changes nothing: %s',
+    (how) => {
+      const box = scenario({ dag: spec });
+      box.report(box.claim('make'), 'succeeded');
+      const work = box.claim('work');
+      if (how === 'loaded') box.killOwner().heartbeat(work.worker);
+      const before = box.node.journal.length;
+      const answer = box.feed({
+        kind: 'CancelRun',
+        tenantId: TENANT,
+        runId: box.lastRun(),
+        dryRun: true,
+        actor: box.actor,
+      });
+      expect(answer).toMatchObject({
+        kind: 'touched',
+        dryRun: true,
+        tasks: [
+          { name: 'work', before: 'running', after: 'cancelled', how: 'cancelled', stopped: 1 },
+          { name: 'next', before: 'blocked', after: 'cancelled', how: 'cancelled', stopped: 0 },
+          { name: 'drop', after: 'ready', how: 'closes' },
+          { name: 'make:undo', after: 'ready', how: 'closes' },
+          { name: 'work:undo', after: 'skipped', how: 'decided' },
+          { name: 'run:on_success', after: 'skipped', how: 'decided' },
+          { name: 'run:after', after: 'ready', how: 'closes' },
+        ],
+      });
+      expect(box.node.journal.length).toBe(before);
+      expect(box.report(work, 'succeeded')).toEqual(accepted);
+      expect(box.task('next').state).toBe('ready');
+    },
+  );
+
+  test('with force tells that nothing closes the run', () => {
+    const box = scenario({ dag: spec });
+    box.report(box.claim('make'), 'succeeded');
+    box.claim('work');
+    const command = { kind: 'CancelRun', tenantId: TENANT, runId: box.lastRun(), actor: box.actor } as const;
+    const answer = box.feed({ ...command, force: true, dryRun: true });
+    expect(answer).toMatchObject({ kind: 'touched' });
+    const tasks = 'tasks' in answer ? answer.tasks : [];
+    expect(tasks.filter(({ how }) => how === 'closes')).toEqual([]);
+    expect(tasks.find(({ name }) => name === 'work')).toMatchObject({ after: 'cancelled', stopped: 1 });
+  });
+
+  test('of a run that has ended is refused as the cancel would be', () => {
+    const box = scenario({ dag: dag([task('a')]) });
+    box.report(box.claim('a'), 'succeeded');
+    const command = { kind: 'CancelRun', tenantId: TENANT, runId: box.lastRun(), actor: box.actor } as const;
+    expect(box.feed({ ...command, dryRun: true })).toMatchObject({ ok: false, code: 'RUN_ENDED' });
+  });
 });

@@ -1,6 +1,7 @@
 /** What people do to runs and tasks by hand: clear, mark, pause, make again. */
 import { z } from 'zod';
 import { MAX_NAMED_TASKS, MAX_OUTPUT_BYTES } from '../limits.ts';
+import { PRIORITIES } from '../words.ts';
 import { jsonFault } from './common.ts';
 import { paramsSchema, runIdSchema, runOutcomeSchema, taskStateSchema } from './runs.ts';
 import { taskIdSchema } from './tasks.ts';
@@ -68,8 +69,8 @@ export const touchedTaskSchema = z.object({
   task: z.string(),
   before: taskStateSchema,
   after: taskStateSchema,
-  /** `decided`: by what has become of those before it. */
-  how: z.enum(['cleared', 'marked', 'cancelled', 'decided']),
+  /** `decided`: by what has become of those before it. `closes`: it runs to close the run. */
+  how: z.enum(['cleared', 'marked', 'cancelled', 'decided', 'closes']),
   /** Number of the attempt that was stopped for it. */
   stopped: z.int().nullable(),
 });
@@ -99,8 +100,20 @@ export type Paused = z.infer<typeof pausedSchema>;
 export const rerunSchema = z.strictObject({
   version: z.enum(['same', 'latest']).optional().describe('Of the dag: as the run had it, or the newest.'),
   params: paramsSchema.optional().describe('In place of those that the run had.'),
+  dryRun: z.boolean().optional().describe('Only tell which run would be made.'),
 });
 export type Rerun = z.infer<typeof rerunSchema>;
 
 export const rerunAnswerSchema = z.object({ id: runIdSchema, rerunOf: runIdSchema, version: z.int() });
 export type RerunAnswer = z.infer<typeof rerunAnswerSchema>;
+
+/** The run that would be made. */
+export const rerunPreviewSchema = z.object({
+  dryRun: z.literal(true),
+  rerunOf: runIdSchema,
+  dag: z.string(),
+  version: z.int(),
+  priority: z.enum(PRIORITIES),
+  params: z.unknown(),
+});
+export type RerunPreview = z.infer<typeof rerunPreviewSchema>;

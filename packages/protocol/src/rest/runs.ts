@@ -207,6 +207,7 @@ export const cancelSchema = z.strictObject({
     .max(3_600_000)
     .optional()
     .describe('What running attempts are given to stop; 10 s unless told.'),
+  dryRun: z.boolean().optional().describe('Only tell what would be stopped, and what would run to close the run.'),
 });
 export type Cancel = z.infer<typeof cancelSchema>;
 

@@ -13,6 +13,7 @@ import { readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
 import { callbackRoutes } from './callbacks.ts';
+import { cancelRoutes } from './cancel.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
@@ -142,6 +143,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   taskRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
+  cancelRoutes(app, parts);
   logRoutes(app, parts);
   letterRoutes(app, parts);
   breakerRoutes(app, parts);

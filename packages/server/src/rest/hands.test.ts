@@ -140,3 +140,28 @@ test('one task is cancelled; the run counts it as failed', async () => {
   expect(run).toMatchObject({ outcome: 'failed', tasks: [{ state: 'cancelled', reason: 'no use', attempts: [] }] });
   await expect(client().clearTasks(id, {})).rejects.toMatchObject({ code: 'BAD_REQUEST' });
 });
+
+test('a dry run of a cancel, and of a new run as this one was, tells and changes nothing', async () => {
+  const spec = chain('look', 'a', 'b');
+  await client().deployDag({
+    ...spec,
+    tasks: spec.tasks.map((task, i) => (i === 0 ? { ...task, queue: 'nobody' } : task)),
+    hooks: { after: { handler: 'work' } },
+  });
+  const { id } = await client().submit('look', { params: { n: 1 } });
+  expect(await client().previewCancel(id)).toMatchObject({
+    run: id,
+    dryRun: true,
+    tasks: [
+      { task: 'a', after: 'cancelled', how: 'cancelled' },
+      { task: 'b', after: 'cancelled', how: 'cancelled' },
+      { task: 'run:after', before: 'blocked', after: 'ready', how: 'closes' },
+    ],
+  });
+  expect((await client().getRun(id)).state).toBe('open');
+  const preview = await client().previewRerun(id, { params: { n: 2 } });
+  expect(preview).toEqual({ dryRun: true, rerunOf: id, dag: 'look', version: 1, priority: 'normal', params: { n: 2 } });
+  expect((await client().listRuns({ dag: 'look' })).items).toHaveLength(1);
+  await client().cancelRun(id);
+  expect((await client().waitForRun(id)).outcome).toBe('cancelled');
+});

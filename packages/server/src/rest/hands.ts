@@ -131,7 +131,7 @@ function marking(run: RunDetails, tasks: readonly string[], as: Mark) {
  * An earlier request with this key was cut off, and may have been done: without force it does nothing twice, and what it then finds
  * under way was set going by itself.
  */
-async function touch(
+export async function touch(
   request: FastifyRequest,
   parts: RestParts,
   run: RunDetails,
@@ -189,7 +189,7 @@ async function clearRuns(
   return { items, cursor: next === null || isPast ? null : String(next) };
 }
 
-async function findRun(request: FastifyRequest, { queries }: RestParts, id: string): Promise<RunDetails> {
+export async function findRun(request: FastifyRequest, { queries }: RestParts, id: string): Promise<RunDetails> {
   const { tenantId } = callerOf(request);
   const run = await fromDatabase(() => queries.getRun(tenantId, id, () => []), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });

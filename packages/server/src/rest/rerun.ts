@@ -1,10 +1,11 @@
 /** A run anew, as a run of its own: with the params and the version that it had, or with others. */
 import { createHash } from 'node:crypto';
 import { type Instant, makeRunUid, type SubmitRuns } from '@signalbox/engine';
-import { parseOr, type RerunAnswer, rerunSchema, SignalboxError } from '@signalbox/protocol';
+import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { randomBits } from '../ports/clock.ts';
 import type { RestParts } from './app.ts';
+import { checkItems } from './checked-items.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -15,12 +16,12 @@ export function rerunRoutes(app: FastifyInstance, parts: RestParts): void {
   app.post('/v1/runs/:id/rerun', async (request: RunRequest, reply) => {
     const body = parseOr(rerunSchema, request.body ?? {}, 'BAD_REQUEST');
     const id = idOf(request);
-    const answer = await once<RerunAnswer>(request, parts, {
+    const answer = await once<RerunAnswer | RerunPreview>(request, parts, {
       target: id,
       body,
       make: (key) => rerun(request, parts, id, body, key),
     });
-    return reply.code(201).send(answer);
+    return reply.code('dryRun' in answer ? 200 : 201).send(answer);
   });
 }
 
@@ -28,9 +29,9 @@ async function rerun(
   request: RunRequest,
   parts: RestParts,
   id: string,
-  { version = 'same', params: given }: ReturnType<typeof rerunSchema.parse>,
+  { version = 'same', params: given, dryRun = false }: ReturnType<typeof rerunSchema.parse>,
   key: string | null,
-): Promise<RerunAnswer> {
+): Promise<RerunAnswer | RerunPreview> {
   const { tenantId, actor } = callerOf(request);
   const run = await fromDatabase(() => parts.queries.getRun(tenantId, id), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
@@ -43,7 +44,15 @@ async function rerun(
   const place = await fromDatabase(() => parts.dags.find(tenantId, run.dagName), request.log);
   const dag = await fromDatabase(() => parts.queries.findDag(tenantId, run.dagName), request.log);
   if (dag === null || place === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: run.dagName });
-  if (version === 'latest' || run.versionNo === dag.versionNo) {
+  const isCurrent = version === 'latest' || run.versionNo === dag.versionNo;
+  if (dryRun) {
+    const { priority } = run;
+    const asked = [{ params, priority }];
+    const [item] = isCurrent ? checkItems(run.dagName, place, asked).items : asked;
+    const made = { dag: run.dagName, version: isCurrent ? dag.versionNo : run.versionNo, priority };
+    return { dryRun, rerunOf: id, ...made, params: item?.params == null ? null : (JSON.parse(item.params) as unknown) };
+  }
+  if (isCurrent) {
     const one = { name: run.dagName, place, params, key: stored, cause: 'api', priority: run.priority } as const;
     const { uid } = await submitTo(request, parts, one);
     return { id: uid, rerunOf: id, version: dag.versionNo };

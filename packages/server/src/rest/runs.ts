@@ -1,8 +1,6 @@
 /** Runs: one, many, and an end to one. */
 import type { RunId, TaskNo, TasksRead } from '@signalbox/engine';
 import {
-  type Cancelled,
-  cancelSchema,
   listRunsSchema,
   parseOr,
   type RunView as RunAnswer,
@@ -15,7 +13,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
-import { once } from './once.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
@@ -24,7 +21,7 @@ export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 const PAYLOADS_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export function runRoutes(app: FastifyInstance, parts: RestParts): void {
-  const { queries, main } = parts;
+  const { queries } = parts;
 
   app.get('/v1/runs/:id', (request: RunRequest) => readRun(request, parts));
 
@@ -38,31 +35,6 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     const { runs, next } = await fromDatabase(() => queries.listRuns(tenantId, list), request.log);
     const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
     return { items, cursor: next === null ? null : String(next) } satisfies RunPage;
-  });
-
-  app.post('/v1/runs/:id/cancel', async (request: RunRequest) => {
-    const { tenantId, actor } = callerOf(request);
-    const id = idOf(request);
-    const { force = false, graceMs } = parseOr(cancelSchema, request.body ?? {}, 'BAD_REQUEST');
-    return once<Cancelled>(request, parts, {
-      target: id,
-      ...(force || graceMs !== undefined ? { body: { force, graceMs } } : {}),
-      make: async () => {
-        const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
-        if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
-        const command = {
-          kind: 'CancelRun',
-          tenantId,
-          runId: found.runId,
-          ...(force ? { force } : {}),
-          ...(graceMs === undefined ? {} : { graceMs }),
-          actor,
-        } as const;
-        const { outcome } = answerOf(await main.command(command, parts.leftMs(request)), 'cancelled', { run: id });
-        const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
-        return { id, state: run === null ? 'closing' : stateOf(run), outcome };
-      },
-    });
   });
 }
 

@@ -1,0 +1,42 @@
+/** The end of a run, by hand; or what it would mean. */
+import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } from '@signalbox/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { RestParts } from './app.ts';
+import { answerOf, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { findRun, touch } from './hands.ts';
+import { once } from './once.ts';
+import { idOf, type RunRequest } from './runs.ts';
+import { stateOf } from './views.ts';
+
+export function cancelRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries, main } = parts;
+
+  app.post('/v1/runs/:id/cancel', (request: RunRequest) => {
+    const { tenantId, actor } = callerOf(request);
+    const id = idOf(request);
+    const { force = false, graceMs, dryRun = false } = parseOr(cancelSchema, request.body ?? {}, 'BAD_REQUEST');
+    const how = { ...(force ? { force } : {}), ...(graceMs === undefined ? {} : { graceMs }) };
+    const body = { force, graceMs, ...(dryRun ? { dryRun } : {}) };
+    return once<Cancelled | Touched>(request, parts, {
+      target: id,
+      ...(force || graceMs !== undefined || dryRun ? { body } : {}),
+      make: async () => {
+        if (dryRun) {
+          const run = await findRun(request, parts, id);
+          return touch(request, parts, run, { kind: 'CancelRun', ...how, dryRun }, false);
+        }
+        const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+        if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+        const command = { kind: 'CancelRun', tenantId, runId: found.runId, ...how, actor } as const;
+        const { outcome } = answerOf(
+          await main.command(command as Parameters<typeof main.command>[0], parts.leftMs(request)),
+          'cancelled',
+          { run: id },
+        );
+        const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
+        return { id, state: run === null ? 'closing' : stateOf(run), outcome };
+      },
+    });
+  });
+}
