@@ -58,6 +58,13 @@ test('nested-map counts each shop of each region', async () => {
   expect(outputOf(run, 'report')).toEqual({ shops: 5, totals: { north: 30, south: 60 } });
 }, 120_000);
 
+test('add-tasks has two tasks for each table, and sums up', async () => {
+  const { run, states } = await trigger('add-tasks', { files: ['a.csv', 'notes.txt'] });
+  expect(run.outcome).toBe('succeeded');
+  expect(states).toMatchObject({ 'load-a.csv': 'succeeded', 'check-a.csv': 'succeeded' });
+  expect(outputOf(run, 'sum')).toBe('a.csv'.length);
+}, 120_000);
+
 test('teardown drops its database after a failure', async () => {
   const { run, states } = await trigger('teardown', { fails: true });
   expect(run.outcome).toBe('failed');

@@ -76,6 +76,43 @@ test('what a task adds runs behind it, is seen in the run by name, and what wait
   ]);
 });
 
+test('an added task that fails has a letter, a log and events under its name, and is retried by hand', async () => {
+  let isBroken = true;
+  const name = 'letters';
+  const load: Handler = ({ log }) => {
+    log.info('a line of it');
+    if (isBroken)
+      throw Object.assign(new Error('broken'), { [Symbol.for('signalbox.failure')]: { class: 'permanent' } });
+    return 'mended';
+  };
+  const plan: Handler = ({ addTasks }) => addTasks([{ name: 'part', template: 'load', before: ['sum'] }]);
+  await rig.addWorker({ plan, load, sum: () => null }, { queues: [name] });
+  await rig.ask('PUT', `/v1/dags/${name}`, {
+    name,
+    templates: [{ name: 'load', handler: 'load', queue: name }],
+    tasks: [
+      { name: 'plan', handler: 'plan', queue: name, adds: true },
+      { name: 'sum', handler: 'sum', queue: name, needs: ['plan'] },
+    ],
+  });
+  const { id } = (await rig.ask('POST', `/v1/dags/${name}/runs`, {})).body;
+  await ended(id);
+  expect(await get(`/v1/runs/${id}`)).toMatchObject({ outcome: 'failed' });
+  const { items: letters } = (await get(`/v1/dead-letters?dag=${name}`)) as { items: readonly { task: string }[] };
+  expect(letters.map(({ task }) => task)).toEqual(['part']);
+  await eventually(async () => JSON.stringify(await get(`/v1/runs/${id}/log`)).includes('a line of it'));
+  expect(JSON.stringify(await get(`/v1/runs/${id}/tasks/part/attempts/1/log`))).toContain('a line of it');
+  const { items: events } = (await get(`/v1/events?run=${id}&from=start&kind=attempt.claimed`)) as {
+    items: readonly { task: string }[];
+  };
+  expect(events.map(({ task }) => task)).toEqual(['plan', 'part']);
+  isBroken = false;
+  expect((await rig.ask('POST', `/v1/runs/${id}/tasks/part/retry`)).status).toBe(200);
+  await ended(id);
+  expect(await get(`/v1/runs/${id}`)).toMatchObject({ outcome: 'succeeded' });
+  expect(await get(`/v1/runs/${id}/tasks/part`)).toMatchObject({ output: 'mended', attempt: 2, addedBy: 'plan' });
+});
+
 test('what can not be added fails the task for good, with what to do, and adds nothing', async () => {
   const id = await begin(
     'refused',

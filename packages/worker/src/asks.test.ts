@@ -1,4 +1,4 @@
-import { AttemptStopped } from '@signalbox/sdk';
+import { AttemptStopped, PermanentError } from '@signalbox/sdk';
 import { describe, expect, test } from 'vitest';
 import { beatWithProgress, hear } from './scripted-asks.ts';
 import { assignmentOf } from './scripted-gateway.ts';
@@ -38,6 +38,28 @@ test('of many at once the last is saved, and all are told when it is', async () 
   asked.answer(await asked.nth(1));
   await saving;
   expect(asked.asks.map(({ ask }) => ask.no)).toEqual([1, 2]);
+});
+
+test('tasks are added call by call, each answered for itself; what is refused is refused for good', async () => {
+  const { gateway, held: handler } = await startRig();
+  const asked = hear(gateway);
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1)] });
+  const { context } = await handler.call(0);
+  const template = { name: 'load' };
+  const calls = ['a', 'b'].map((name) => context.addTasks([{ name, template, needs: [template], inputs: { name } }]));
+  const ends = calls.map((call) => call.then(() => 'added').catch((thrown: unknown) => thrown));
+  const first = await asked.nth(0);
+  expect(JSON.parse(first.addedTasks)).toEqual([
+    { name: 'a', template: 'load', needs: ['load'], inputs: { name: 'a' } },
+  ]);
+  await settleDown(session);
+  expect(asked.asks).toHaveLength(1);
+  asked.answer(first, { ok: false, code: 'ADD_REFUSED', detail: 'There is no such template.' });
+  asked.answer(await asked.nth(1));
+  expect(await ends[0]).toBeInstanceOf(PermanentError);
+  expect(await ends[0]).toMatchObject({ message: 'There is no such template.' });
+  expect(await ends[1]).toBe('added');
 });
 
 describe('the server has the last word (I21)', () => {

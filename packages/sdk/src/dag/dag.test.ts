@@ -61,6 +61,34 @@ test('a dag is its definition, and its functions by the names that it has for th
   expect(spec.tasks.map(({ needs }) => needs)).toEqual([[], [], [0, 1]]);
 });
 
+test('templates stand beside the tasks, functions and processes alike', () => {
+  const { definition, functions } = dag('grow', { maxAddedTasks: 9 }, ({ task, template, params }) => {
+    const list = task('list', () => [1]);
+    const load = template('load', { retries: { maxAttempts: 2 }, needs: [list], inputs: { day: params } }, () => 1);
+    template('shell', { run: 'echo', adds: true });
+    task('plan', { adds: true }, ({ addTasks }) => addTasks([{ name: 'a', template: load }]));
+  });
+  expect(definition).toMatchObject({
+    maxAddedTasks: 9,
+    templates: [
+      {
+        name: 'load',
+        function: 'grow/load',
+        needs: ['list'],
+        inputs: { day: '${{ params }}' },
+        retries: { maxAttempts: 2 },
+      },
+      { name: 'shell', run: 'echo', adds: true },
+    ],
+    tasks: [{ name: 'list' }, { name: 'plan', adds: true }],
+  });
+  expect(Object.keys(functions)).toEqual(['grow/list', 'grow/load', 'grow/plan']);
+  expect(toDagSpec({ ...definition, bundle: '0'.repeat(64) }).spec.templates).toHaveLength(2);
+  expect(() => dag('twice', ({ task, template }) => [task('a', () => 1), template('a', () => 1)])).toThrow(
+    /two tasks a/,
+  );
+});
+
 test('maps and groups are those of the definition; what a map returns is seen from outside as lists', () => {
   const { definition } = dag<{ days: string[] }>('etl', { maxMapSize: 50 }, ({ task, map, group, params }) => {
     const list = task('list', () => ({ files: [{ path: 'a' }] }));

@@ -384,8 +384,9 @@ class World {
   /** Tasks of the dag in their order, and after those the instances of mapped ones. */
   #tasks(): Pick<RunFacts, 'tasks' | 'states' | 'outputs'> {
     const stored = this.#box.node.store.runsStored().find(({ runId }) => runId === this.#box.lastRun());
+    const spec = growSpec(this.#deployed as DagSpec, stored?.added);
     const run = { phase: 'open' as const, outcome: null, isForced: false, facts: null, ...stored };
-    const read = readTasks(this.#spec as DagSpec, stored?.tasks ?? [], { ...run, phase: this.#box.run().phase });
+    const read = readTasks(spec, stored?.tasks ?? [], { ...run, phase: this.#box.run().phase });
     const numbers = [...read.names.from(0)];
     const names = numbers.map((no) => read.names.nameOf(no) ?? '');
     const outputs = new Map<string, unknown>();

@@ -55,7 +55,7 @@ interface KnownRun {
   readonly names: TaskNames;
   readonly count: number;
   /** In a dag with maps more tasks may come. */
-  readonly hasMaps: boolean;
+  readonly mayGrow: boolean;
 }
 
 export class LogReader {
@@ -106,7 +106,7 @@ export class LogReader {
   ): Promise<RunLogPage> {
     const { runId, ...run } = await this.#findRun(name);
     const known = await this.#attempts(name, runId, null);
-    const isNew = run.hasMaps && known.attempts.some(({ taskNo }) => run.names.nameOf(taskNo) === null);
+    const isNew = run.mayGrow && known.attempts.some(({ taskNo }) => run.names.nameOf(taskNo) === null);
     const { names } = isNew ? await this.#findRun(name, true) : run;
     const page = await advance({
       cursor,
@@ -191,12 +191,12 @@ export class LogReader {
     const run = await this.#findRun(name);
     const { runId } = run;
     let taskNo = run.names.numberOf(name.task);
-    if (taskNo === null && run.hasMaps) taskNo = (await this.#findRun(name, true)).names.numberOf(name.task);
+    if (taskNo === null && run.mayGrow) taskNo = (await this.#findRun(name, true)).names.numberOf(name.task);
     if (taskNo === null) throw new SignalboxError('TASK_NOT_FOUND', { task: name.task });
     return { runId, taskNo: taskNo as TaskNo };
   }
 
-  /** A run's version never changes, so its names are asked for once; `anew` when its maps may have made more of them. */
+  /** A run's version never changes, so its names are asked for once; `anew` when its maps may have made, or its tasks added, more of them. */
   async #findRun({ tenantId, uid }: RunName, anew = false): Promise<KnownRun> {
     const key = `${tenantId}/${uid}`;
     const known = this.#runs.get(key);
@@ -206,7 +206,8 @@ export class LogReader {
     const { spec, maps } = run;
     const count = spec.tasks.length + maps.length;
     const hasMaps = spec.groups?.some(({ map }) => map !== undefined) === true;
-    const found = { runId: run.runId, names: new TaskNames(spec, maps), count, hasMaps };
+    const mayGrow = hasMaps || spec.templates !== undefined;
+    const found = { runId: run.runId, names: new TaskNames(spec, maps), count, mayGrow };
     this.#namesKept += found.count - (known?.count ?? 0);
     this.#runs.set(key, found);
     for (const [oldest, old] of this.#runs) {

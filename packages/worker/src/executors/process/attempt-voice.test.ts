@@ -37,6 +37,20 @@ describe.skipIf(!has('curl'))('sh with curl', () => {
     expect(await session.reportOf(assignment.claim)).toMatchObject({ outcome: 'succeeded', output: '{"from":3}' });
   });
 
+  test('adds tasks to its run, and is told why not', async () => {
+    const { session, gateway } = await startBody();
+    const asked = hear(gateway);
+    const tasks = '[{"name":"a","template":"load"}]';
+    const assignment = commandOf(`${SH}
+      signalbox_add_tasks '${tasks}' && signalbox_output "$(signalbox_add_tasks '${tasks}')"`);
+    session.say({ assignments: [assignment] });
+    expect((await asked.nth(0)).addedTasks).toBe(tasks);
+    asked.answer(await asked.nth(0));
+    asked.answer(await asked.nth(1), { ok: false, code: 'ADD_REFUSED', detail: 'There is no template load.' });
+    const { output } = await session.reportOf(assignment.claim);
+    expect(JSON.parse(output)).toEqual({ code: 'refused', message: 'There is no template load.' });
+  });
+
   test('is told when the task is not its own any more', async () => {
     const { session, gateway } = await startBody();
     const asked = hear(gateway);
@@ -101,12 +115,15 @@ signalbox.save({"page": done["page"] + 1})
 try:
     signalbox.assert_owned()
 except signalbox.Stopped as stopped:
+    signalbox.add_tasks([{"name": "a", "template": "load"}])
     signalbox.output({"was": done, "reason": stopped.reason})`;
     const assignment = commandOf(['python3', '-c', script], { checkpoint: '{"page":7}' });
     session.say({ assignments: [assignment] });
     asked.answer(await asked.nth(0));
     expect((await asked.nth(0)).checkpoint).toBe('{"page":8}');
     asked.answer(await asked.nth(1), { ok: false, code: 'STALE_TOKEN', detail: 'cancelled' });
+    expect(JSON.parse((await asked.nth(2)).addedTasks)).toEqual([{ name: 'a', template: 'load' }]);
+    asked.answer(await asked.nth(2));
     const { output, error } = await session.reportOf(assignment.claim);
     expect(error).toBe('');
     expect(JSON.parse(output)).toEqual({ was: { page: 7 }, reason: 'cancelled' });
