@@ -93,6 +93,26 @@ describe('a shard that leaves takes everything of its own along, and nothing els
     expect(box.state.dags.get(box.other)).toMatchObject({ activeRuns: 1, runningTasks: 1, liveRuns: 1 });
   });
 
+  test('a worker that was silent for longer in the shard that comes is given up by that, in both (I25)', () => {
+    const box = twoShards(job());
+    submitTo(box, KEPT);
+    submitTo(box, LEAVING);
+    for (const job of ['job', 'job']) box.claim(job);
+    box.killOwner();
+    dropShards(box.state, [LEAVING]);
+    box.advance('1s');
+    const heads = box.node.store.take([LEAVING], box.node.passedMs);
+    const silentSince = (silentMs: number) =>
+      heads.shards.map((shard) => ({
+        ...shard,
+        silentWorkers: shard.silentWorkers.map((silent) => ({ ...silent, silentMs })),
+      }));
+    adoptShards(box.state, { ...heads, shards: silentSince(14_000) }, { wall: box.node.wall, mono: box.node.mono });
+    box.node.work();
+    box.advance('3s');
+    expect(box.changes('AttemptEnded')).toMatchObject([{ outcome: 'lost' }, { outcome: 'lost' }]);
+  });
+
   test('a count of admitted runs that nobody asked for does not outlive its shard (I7)', () => {
     const box = twoShards(job({ maxActiveRuns: 1 }));
     const run = submitTo(box, LEAVING);

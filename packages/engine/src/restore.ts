@@ -56,7 +56,11 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
       const leaseEndsAt = (state.mono + Math.max(leaseMs - silentMs, reconcileMs)) as State['mono'];
       const worker = state.workers.getOrAdd(workerId, leaseEndsAt);
       worker.silencedIn.add(shard);
-      if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) worker.leaseEndsAt = leaseEndsAt;
+      if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) {
+        worker.leaseEndsAt = leaseEndsAt;
+        // Another shard may have had it watched until later.
+        worker.watchedAt = null;
+      }
       watchLease(state, worker);
     }
   }
