@@ -6,6 +6,7 @@ import { childUid } from './child-uid.ts';
 import { MAX_DEPTH } from './park-calls.ts';
 
 const call = (options: TaskOptions = {}) => task('call', [], { child: { dag: 'other', wait: true }, ...options });
+const NO_ANSWER = { op: 'lt', left: { op: 'params', fact: 0 }, right: { op: 'value', value: 1 } } as const;
 const stale = { ok: false, code: 'STALE_TOKEN' };
 
 /** A run that calls `other`, a job, and goes on after it. */
@@ -257,10 +258,15 @@ describe('what ends a call ends its run (I42)', () => {
     expect(box.tryClaim()).toBeNull();
   });
 
-  test('and what is left of a call that was refused runs no hook of the dag', () => {
+  test.each([
+    ['runs no hook', { hook: { of: null, on: 'after' } }],
+    ['is cancelled, though without params it could not but fail', { when: { text: '…', expression: NO_ANSWER } }],
+  ] as const)('and what is left of a call that was refused %s', (_, options) => {
     const { box, lines } = calling();
-    const hooks = [task('job'), task('after', [], { hook: { of: null, on: 'after' } })];
-    box.deploy(dag(hooks), 'other');
+    box.deploy(
+      dag([task('job'), task('after', [], options)], { onFailure: 'fail_fast', paramFacts: [['n']] }),
+      'other',
+    );
     box.retire(lines.dags['other']);
     lines.deliver();
     expect(lines.children().map((child) => box.run(child))).toMatchObject([{ phase: 'ended', outcome: 'cancelled' }]);
