@@ -96,7 +96,7 @@ export function dags(scene: Scene): Checker {
       return task?.output == null ? [] : [{ taskName: run.spec.tasks[no]!.name, output: task.output }];
     });
     // What may run before all upstream has ended may have been claimed before the last of it did.
-    const isEarly = spec?.rule !== undefined || run.spec.onFailure === 'skip_failed';
+    const isEarly = spec?.rule !== undefined || spec?.hook !== undefined || run.spec.onFailure === 'skip_failed';
     const found = isEarly ? wanted.filter(({ taskName: up }) => upstream.some((one) => one.taskName === up)) : wanted;
     // Of a mapped task it sees one list, of all instances.
     const single = new Set(needs.filter((no) => near.get(no) !== null).map((no) => run.spec.tasks[no]!.name));
