@@ -172,7 +172,11 @@ class Plan {
     if (edges > MAX_ADDED_EDGES)
       return `The added tasks of a run may have ${MAX_ADDED_EDGES} needs and befores, and would have ${edges}.`;
     const spec = growSpec(this.version.origin.spec, added);
-    const circle = circleIn(spec);
+    // A circle would go through an edge that is new, and each of those begins or ends at one of these.
+    const circle = circleIn(
+      spec,
+      this.changed.map((one) => one.no),
+    );
     if (circle === null) return null;
     return `The tasks would go in a circle: ${[...circle, circle[0]!].map((each) => spec.tasks[each]!.name).join(' needs ')}.`;
   }

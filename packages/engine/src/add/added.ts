@@ -46,7 +46,11 @@ export function growSpec(spec: DagSpec, added: readonly AddedTask[] | undefined)
   const teardowns = own.flatMap(({ teardown, needs }, no) =>
     teardown === undefined ? [] : [{ no, needs: new Set(needs) }],
   );
-  const add = (below: number, no: number) => awaited.set(below, [...(awaited.get(below) ?? []), no]);
+  const add = (below: number, no: number) => {
+    const known = awaited.get(below);
+    if (known === undefined) awaited.set(below, [no]);
+    else known.push(no);
+  };
   for (const { no, by, before, isDropped } of added) {
     if (isDropped) continue;
     for (const below of before) add(below, no);
@@ -54,15 +58,24 @@ export function growSpec(spec: DagSpec, added: readonly AddedTask[] | undefined)
     for (const teardown of teardowns) {
       if (!teardown.needs.has(by)) continue;
       teardown.needs.add(no);
-      if (!before.includes(teardown.no)) add(teardown.no, no);
+      add(teardown.no, no);
     }
   }
   const waiting = (task: TaskSpec, no: number) => {
     const more = awaited.get(no);
-    return more === undefined ? task : { ...task, needs: [...task.needs, ...more] };
+    return more === undefined ? task : { ...task, needs: [...new Set([...task.needs, ...more])] };
   };
-  const all = [...own, ...added.map((one) => specOfAdded(spec, one))];
+  const all = [...own, ...added.map((one) => madeOf(spec, one))];
   return { ...spec, tasks: all.map(waiting), addedCount: added.length };
+}
+
+/** Tasks that stay as they are when others are added. Each is of one run, and so of one version. */
+const made = new WeakMap<AddedTask, TaskSpec>();
+
+function madeOf(spec: DagSpec, one: AddedTask): TaskSpec {
+  const known = made.get(one) ?? specOfAdded(spec, one);
+  made.set(one, known);
+  return known;
 }
 
 function specOfAdded(

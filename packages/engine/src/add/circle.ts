@@ -1,7 +1,10 @@
 import type { DagSpec } from '../dag/spec.ts';
 
-/** Tasks that need each other in a circle, each the next one; null when there are none. What a map runs over, its tasks need. */
-export function circleIn({ tasks, groups = [] }: Pick<DagSpec, 'tasks' | 'groups'>): number[] | null {
+/** Tasks that need each other in a circle, each the next one, by way of one of these; null when there are none. What a map runs over, its tasks need. */
+export function circleIn(
+  { tasks, groups = [] }: Pick<DagSpec, 'tasks' | 'groups'>,
+  from: readonly number[],
+): number[] | null {
   const sources = groups.map(({ map }) => map?.over.flatMap((one) => (one.from === 'task' ? [one.task] : [])) ?? []);
   const needsOf = (no: number): number[] => {
     const needs = [...tasks[no]!.needs];
@@ -11,7 +14,7 @@ export function circleIn({ tasks, groups = [] }: Pick<DagSpec, 'tasks' | 'groups
   };
   // 1: on the way that is looked at; 2: leads into no circle.
   const seen = new Uint8Array(tasks.length);
-  for (let start = 0; start < tasks.length; start++) {
+  for (const start of from) {
     const way: { readonly no: number; readonly needs: number[] }[] = [];
     if (seen[start] === 0) enter(start);
     for (let at = way.at(-1); at !== undefined; at = way.at(-1)) {

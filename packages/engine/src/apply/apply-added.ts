@@ -2,6 +2,7 @@
 import type { AddedTask } from '../add/added.ts';
 import { assert } from '../assert.ts';
 import type { TasksAdded, TasksDropped } from '../change.ts';
+import type { Graph } from '../dag/graph.ts';
 import { OPEN } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -23,6 +24,7 @@ export function applyAdded(state: State, change: TasksAdded | TasksDropped): voi
 /** Costs the size of the spec, for the arrays of the graph, and the edges that are new or gone. */
 function grow(state: State, run: number, changed: readonly AddedTask[]): void {
   const { runs, tasks } = state;
+  const old = runs.versionOf(run);
   const known = new Map((runs.added.get(run) ?? []).map((one) => [one.no as number, one]));
   const before = changed.flatMap(({ no }) => known.get(no) ?? []);
   // Of what they need, or needed, some may have been the last of its way, and may not be now: that decides the run (I33).
@@ -54,20 +56,26 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
   const field = fieldOf(state, run);
   if (field.maps !== null) field.maps.shape = version.graph.maps!;
   runs.failed[run]! += countFailed() - failedBefore;
-  const freed = shiftEdges(state, run, before, -1);
-  shiftEdges(state, run, changed, 1);
+  const isChanged = new Set<number>(changed.map(({ no }) => no));
+  const below = new Set([...before, ...changed].flatMap((one) => one.before).filter((no) => !isChanged.has(no)));
+  shiftCounts(state, run, below, { from: old.graph, to: version.graph });
   for (const { no } of changed) {
     assert(tasks.state[slotOf(state, run, no)] === BLOCKED, 'what is added has not begun');
     recount(field, no);
   }
-  for (const no of [...changed.map((one) => one.no), ...freed]) decideAndSettle(field, no);
+  for (const no of [...isChanged, ...below]) if (version.graph.closing?.has(no) !== true) decideAndSettle(field, no);
   settleClosingTasks(state, run);
 }
 
-/** What waits for these waits for so many more or less. They have not ended: nothing else is counted. */
-function shiftEdges(state: State, run: number, added: readonly AddedTask[], by: 1 | -1): number[] {
-  const { closing } = state.runs.versionOf(run).graph;
-  const below = added.flatMap((one) => (one.isDropped ? [] : one.before)).filter((no) => closing?.has(no) !== true);
-  for (const no of below) state.tasks.unmet[slotOf(state, run, no)]! += by;
-  return below;
+/** These wait for more than before, or for less. What is new or gone has not ended: nothing else is counted. */
+function shiftCounts(
+  state: State,
+  run: number,
+  below: ReadonlySet<number>,
+  { from, to }: { readonly from: Graph; readonly to: Graph },
+): void {
+  for (const no of below) {
+    if (to.closing?.has(no) === true) continue;
+    state.tasks.unmet[slotOf(state, run, no)]! += to.upstreamCount[no]! - from.upstreamCount[no]!;
+  }
 }

@@ -45,10 +45,10 @@ export class Version {
     this.closingCount = this.graph.closing?.tasks.length ?? 0;
     // The same before and after tasks are added to a run.
     const all = spec.templates === undefined ? spec.tasks : [...spec.tasks, ...spec.templates];
-    this.keepsNotes = all.some(keepsNotes);
-    this.hasClaimTimers = all.some(hasClaimTimers);
-    this.speculates = all.some(({ speculate }) => speculate !== undefined);
-    this.watchesQueue = all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
+    this.keepsNotes = origin?.keepsNotes ?? all.some(keepsNotes);
+    this.hasClaimTimers = origin?.hasClaimTimers ?? all.some(hasClaimTimers);
+    this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
+    this.watchesQueue = origin?.watchesQueue ?? all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
   }
 
   /** For a run that these were added to. */

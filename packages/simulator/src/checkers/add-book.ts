@@ -14,7 +14,8 @@ export function definitionWith(deployed: DagSpec, added: AddBook): DagSpec {
     if (isDropped) continue;
     tasks.forEach((task, below) => {
       const isTaughtBy = task.teardown !== undefined && task.needs.includes(by);
-      if (before.includes(below) || isTaughtBy) tasks[below] = { ...task, needs: [...task.needs, no] };
+      const isAwaited = before.includes(below) || isTaughtBy;
+      if (isAwaited && !task.needs.includes(no)) tasks[below] = { ...task, needs: [...task.needs, no] };
     });
   }
   return { ...deployed, tasks };
