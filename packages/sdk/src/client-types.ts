@@ -109,6 +109,8 @@ export interface RunFilter extends PageOptions {
   readonly dag?: string;
   readonly state?: RunView['state'];
   readonly outcome?: 'succeeded' | 'failed' | 'cancelled';
+  /** Only runs that tasks of this one have made. */
+  readonly parent?: string;
 }
 
 /** Names an attempt; the last one unless told. */

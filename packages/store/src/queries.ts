@@ -46,6 +46,7 @@ import {
   listLetters,
   walkLetters,
 } from './queries/letters.ts';
+import { type ListChildren, listChildren } from './queries/list-children.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
@@ -146,6 +147,8 @@ export class Queries {
     this.#withPartitions((days) => getRunMaps(this.#database, days, tenantId, runId));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
+  listChildren = (tenantId: TenantId, list: ListChildren) =>
+    this.#withPartitions((days) => listChildren(this.#database, days, tenantId, list));
 
   listLetters = (tenantId: TenantId, list: Parameters<typeof listLetters>[2]) =>
     listLetters(this.#database, tenantId, list);

@@ -3,17 +3,23 @@ import type { RunFilter } from '@signalbox/sdk';
 import { connect, type PageFlags } from '../connection.ts';
 import { coloured, colours, print, printJson, spanBetween, table } from '../output.ts';
 import { next } from '../program-name.ts';
+import { resolveRun } from '../run-id.ts';
 
 export interface ListFlags extends PageFlags {
   readonly dag?: string;
   readonly state?: NonNullable<RunFilter['state']>;
   readonly outcome?: NonNullable<RunFilter['outcome']>;
+  readonly parent?: string;
 }
 
 export async function list(flags: ListFlags): Promise<void> {
   const { dag, state, outcome, limit, cursor } = flags;
-  const given = Object.entries({ dag, state, outcome, limit, cursor }).filter(([, value]) => value !== undefined);
-  const page = await (await connect(flags)).listRuns(Object.fromEntries(given));
+  const client = await connect(flags);
+  const parent = flags.parent === undefined ? undefined : await resolveRun(client, flags.parent);
+  const given = Object.entries({ dag, state, outcome, parent, limit, cursor }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const page = await client.listRuns(Object.fromEntries(given));
   if (flags.json) return printJson(page);
   const rows = page.items.map((run) => [
     run.id,

@@ -59,6 +59,7 @@ export const runCommands = [
         completes: RUN_OUTCOMES,
         read: oneOf(RUN_OUTCOMES),
       },
+      { flags: '--parent <run>', what: 'only runs that tasks of this one have made' },
       ...pageFlags,
       ...clientFlags,
     ],

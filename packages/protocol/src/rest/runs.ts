@@ -191,6 +191,7 @@ export const listRunsSchema = pageQuerySchema.extend({
   dag: nameSchema.optional(),
   state: runStateSchema.optional(),
   outcome: runOutcomeSchema.optional(),
+  parent: runIdSchema.optional().describe('Only runs that tasks of this one have made.'),
 });
 export type ListRuns = z.infer<typeof listRunsSchema>;
 

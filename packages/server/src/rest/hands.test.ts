@@ -165,3 +165,28 @@ test('a dry run of a cancel, and of a new run as this one was, tells and changes
   await client().cancelRun(id);
   expect((await client().waitForRun(id)).outcome).toBe('cancelled');
 });
+
+test('the runs that a run has made are listed by their parent, page by page, and nobody else finds them there', async () => {
+  await client().deployDag(chain('called', 'a'));
+  await client().deployDag({
+    name: 'calls',
+    tasks: [
+      { name: 'each', dag: 'called', map: [1, 2, 3], inputs: { n: '${{ item }}' } },
+      { name: 'one', dag: 'called' },
+    ],
+  });
+  const { id } = await client().submit('calls');
+  await client().waitForRun(id);
+  await client().submit('called');
+  const first = await client().listRuns({ parent: id, limit: 3 });
+  const second = await client().listRuns({ parent: id, limit: 3, cursor: first.cursor! });
+  const all = [...first.items, ...second.items];
+  expect(second.cursor).toBe(null);
+  expect(all.map(({ parent }) => parent?.run)).toEqual([id, id, id, id]);
+  expect(all.map(({ parent }) => parent?.task).sort()).toEqual(['each', 'each', 'each', 'one']);
+  expect((await client().listRuns({ parent: id, outcome: 'failed' })).items).toEqual([]);
+  expect((await client().listRuns({ parent: all[0]!.id })).items).toEqual([]);
+  await expect(client().listRuns({ parent: '0198c0de-0000-7000-8000-000000000007' })).rejects.toMatchObject({
+    code: 'RUN_NOT_FOUND',
+  });
+});

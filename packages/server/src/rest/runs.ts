@@ -11,7 +11,7 @@ import {
 import type { ListRuns, RunOutline } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
-import { answerOf, badRequest, fromDatabase } from './errors.ts';
+import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
 
@@ -32,9 +32,16 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     // Only ended runs have an outcome that stays.
     if (outcome !== undefined && state !== undefined && state !== 'ended') return EMPTY_PAGE;
     const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), before: cursorOf(query.cursor), limit };
-    const { runs, next } = await fromDatabase(() => queries.listRuns(tenantId, list), request.log);
+    const { runs, next } = await listed(query.parent, list);
     const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
     return { items, cursor: next === null ? null : String(next) } satisfies RunPage;
+
+    async function listed(parent: string | undefined, list: ListRuns) {
+      if (parent === undefined) return fromDatabase(() => queries.listRuns(tenantId, list), request.log);
+      const children = await fromDatabase(() => queries.listChildren(tenantId, { ...list, parent }), request.log);
+      if (children === null) throw new SignalboxError('RUN_NOT_FOUND', { run: parent });
+      return children;
+    }
   });
 }
 

@@ -119,14 +119,22 @@ export async function listRuns(
     const walk = await chooseWalk(ask, tenantId, dagName, state);
     if (walk === null) return { runs: [], next: null };
     const { ids, next } = await walkDown(ask, days, walk, { tenantId, state, before: before ?? null, limit });
-    if (ids.length === 0) return { runs: [], next };
-    const calls = [...byLeaf(ids, (id) => leafOfRun(days, id))].map(([leaf, list]) =>
-      call(selectViews(leaf), ...keyColumns(list.map((runId) => ({ runId }))), tenantId),
-    );
-    const results = await ask(calls, { last: true });
-    const runs = results.flatMap(({ rows }) => rows.map(parseRunView)).sort((a, b) => b.runId - a.runId);
-    return { runs, next };
+    return { runs: ids.length === 0 ? [] : await viewRuns(ask, days, tenantId, ids), next };
   });
+}
+
+/** Newest first; the last that is asked of the snapshot. */
+export async function viewRuns(
+  ask: Ask,
+  days: KnownDays,
+  tenantId: TenantId,
+  ids: readonly RunId[],
+): Promise<RunView[]> {
+  const calls = [...byLeaf(ids, (id) => leafOfRun(days, id))].map(([leaf, list]) =>
+    call(selectViews(leaf), ...keyColumns(list.map((runId) => ({ runId }))), tenantId),
+  );
+  const results = await ask(calls, { last: true });
+  return results.flatMap(({ rows }) => rows.map(parseRunView)).sort((a, b) => b.runId - a.runId);
 }
 
 async function chooseWalk(

@@ -204,6 +204,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
         dag: text(message, 'dag'),
         state: text(message, 'state'),
         outcome: text(message, 'outcome'),
+        parent: text(message, 'parent'),
         ...page(message),
       },
     }),
