@@ -65,6 +65,18 @@ test('add-tasks has two tasks for each table, and sums up', async () => {
   expect(outputOf(run, 'sum')).toBe('a.csv'.length);
 }, 120_000);
 
+test('straggler is done though one of its items hangs: a second attempt has won', async () => {
+  const { run } = await trigger('straggler');
+  expect(run.outcome).toBe('succeeded');
+  expect(outputOf(run, 'join')).toBe('abcdefgh');
+  const hung = run.tasks.find(({ name }) => name === 'read[5]');
+  expect(hung).toMatchObject({ output: { part: 'f', by: 2 } });
+  expect(hung?.attempts).toMatchObject([
+    { outcome: 'cancelled', code: 'superseded', speculative: false },
+    { outcome: 'succeeded', speculative: true },
+  ]);
+}, 120_000);
+
 test('teardown drops its database after a failure', async () => {
   const { run, states } = await trigger('teardown', { fails: true });
   expect(run.outcome).toBe('failed');

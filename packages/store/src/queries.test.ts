@@ -117,6 +117,44 @@ test('a run comes with its spec, its tasks and the attempts before the newest', 
   expect(await box.queries.getPayload(OURS, { uid: run.uid, taskNo: 1 as TaskNo })).toBeNull();
 });
 
+test('a second attempt shows while it runs beside the first, and after it took over; its log can be read', async () => {
+  const box = await fixtures.open();
+  const node = await box.node([5]);
+  const dag = deployed(5, 1);
+  const run = created(dag, node.newRunId(5));
+  const first = claimed(run, newWorkerId());
+  const { runId, taskNo } = first;
+  const next = { attemptNo: 2 as never, fence: 2 as never, workerId: newWorkerId(), claimedAt: (START + 3) as Instant };
+  const claim = { runId, taskNo, attemptNo: next.attemptNo, fence: next.fence, workerId: next.workerId };
+  await node.commit([dag, run, first]);
+  await node.commit([{ kind: 'SecondClaimed', ...claim, notes: JSON.stringify({ second: next }), at: next.claimedAt }]);
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    tasks: [{ attemptNo: 1, speculative: false, state: 'running' }],
+    supersededAttempts: [{ attemptNo: 2, fence: 2, speculative: true, outcome: null, claimedAt: START + 3 }],
+  });
+  expect((await box.queries.getLogAttempts(OURS, { runId, taskNo: null }))?.attempts).toMatchObject([
+    { attemptNo: 1, endedAt: null },
+    { attemptNo: 2, endedAt: null },
+  ]);
+  const end = { outcome: 'cancelled', claimedAt: first.at, startedAt: null, endedAt: (START + 9) as Instant } as const;
+  const { attemptNo, fence, workerId } = first;
+  await node.commit([
+    {
+      kind: 'SecondTookOver',
+      ...{ runId, taskNo, attemptNo, fence, workerId, ...end, error: HOSTILE, code: 'superseded', next },
+      notes: JSON.stringify({ speculative: 2 }),
+    },
+    { ...succeeded({ ...first, ...claim, at: next.claimedAt }), speculative: true },
+    ended(run),
+  ]);
+  expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
+    tasks: [{ attemptNo: 2, speculative: true, state: 'succeeded', outcome: 'succeeded' }],
+    supersededAttempts: [
+      { attemptNo: 1, speculative: false, outcome: 'cancelled', code: 'superseded', error: HOSTILE },
+    ],
+  });
+});
+
 test('a run whose uid is of another year than its id is found all the same', async () => {
   const box = await fixtures.open();
   const node = await box.node([5]);

@@ -1,5 +1,5 @@
 /** Mapped groups, also in each other: over outputs, params and written lists; empty ones, too large ones, and what is no list. */
-import type { DagSpec, GroupSpec, MapSource, Path, SpeculateSpec } from '@signalbox/engine';
+import type { DagSpec, GroupSpec, MapSource, Path } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
 
 /** A list in every output that is no choice, and in params. */
@@ -23,23 +23,12 @@ export function planMaps(chance: Chance, spec: DagSpec): DagSpec {
     ...spec,
     tasks: spec.tasks.map((task, no) => {
       const group = groupOf[no] ?? null;
-      const isPlain = task.child === undefined && group !== null;
-      return {
-        ...task,
-        facts: [...(task.facts ?? [ITEMS]), ITEMS],
-        ...(group !== null && { group }),
-        ...(isPlain && chance.happens(0.5) && { speculate: planSpeculate(chance) }),
-      };
+      return { ...task, facts: [...(task.facts ?? [ITEMS]), ITEMS], ...(group !== null && { group }) };
     }),
     groups,
     paramFacts: [...(spec.paramFacts ?? [ITEMS]), ITEMS],
     ...(chance.happens(0.3) && { maxMapSize: 2 }),
   };
-}
-
-/** Soon, and after few: histories are short, and so are their maps. */
-function planSpeculate(chance: Chance): SpeculateSpec {
-  return { factor: chance.between(1, 3), minMs: chance.int(100, 2_000), minimum: 1 };
 }
 
 function planSource(chance: Chance, first: number): MapSource {

@@ -27,6 +27,8 @@ const PROFILES: Readonly<Record<string, Profile>> = {
   flaky: { meanMs: 300, fails: 0.5, permanent: 0.05, hangs: 0.05, kills: 0 },
   /** Leans on something that is down at times, for all who do. */
   dependent: { meanMs: 100, fails: 0, permanent: 0, hangs: 0, kills: 0 },
+  /** Items of one map: most are quick, some never end. */
+  uneven: { meanMs: 300, fails: 0.08, permanent: 0.02, hangs: 0.25, kills: 0.03 },
   deadly: { meanMs: 200, fails: 0.1, permanent: 0, hangs: 0, kills: 0.6 },
 };
 

@@ -8,6 +8,7 @@ import { planClosing } from './closing.ts';
 import { planGraph } from './graph.ts';
 import { planLimits } from './limits.ts';
 import { planMaps } from './maps.ts';
+import { planStragglers } from './stragglers.ts';
 
 export interface PlannedDag {
   readonly name: string;
@@ -41,8 +42,10 @@ function planSpec(chance: Chance): DagSpec {
   const spec = limits.happens(0.4) ? planLimits(limits, plain) : plain;
   const maps = chance.fork('maps');
   const mapped = maps.happens(0.35) ? planMaps(maps, spec) : spec;
+  const stragglers = chance.fork('stragglers');
+  const uneven = stragglers.happens(0.5) ? planStragglers(stragglers, mapped) : mapped;
   const adding = chance.fork('adding');
-  return adding.happens(0.3) ? planAdding(adding, mapped) : mapped;
+  return adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
 }
 
 function planTasks(chance: Chance): DagSpec {
