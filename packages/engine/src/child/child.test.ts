@@ -287,6 +287,20 @@ describe('what ends a call ends its run (I42)', () => {
     expect(box.run(parent)).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 
+  test('the time of the whole task, also when that of the attempt is over before the run has ended (I41)', () => {
+    const retry = { maxAttempts: 5, baseMs: 0 };
+    const { box, lines, parent } = calling({ totalTimeoutMs: 50_000, timeoutMs: 60_000, retry });
+    lines.deliver();
+    const work = box.claim('job');
+    box.advance('50s', [work.worker]);
+    lines.deliver();
+    box.advance('11s', [work.worker]);
+    lines.deliver();
+    box.report(work, 'cancelled');
+    lines.deliver();
+    expect(box.task('call', parent)).toMatchObject({ state: 'failed', attemptCount: 1 });
+  });
+
   test.each([false, true])('its timeout, which counts from the call (I41); another owner meanwhile: %s', (isKilled) => {
     const { box, lines, parent } = calling({ timeoutMs: 60_000 });
     lines.deliver();

@@ -16,7 +16,9 @@ export interface StopOfCall {
 export function stopCall(recorder: Recorder, slot: number, as: StopOfCall | null): void {
   if (as !== null) {
     const { outcome, error, code = null, isLast = false } = as;
-    recorder.state.stopping.set(slot, { outcome, error, code, isLast });
+    const { stopping } = recorder.state;
+    // The first reason stays; but once the time of the whole task is over there is no other attempt, whatever else is over too (I41).
+    if (isLast || !stopping.has(slot)) stopping.set(slot, { outcome, error, code, isLast });
   }
   sendCall(recorder, slot, 'stop');
 }
