@@ -91,7 +91,7 @@ function textOf(notes: TaskNotes): string {
 
 /** Whether anything is ever kept of this task. */
 export function keepsNotes(task: TaskSpec): boolean {
-  if (task.speculate !== undefined || task.retry.budgets !== undefined || task.onResource !== undefined) return true;
+  if (task.retry.budgets !== undefined || task.onResource !== undefined) return true;
   return task.totalTimeoutMs !== undefined || task.queueTimeoutMs !== undefined || task.softTimeoutMs !== undefined;
 }
 
