@@ -214,6 +214,39 @@ test('beside maps: instances have numbers behind the seats, whenever tasks are a
   expect(box.run().outcome).toBe('succeeded');
 });
 
+test('two that name each other, one as need and one as before, are one edge', () => {
+  const box = scenario({ dag: planned(), workers });
+  const plan = box.claim('plan');
+  add(box, plan, { name: 'a', before: ['b', 'sum'] }, { name: 'b', needs: ['a'] });
+  const { spec } = box.state.runs.versionOf(box.state.runs.find(box.lastRun()));
+  expect(spec.tasks.map(({ name, needs }) => [name, needs]).slice(3)).toEqual([
+    ['a', [0]],
+    ['b', [0, 3]],
+  ]);
+  box.report(plan, 'succeeded');
+  box.report(box.claim('a'), 'succeeded');
+  expect([box.task('b').state, box.task('sum').state]).toEqual(['ready', 'ready']);
+});
+
+test('a task that was added may add, where its template says so', () => {
+  const templates = [task('more', [], { adds: true }), copy];
+  const box = scenario({ dag: planned({ templates }), workers });
+  const plan = box.claim('plan');
+  add(box, plan, { name: 'a', template: 'more', before: ['sum'] });
+  box.report(plan, 'succeeded');
+  const inner = box.claim('a');
+  expect(add(box, inner, { name: 'b', before: ['sum'] })).toEqual(accepted);
+  expect(refusal(box, inner, { name: 'a' })?.[1]).toContain('which this one has not added');
+  box.killOwner();
+  box.report(inner, 'succeeded');
+  expect(box.task('sum').state).toBe('blocked');
+  box.clear(['plan'], { downstream: true, force: true });
+  const again = box.claim('plan');
+  box.report(again, 'succeeded');
+  // Nobody names them any more: they are skipped, and what waited for them does not.
+  expect([box.task('a').state, box.task('b').state, box.task('sum').state]).toEqual(['skipped', 'skipped', 'ready']);
+});
+
 describe('what is refused changes nothing', () => {
   const full = Array.from({ length: 7 }, (_, i) => ({ name: `x${i}` }));
   test.each<[string, Said[], RegExp]>([

@@ -6,18 +6,27 @@ import type { AddedTask } from './added.ts';
 
 /**
  * An attempt that may add tasks is about to succeed: what runs is what it has added. Those that an attempt before it has named,
- * and it has not, are dropped, unless they have begun.
+ * and it has not, are dropped, unless they have begun; and with them what they had added in turn.
  */
 export function dropUnnamed(recorder: Recorder, slot: number): void {
   const { state } = recorder;
   const { runs, tasks } = state;
   const run = tasks.run[slot]!;
   const [taskNo, fence] = [taskNoOf(state, slot), tasks.fence[slot] as Fence];
-  const dropped: AddedTask[] = [];
+  const dropped = new Map<number, AddedTask>();
   for (const one of runs.added.get(run) ?? []) {
-    if (one.by !== taskNo || one.fence === fence || one.isDropped) continue;
-    if (tasks.state[slotOf(state, run, one.no)] === BLOCKED) dropped.push({ ...one, isDropped: true });
+    // Whoever adds comes before what it adds.
+    const isUnnamed = one.by === taskNo ? one.fence !== fence : dropped.has(one.by);
+    if (!isUnnamed || one.isDropped || tasks.state[slotOf(state, run, one.no)] !== BLOCKED) continue;
+    dropped.set(one.no, { ...one, isDropped: true });
   }
-  if (dropped.length === 0) return;
-  recorder.record({ kind: 'TasksDropped', runId: runs.id[run] as RunId, taskNo, fence, tasks: dropped, at: state.now });
+  if (dropped.size === 0) return;
+  recorder.record({
+    kind: 'TasksDropped',
+    runId: runs.id[run] as RunId,
+    taskNo,
+    fence,
+    tasks: [...dropped.values()],
+    at: state.now,
+  });
 }

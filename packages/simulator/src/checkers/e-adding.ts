@@ -24,9 +24,10 @@ export function adding(scene: Scene): Checker {
     for (const one of change.tasks) {
       const known = run.added.get(one.no);
       const state = known === undefined ? 'blocked' : ledger.stateOf(run, one.no);
-      if (one.by !== taskNo) scene.fail('I32', `${what}: ${one.name} was added by ${one.by}`);
+      const isBelow = change.kind === 'TasksDropped' && change.tasks.some(({ no }) => no === one.by);
+      if (one.by !== taskNo && !isBelow) scene.fail('I32', `${what}: ${one.name} was added by ${one.by}`);
       if (state !== 'blocked') scene.fail('I32', `${what} changes ${one.name}, which is ${state}`);
-      if (change.kind === 'TasksDropped') checkDropped(what, known, one, fence);
+      if (change.kind === 'TasksDropped') checkDropped(what, known, one, change);
       else checkAdded(what, run, one, change);
     }
     const added = new Map([...run.added, ...change.tasks.map((one) => [one.no as number, one] as const)]);
@@ -36,8 +37,14 @@ export function adding(scene: Scene): Checker {
     if (circle !== null) scene.fail('I38', `${what}: task ${circle} waits for itself`);
   }
 
-  function checkDropped(what: string, known: AddedTask | undefined, one: AddedTask, fence: number): void {
-    if (known === undefined || !one.isDropped || known.isDropped || known.fence >= fence)
+  function checkDropped(
+    what: string,
+    known: AddedTask | undefined,
+    one: AddedTask,
+    { taskNo, fence }: TasksDropped,
+  ): void {
+    const isNamed = one.by === taskNo && known !== undefined && known.fence >= fence;
+    if (known === undefined || !one.isDropped || known.isDropped || isNamed)
       scene.fail('I32', `${what} drops ${one.name}, which this attempt has named, or nobody`);
   }
 
