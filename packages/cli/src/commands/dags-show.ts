@@ -18,7 +18,11 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
   const rows = dag.tasks
     .slice(0, TASKS_SHOWN)
     .map((task) => [task.name, doesOf(task), needsOf(task), task.queue, limitsOf(task)]);
-  print(table(['task', 'does', 'needs', 'queue', 'limits'], rows));
+  const templates = dag.templates.map((task) => [
+    `${task.name} (template)`,
+    ...[doesOf(task), needsOf(task), task.queue, limitsOf(task)],
+  ]);
+  print(table(['task', 'does', 'needs', 'queue', 'limits'], [...rows, ...templates]));
   if (dag.tasks.length > TASKS_SHOWN)
     print(colours.dim(`… and ${dag.tasks.length - TASKS_SHOWN} more; --json shows all of them`));
   print(colours.dim(`run it with: ${next(`runs trigger ${dag.name} --wait`)}`));
@@ -32,12 +36,13 @@ function doesOf({ kind, handler, child }: TaskSpec): string {
 }
 
 /** What must come before it, and how that decides. */
-function needsOf({ needs, rule, when, branch, shortCircuit }: TaskSpec): string {
+function needsOf({ needs, rule, when, branch, shortCircuit, adds }: TaskSpec): string {
   const parts = [
     short(needs.join(', '), 60),
     ...(rule === 'all_success' ? [] : [`(${rule})`]),
     ...(when === null ? [] : [`when ${short(when, 60)}`]),
     ...(branch ? ['→ branch'] : []),
+    ...(adds ? ['→ adds tasks'] : []),
     ...(shortCircuit === null ? [] : [`→ short circuit${shortCircuit === 'all' ? ' of all' : ''}`]),
   ];
   return parts.join(' ').trim();

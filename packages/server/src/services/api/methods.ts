@@ -156,12 +156,14 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   },
   GetDag: {
     ask: (message) => ({ method: 'GET', path: `/v1/dags/${part(message, 'name')}` }),
-    answer: ({ tasks, groups, onFailure, maxMapSize, ...dag }) => ({
+    answer: ({ tasks, groups, onFailure, maxMapSize, templates, maxAddedTasks, ...dag }) => ({
       dag,
       tasks,
       groups: ((groups ?? []) as readonly RestAnswer[]).map(groupAnswer),
       onFailure,
       maxMapSize,
+      templates,
+      maxAddedTasks,
     }),
   },
   ListDags: {
