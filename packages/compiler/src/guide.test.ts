@@ -45,6 +45,7 @@ test('every file of the guide to graphs compiles', async () => {
     'orders',
     'regions',
     'load-region',
+    'shops',
   ]);
 });
 

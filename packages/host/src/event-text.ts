@@ -28,7 +28,7 @@ export function eventText(
   const key = errorKey(claim.runId, news);
   return JSON.stringify({
     event: WORDS[news.on],
-    task: news.taskNo === null ? null : nameOf(news.taskNo),
+    task: news.taskName,
     outcome: news.outcome,
     attempt: news.attemptNo,
     error: key === null ? null : (inputs(key) ?? null),

@@ -6,7 +6,7 @@ import { note } from '../map/watch.ts';
 import { leaveLane } from '../match/enqueue.ts';
 import { OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
-import { fieldOf, hasOwnState } from '../task/move.ts';
+import { fieldOf, hasOwnState, isClosingTask } from '../task/move.ts';
 import { decideAndSettle } from '../task/settle.ts';
 import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
@@ -34,7 +34,11 @@ function unfold(state: State, run: number, expansion: Expansion, { until }: MapU
   assert(until > expansion.unfolded && until <= expansion.total, 'instances come in order, and once (I34)');
   const field = fieldOf(state, run);
   const added = unfoldMap(field, expansion, until, (length, firstNo) => state.tasks.allocate(length, run, firstNo));
-  state.runs.unfinished[run]! += added.to - added.from;
+  const { members } = expansion.group;
+  const closers = members.filter((spec) => field.graph.closing?.has(spec)).length;
+  const instances = (added.to - added.from) / members.length;
+  state.runs.unfinished[run]! += instances * (members.length - closers);
+  state.runs.closingLeft[run]! += instances * closers;
   for (let no = added.from; no < added.to; no++) decideAndSettle(field, no);
 }
 
@@ -42,8 +46,9 @@ function remove(state: State, run: number, expansion: Expansion): void {
   const { tasks, runs } = state;
   const ownState = (slot: number) => hasOwnState(state, slot);
   removeMap(fieldOf(state, run), expansion, ownState, (slots) => {
-    runs.unfinished[run]! -= slots.length;
     for (const slot of slots) {
+      if (isClosingTask(state, slot)) runs.closingLeft[run]! -= 1;
+      else runs.unfinished[run]! -= 1;
       assert(tasks.state[slot] !== RUNNING, 'a map is removed when none of its attempts runs');
       if (tasks.state[slot] === READY) leaveLane(state, slot);
       // Not by a move: it is no task of the run any more.

@@ -71,6 +71,10 @@ export class ClosingPlan {
     return this.byNo.get(no)!;
   }
 
+  find(no: number): ClosingTask | undefined {
+    return this.byNo.get(no);
+  }
+
   /** The closing tasks that wait for the end of this one. */
   awaiting(no: number): readonly number[] {
     return this.awaited.get(no) ?? NONE;
@@ -79,19 +83,6 @@ export class ClosingPlan {
   /** The repeating hooks of a task; null: those of the run. */
   repeatingOf(no: number | null): readonly number[] {
     return this.repeatingBy.get(no) ?? NONE;
-  }
-
-  /** All closing tasks that wait for one of these, for one that waits for them, and so on. */
-  reach(from: readonly number[]): number[] {
-    const [seen, stack] = [new Set<number>(), [...from]];
-    for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-      for (const below of this.awaiting(no)) {
-        if (seen.has(below)) continue;
-        seen.add(below);
-        stack.push(below);
-      }
-    }
-    return [...seen];
   }
 }
 

@@ -100,7 +100,7 @@ export class Graph {
     const isRoot = (task: GraphTask) =>
       task !== CLOSES && (task.needs.length === 0 || task.rule === 'always') && (task.hook?.of ?? null) === null;
     this.roots = Int32Array.from(tasks.flatMap((task, no) => (isRoot(task) ? [no] : [])));
-    this.closing = ClosingPlan.of(all, (no) => this.below(no));
+    this.closing = ClosingPlan.of(all, (no) => [...this.below(no), ...(this.maps?.fed.get(no) ?? [])]);
     for (const { no, awaits } of this.closing?.tasks ?? []) this.upstreamCount[no] = awaits.length;
     this.runBefore = tasks.findIndex(({ hook }) => hook?.on === 'before' && hook.of === null);
     this.befores = beforesIn(tasks, this.roots, this.runBefore);

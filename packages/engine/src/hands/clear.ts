@@ -6,13 +6,16 @@ import type { ClearedFrom } from '../change.ts';
 import { type Answer, type ClearTasks, refuse } from '../command.ts';
 import { isRepeating } from '../dag/closing-plan.ts';
 import type { Actor, AttemptNo, Fence, RunId } from '../ids.ts';
+import type { Expansion } from '../map/run-maps.ts';
 import { instanceName } from '../map/task-names.ts';
 import type { Recorder } from '../recorder.ts';
 import { reopenRun } from '../run/reopen.ts';
 import { OPEN } from '../run/run-table.ts';
 import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { hasOwnState, isClosingTask } from '../task/move.ts';
+import { placeholderOf, visitAwaiting } from '../task/closers.ts';
+import { nearest, slotIn, specIn, visitNear } from '../task/field.ts';
+import { fieldOf, hasOwnState, isClosingTask } from '../task/move.ts';
 import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
 import {
   CANCELLED,
@@ -52,23 +55,22 @@ interface How {
 export function clearSlots(recorder: Recorder, run: number, chosen: readonly number[], how: How): Answer | null {
   const { state } = recorder;
   const { tasks, runs } = state;
-  const own = chosen.filter((slot) => isClearable(state, slot));
-  // What a map has made of an output goes with it, chosen or not (I34).
-  const fed = mapsFedBy(state, run, own);
-  const gone = tasksWithin(state, run, fed);
+  const { wanted, fed, gone } = widened(
+    state,
+    run,
+    chosen.filter((slot) => isClearable(state, slot)),
+  );
   const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
   const inside = [...gone].map((no) => slotOf(state, run, no));
   const busy = [...new Set([...chosen, ...inside])].filter((slot) => isBusy(tasks.state[slot]!));
   if (busy.length > 0 && (!how.force || busy.some((slot) => tasks.state[slot] !== RUNNING))) {
     return refuse('TASK_BUSY', naming(state, busy));
   }
-  const staying = own.filter((slot) => !isGone(slot));
-  const wanted = withClosers(state, run, staying);
   if (wanted.length === 0) return null;
   const tearing = teardownsAtWork(state, run, wanted);
   if (tearing.length > 0) return refuse('TASK_BUSY', naming(state, tearing));
   if (wanted.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
-  const inTheWay = failuresLeft(state, run, new Set(wanted));
+  const inTheWay = failuresLeft(state, run, new Set([...wanted, ...inside]));
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
   const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
   for (const slot of busy) stopAttempt(recorder, slot, how.actor);
@@ -81,45 +83,104 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   return null;
 }
 
+/**
+ * With what has to run again goes more: what closes it, what was undone or taken down, and what maps have made of an output,
+ * chosen or not (I34). Each may bring the other along.
+ */
+function widened(state: State, run: number, own: readonly number[]) {
+  for (let from = own; ; ) {
+    const fed = mapsFedBy(state, run, from);
+    const gone = tasksWithin(state, run, fed);
+    const staying = from.filter((slot) => !gone.has(taskNoOf(state, slot)));
+    const wanted = withClosers(state, run, staying, placeholdersOf(state, run, fed));
+    const all = new Set([...from, ...wanted]);
+    if (all.size === from.length) return { wanted, fed, gone };
+    from = [...all];
+  }
+}
+
 /** Their hooks, teardowns and undos run again as well; and those of a run that is to go on, when it ends the next time. */
-function withClosers(state: State, run: number, wanted: readonly number[]): readonly number[] {
-  const { closing } = state.runs.versionOf(run).graph;
-  if (closing === null || wanted.length === 0) return wanted;
+function withClosers(
+  state: State,
+  run: number,
+  wanted: readonly number[],
+  removed: readonly number[],
+): readonly number[] {
+  const field = fieldOf(state, run);
+  const { closing } = field.graph;
+  if ((closing === null && field.graph.befores.size === 0) || wanted.length === 0) return wanted;
   const all = new Set(wanted);
-  const stack = wanted.map((slot) => specNoOf(state, slot) as number);
+  const stack = [...wanted.map((slot) => taskNoOf(state, slot) as number), ...removed];
+  const stateOf = (no: number) => state.tasks.state[slotIn(field, no)];
   const add = (no: number): boolean => {
-    const slot = slotOf(state, run, no);
+    const slot = slotIn(field, no);
     if (all.has(slot) || state.tasks.state[slot] === RUNNING || !isClearable(state, slot)) return false;
     all.add(slot);
     stack.push(no);
     return true;
   };
   if (state.runs.phase[run] !== OPEN) {
-    for (const { no, undoes } of closing.ofRun) {
-      // What was undone is not done any more, whatever its row says.
-      if (undoes !== undefined && state.tasks.state[slotOf(state, run, no)] === SUCCEEDED) add(undoes);
-      if (!isRepeating(closing.get(no))) add(no);
+    for (const closer of closing?.ofRun ?? []) {
+      const { no: spec, undoes } = closer;
+      visitNear(field, spec, spec, (no) => {
+        // What was undone is not done any more, whatever its row says.
+        if (undoes !== undefined && stateOf(no) === SUCCEEDED) add(nearest(field, no, undoes));
+        if (!isRepeating(closer)) add(no);
+      });
     }
   }
+  // A hook before a task runs before that.
+  for (const slot of wanted) {
+    const spec = specNoOf(state, slot);
+    if (!field.graph.isBefore(spec) || spec === field.graph.runBefore) continue;
+    for (const of of field.graph.behind.get(spec) ?? []) add(nearest(field, taskNoOf(state, slot), of));
+  }
+  if (closing === null) return [...all];
+  const seen = new Set<number>();
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-    for (const below of closing.awaiting(no)) {
-      const { teardown = [] } = closing.get(below);
+    if (seen.has(no)) continue;
+    seen.add(no);
+    // Whoever waits for all instances waits for this one.
+    const placeholder = placeholderOf(field, no);
+    if (placeholder !== null) stack.push(placeholder);
+    visitAwaiting(field, no, (below) => {
+      const closer = closing.get(specIn(field, below));
+      const { teardown = [] } = closer;
       // A hook that runs each time that something happens has its own way of running again.
-      if (isRepeating(closing.get(below)) || !add(below)) continue;
+      if (isRepeating(closer) || !add(below)) return;
       // What was taken down has to be made again first, for whatever works with it.
-      for (const setup of teardown) if (state.tasks.state[slotOf(state, run, setup)] === SUCCEEDED) add(setup);
-    }
+      for (const setup of teardown) {
+        visitNear(field, below, setup, (made) => {
+          if (stateOf(made) === SUCCEEDED) add(made);
+        });
+      }
+    });
   }
   return [...all];
 }
 
+/** The tasks that these maps have become many of. */
+function placeholdersOf(state: State, run: number, expansions: readonly Expansion[]): number[] {
+  const maps = state.runs.mapsOf(run);
+  return expansions.flatMap((one) => one.group.members.map((spec) => maps!.placeholderOf(one, spec)));
+}
+
 /** Teardowns that are at it, of what these tasks work with. */
 function teardownsAtWork(state: State, run: number, wanted: readonly number[]): number[] {
-  const { closing } = state.runs.versionOf(run).graph;
+  const field = fieldOf(state, run);
+  const { closing } = field.graph;
   if (closing === null) return [];
-  const awaiting = new Set(wanted.flatMap((slot) => closing.awaiting(specNoOf(state, slot))));
-  const slots = [...awaiting].filter((no) => closing.get(no).kind === 'teardown').map((no) => slotOf(state, run, no));
-  return slots.filter((slot) => isBusy(state.tasks.state[slot]!));
+  const tearing = new Set<number>();
+  const look = (no: number) => {
+    const isTeardown = closing.get(specIn(field, no)).kind === 'teardown';
+    if (isTeardown && isBusy(state.tasks.state[slotIn(field, no)]!)) tearing.add(slotIn(field, no));
+  };
+  for (const slot of wanted) {
+    for (let no: number | null = taskNoOf(state, slot); no !== null; no = placeholderOf(field, no)) {
+      visitAwaiting(field, no, look);
+    }
+  }
+  return [...tearing];
 }
 
 /**

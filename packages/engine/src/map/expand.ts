@@ -3,7 +3,7 @@
  * readers. What is counted comes out the same whether the instances come all at once or by and by.
  */
 import { type Field, slotIn, visitNear } from '../task/field.ts';
-import { decideAndSettle, reopen } from '../task/settle.ts';
+import { decideAndSettle, decideClosers, reopen } from '../task/settle.ts';
 import { BLOCKED, EXPANDED } from '../task/task-table.ts';
 import { type Expansion, numberIn, type RunMaps, takePages } from './run-maps.ts';
 
@@ -87,14 +87,18 @@ export function removeMap(
   leave: (slots: readonly number[]) => void,
 ): void {
   const maps = field.maps!;
+  const quiet: Field = { ...field, isQuiet: true };
   const opened = expansion.total === 0 ? [] : foldMap(field, maps, expansion, hasOwnState, leave);
   maps.remove(expansion);
-  for (const no of opened) decideAndSettle(field, no);
+  for (const no of opened) decideAndSettle(quiet, no);
+  const touched = [...opened];
   for (const spec of expansion.group.members) {
     const placeholder = maps.placeholderOf(expansion, spec);
-    if (expansion.total === 0) for (const no of reopen(field, [placeholder], hasOwnState)) decideAndSettle(field, no);
-    else decideAndSettle(field, placeholder);
+    const anew = expansion.total === 0 ? reopen(field, [placeholder], hasOwnState) : [placeholder];
+    for (const no of anew) decideAndSettle(quiet, no);
+    touched.push(placeholder, ...anew);
   }
+  decideClosers(field, [], touched, hasOwnState);
 }
 
 /** Takes back all that its instances have counted. Answers with what outside of it has to be decided anew. */

@@ -53,19 +53,22 @@ describe('what closes a run', () => {
 });
 
 describe('a hook before a mapped task', () => {
-  const before = task('first', [], { hook: { of: 1, on: 'before' } });
+  const before = task('first', [], { group: 0, hook: { of: 1, on: 'before' } });
 
-  test('runs once, before all of its instances', () => {
+  test('runs before each of its instances', () => {
     const box = scenario({ dag: dag([list, work, before], { groups }) });
     give(box, 'list', [1, 2]);
     expect(['work[0]', 'work[1]'].map((name) => box.task(name).state)).toEqual(['blocked', 'blocked']);
     box.killOwner();
-    give(box, 'first');
-    box.claim('work[0]');
-    box.claim('work[1]');
+    give(box, 'first[0]');
+    box.report(box.claim('work[0]'), 'succeeded');
+    box.report(box.claim('first[1]'), 'permanent');
+    expect(box.task('work[1]').state).toBe('upstream_failed');
+    expect(box.task('first').state).toBe('failed');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 
-  test('is not needed when none of them runs, and is when one does', () => {
+  test('does not run before one that is skipped, nor for a map without items', () => {
     const never = { op: 'lt', left: { op: 'task', task: 3, fact: 0 }, right: { op: 'value', value: 2 } } as const;
     const gated = task('work', [3], { group: 0, when: { text: '…', expression: never } });
     const gate = task('gate', [0], { group: 0, facts: [['n']] });
@@ -73,11 +76,171 @@ describe('a hook before a mapped task', () => {
     give(box, 'list', [1, 2]);
     const [one, two] = [box.claim('gate[0]'), box.claim('gate[1]')];
     box.report(one, 'succeeded', { output: '{"n":5}' });
-    expect(box.task('work[0]').state).toBe('skipped');
-    expect(box.task('first').state).toBe('blocked');
+    expect(['work[0]', 'first[0]'].map((name) => box.task(name).state)).toEqual(['skipped', 'skipped']);
     box.report(two, 'succeeded', { output: '{"n":1}' });
-    give(box, 'first');
+    give(box, 'first[1]');
     give(box, 'work[1]');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    const empty = scenario({ dag: dag([list, work, before], { groups }) });
+    give(empty, 'list', []);
+    expect(empty.task('first').state).toBe('skipped');
+    expect(empty.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+});
+
+describe('in a mapped group', () => {
+  const make = task('make', [], { group: 0, setup: true });
+  const use = task('use', [1], { group: 0 });
+  const sum = task('sum', [2], {});
+  const drop = task('drop', [1, 2], { group: 0, teardown: [1] });
+  const shop: GroupSpec[] = [{ ...groups[0]!, name: 'shop' }];
+
+  test('a teardown takes down what was made for its item, as soon as that is done with', () => {
+    const box = scenario({ dag: dag([list, make, use, sum, drop], { groups: shop }), workers: ['w1', 'w2'] });
+    give(box, 'list', [1, 2]);
+    give(box, 'make[0]');
+    box.report(box.claim('use[0]'), 'permanent');
+    box.killOwner();
+    give(box, 'drop[0]');
+    give(box, 'make[1]');
+    const second = box.claim('use[1]');
+    expect(box.task('drop[1]').state).toBe('blocked');
+    expect(box.task('drop').state).toBe('expanded');
+    box.report(second, 'succeeded');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    give(box, 'drop[1]');
+    expect(box.task('drop').state).toBe('succeeded');
+    expect(box.run().phase).toBe('ended');
+  });
+
+  test('a cancel takes down what was made, once that is not worked with any more', () => {
+    const box = scenario({ dag: dag([list, make, use, sum, drop], { groups: shop }) });
+    give(box, 'list', [1, 2, 3]);
+    give(box, 'make[0]');
+    const first = box.claim('use[0]');
+    give(box, 'make[1]');
+    box.cancel();
+    expect(['drop[0]', 'drop[1]', 'drop[2]'].map((name) => box.task(name).state)).toEqual([
+      'blocked',
+      'ready',
+      'skipped',
+    ]);
+    expect(box.task('use').state).toBe('expanded');
+    box.report(first, 'cancelled');
+    expect(box.task('use').state).toBe('cancelled');
+    give(box, 'drop[0]');
+    give(box, 'drop[1]');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  test('each instance that was done is undone, behind what was done with it', () => {
+    const undos = [task('list:undo', [], { undoes: 0 }), task('work:undo', [], { group: 0, undoes: 1 })];
+    const box = scenario({ dag: dag([list, work, ...undos], { groups, compensate: true }) });
+    give(box, 'list', [1, 2, 3]);
+    give(box, 'work[0]');
+    box.report(box.claim('work[1]'), 'permanent');
+    give(box, 'work[2]');
+    expect(box.run()).toMatchObject({ phase: 'closing', outcome: 'failed' });
+    expect(box.task('work:undo[1]').state).toBe('skipped');
+    expect(box.task('list:undo').state).toBe('blocked');
+    give(box, 'work:undo[0]');
+    box.killOwner();
+    give(box, 'work:undo[2]');
+    give(box, 'list:undo');
+    expect(box.run().phase).toBe('ended');
+  });
+
+  test('hooks run for each instance, and are told which one it is', () => {
+    const on = (name: string, on: 'failure' | 'retry') => task(name, [], { group: 0, hook: { of: 1, on } });
+    const tried = task('work', [], { group: 0, retry: { maxAttempts: 2, baseMs: 1_000 } });
+    const spec = dag([list, tried, on('told', 'failure'), on('again', 'retry')], { groups });
+    const box = scenario({ dag: spec });
+    give(box, 'list', [1, 2]);
+    give(box, 'work[0]');
+    box.report(box.claim('work[1]'), 'transient');
+    expect(['again[0]', 'again[1]', 'told[0]'].map((name) => box.task(name).state)).toEqual([
+      'skipped',
+      'ready',
+      'skipped',
+    ]);
+    box.report(box.claim('again[1]'), 'succeeded');
+    box.advance('3s');
+    box.report(box.claim('work[1]'), 'transient');
+    box.report(box.claim('told[1]'), 'succeeded');
+    const news = box.effects.flatMap((effect) =>
+      effect.kind === 'SendAssignment' && effect.news ? [effect.news] : [],
+    );
+    expect(news).toMatchObject([
+      { on: 'retry', taskName: 'work[1]', attemptNo: 1 },
+      { on: 'failure', taskName: 'work[1]', attemptNo: 2, outcome: 'failed' },
+    ]);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('a slow instance has its own hook for that run', () => {
+    const slow = task('slow', [], { group: 0, hook: { of: 1, on: 'slow' } });
+    const timed = task('work', [], { group: 0, softTimeoutMs: 1_000 });
+    const box = scenario({ dag: dag([list, timed, slow], { groups }) });
+    give(box, 'list', [1, 2]);
+    give(box, 'work[0]');
+    const second = box.claim('work[1]');
+    box.advance('2s');
+    box.killOwner();
+    box.report(box.claim('slow[1]'), 'succeeded');
+    box.report(second, 'succeeded');
+    expect(['slow[0]', 'slow[1]', 'slow'].map((name) => box.task(name).state)).toEqual([
+      'skipped',
+      'succeeded',
+      'succeeded',
+    ]);
+  });
+
+  test('one that is retried has its hooks run again, and what was taken down for it made again', () => {
+    const told = task('told', [], { group: 0, hook: { of: 2, on: 'after' } });
+    const box = scenario({ dag: dag([list, make, use, sum, drop, told], { groups: shop }) });
+    give(box, 'list', [1, 2]);
+    give(box, 'make[0]');
+    const failed = box.taskNo('use[0]');
+    box.report(box.claim('use[0]'), 'permanent');
+    for (let next = box.tryClaim(); next !== null; next = box.tryClaim()) box.report(next, 'succeeded');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(box.retry(failed)).toMatchObject({ ok: true });
+    expect(['make[0]', 'drop[0]', 'told[0]', 'drop[1]'].map((name) => box.task(name).state)).toEqual([
+      'ready',
+      'blocked',
+      'blocked',
+      'succeeded',
+    ]);
+    for (let next = box.tryClaim(); next !== null; next = box.tryClaim()) box.report(next, 'succeeded');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('nothing is left to do for a map without items, or one that fails', () => {
+    for (const [output, state] of [
+      ['[]', 'succeeded'],
+      ['7', 'failed'],
+    ] as const) {
+      const told = task('told', [], { group: 0, hook: { of: 2, on: 'after' } });
+      const box = scenario({ dag: dag([list, make, use, sum, drop, told], { groups: shop }) });
+      box.report(box.claim('list'), 'succeeded', { output });
+      if (state === 'succeeded') give(box, 'sum');
+      expect(['drop', 'told'].map((name) => box.task(name).state)).toEqual(['skipped', 'skipped']);
+      expect(box.run()).toMatchObject({ phase: 'ended', outcome: state });
+    }
+  });
+
+  test('with an instance that is retried goes the whole map, when what it ran over was undone', () => {
+    const undo = task('list:undo', [], { undoes: 0 });
+    const box = scenario({ dag: dag([list, work, undo], { groups, compensate: true }) });
+    give(box, 'list', [1, 2]);
+    give(box, 'work[0]');
+    const failed = box.taskNo('work[1]');
+    box.report(box.claim('work[1]'), 'permanent');
+    give(box, 'list:undo');
+    expect(box.retry(failed)).toMatchObject({ ok: true });
+    expect(box.task('work').state).toBe('blocked');
+    give(box, 'list', [3]);
+    give(box, 'work[0]');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 });

@@ -21,6 +21,8 @@ export interface Tally {
   failed: number;
   upstreamFailed: number;
   skipped: number;
+  /** Of its instances in this expansion alone, those that have ended in whatever way, cancelled ones too. */
+  over: number;
 }
 
 export interface Expansion {
@@ -48,6 +50,8 @@ export class RunMaps {
   private readonly byScope = new Map<number, Expansion>();
   /** Who asks for one task mostly asks for its neighbours next. */
   private lastHolding: Expansion | null = null;
+  /** Hooks that run for each retry, by their numbers, which may have to run again; null for all of them. */
+  refires: Set<number> | null = null;
   /** The next free number. Those of a map that was removed are not used again. */
   nextNo: number;
   /** Tasks that its maps have made, and still have. */
@@ -76,7 +80,14 @@ export class RunMaps {
       firstNo,
       total,
       unfolded: 0,
-      tallies: group.members.map(() => ({ size: total, succeeded: 0, failed: 0, upstreamFailed: 0, skipped: 0 })),
+      tallies: group.members.map(() => ({
+        size: total,
+        succeeded: 0,
+        failed: 0,
+        upstreamFailed: 0,
+        skipped: 0,
+        over: 0,
+      })),
       pages: [],
     };
     this.expansions.push(expansion);
@@ -145,6 +156,12 @@ export class RunMaps {
     return found;
   }
 
+  /** A task that a map has made has ended, in whatever way, or goes on again. */
+  countOver(no: number, by: 1 | -1): void {
+    const { firstNo, group, tallies } = this.holding(no)!;
+    tallies[(no - firstNo) % group.members.length]!.over += by;
+  }
+
   /** -1 when there is no such task. */
   slotOf(no: number): number {
     const expansion = this.holding(no);
@@ -206,6 +223,20 @@ export class RunMaps {
       if (isDeeper) this.visit(first + i * step, visitor);
       else visitor(first + i * step);
     }
+  }
+
+  /** Which instance of each map around it, the outermost first. */
+  pathOf(no: number): number[] {
+    const path: number[] = [];
+    if (no < this.taskCount) return path;
+    let expansion: Expansion | null = this.holding(no)!;
+    let index = Math.floor((no - expansion.firstNo) / expansion.group.members.length);
+    while (expansion !== null) {
+      path.unshift(index);
+      index = expansion.parentIndex;
+      expansion = expansion.parent;
+    }
+    return path;
   }
 
   /** The number of the placeholder that an instance comes from. */

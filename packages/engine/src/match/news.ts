@@ -13,6 +13,8 @@ export interface HookNews {
   readonly on: HookEvent;
   /** Null for a hook of the run. */
   readonly taskNo: TaskNo | null;
+  /** What people call that task: `load`, `load[3]`. */
+  readonly taskName: string | null;
   /** Of the task, or of the run; null when it has none yet. */
   readonly outcome: TaskState | null;
   /** The attempt of the task that it is about; of the run, the how manieth time this happens; 0 for none. */
@@ -34,18 +36,30 @@ export function newsFor(state: State, run: number, taskNo: TaskNo): HookNews | n
     const failed = version.spec.tasks.flatMap((_, no) => (tasks.state[slotOf(state, run, no)] === FAILED ? [no] : []));
     const outcome = outcomeOf(runs.outcome[run]!);
     const time = isRepeating({ hook }) ? firingOf(state, run, taskNo) : 0;
-    return { on, taskNo: null, outcome, attemptNo: time as AttemptNo, failed: failed.slice(0, MOST_FAILED) };
+    return {
+      on,
+      taskNo: null,
+      taskName: null,
+      outcome,
+      attemptNo: time as AttemptNo,
+      failed: failed.slice(0, MOST_FAILED),
+    };
   }
-  const slot = slotOf(state, run, of);
+  // In a map, of its own instance.
+  const about = (runs.mapsOf(run)?.near(taskNo, of) ?? of) as TaskNo;
+  const path = runs.mapsOf(run)?.pathOf(about) ?? [];
+  const taskName = `${version.task(of as TaskNo).name}${path.map((index) => `[${index}]`).join('')}`;
+  const slot = slotOf(state, run, about);
   if (on === 'retry') {
     const attemptNo = firingOf(state, run, taskNo) as AttemptNo;
-    return { on, taskNo: of as TaskNo, outcome: null, attemptNo, failed: [] };
+    return { on, taskNo: about, taskName, outcome: null, attemptNo, failed: [] };
   }
   const code = tasks.state[slot]!;
   const slow = on === 'slow' ? notesOf(state, slot).slowAttempts?.[firingOf(state, run, taskNo) - 1] : undefined;
   return {
     on,
-    taskNo: of as TaskNo,
+    taskNo: about,
+    taskName,
     outcome: code < SUCCEEDED ? null : TASK_STATE_NAMES[code]!,
     attemptNo: (slow ?? tasks.attemptNo[slot]) as AttemptNo,
     failed: [],

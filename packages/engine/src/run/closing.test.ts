@@ -533,4 +533,33 @@ describe('by hand', () => {
     end(box, 'told');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
+
+  test('a hook before a task runs again together with it, and is not needed for one that somebody marks', () => {
+    const spec = dag([task('work'), task('first', [], { hook: { of: 0, on: 'before' } }), task('last', [0])]);
+    const box = scenario({ dag: spec });
+    end(box, 'first');
+    end(box, 'work');
+    end(box, 'last', 'permanent');
+    expect(box.clear(['first'])).toMatchObject({ ok: true });
+    end(box, 'first');
+    end(box, 'work');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    const marked = scenario({
+      dag: dag([task('zero'), task('work', [0]), task('first', [], { hook: { of: 1, on: 'before' } })]),
+    });
+    marked.mark('work', 'succeeded');
+    expect(marked.task('first').state).toBe('skipped');
+    end(marked, 'zero');
+    expect(marked.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('a hook before the run is not skipped because a task that comes first fails at once', () => {
+    const never = { op: 'lt', left: { op: 'value', value: null }, right: { op: 'value', value: 2 } } as const;
+    const faulty = task('faulty', [], { when: { text: '…', expression: never } });
+    const box = scenario({ dag: dag([faulty, task('work'), task('first', [], { hook: { of: null, on: 'before' } })]) });
+    expect(states(box, 'faulty', 'work', 'first')).toEqual(['failed', 'blocked', 'ready']);
+    end(box, 'first');
+    end(box, 'work');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
 });

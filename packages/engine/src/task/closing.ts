@@ -5,9 +5,12 @@
  */
 import { type ClosingTask, isRepeating } from '../dag/closing-plan.ts';
 import type { HookEvent } from '../dag/spec.ts';
+import { resolveMap } from '../map/resolve.ts';
+import { summariseOne, tally } from '../map/tally.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../run/phase.ts';
-import type { Field } from './field.ts';
-import { BLOCKED, CANCELLED, FAILED, READY, SKIPPED, STOPPED, SUCCEEDED } from './task-table.ts';
+import { unmetOf, visitAwaiting } from './closers.ts';
+import { type Field, nearest, slotIn, specIn } from './field.ts';
+import { BLOCKED, CANCELLED, EXPANDED, FAILED, READY, SKIPPED, STOPPED, SUCCEEDED } from './task-table.ts';
 
 /** How far the run is, as its closing tasks see it. */
 export interface Standing {
@@ -38,91 +41,137 @@ export function outcomeOf(code: number): RunOutcome | null {
   return RUN_OUTCOMES[code - 1] ?? null;
 }
 
-/** A task has ended, in whatever way: the closing tasks that wait for it are decided. */
+/** A task has ended, in whatever way, a placeholder with all its instances: the closing tasks that wait for it are decided. */
 export function settleClosing(field: Field, from: number): void {
-  const { graph, columns, base } = field;
-  const plan = graph.closing!;
+  const { columns } = field;
   const stack = [from];
-  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-    for (const below of plan.awaiting(no)) {
-      columns.unmet[base + below]! -= 1;
-      if (columns.state[base + below] === BLOCKED && decide(field, below)) stack.push(below);
-    }
-  }
+  const hear = (below: number) => {
+    const slot = slotIn(field, below);
+    columns.unmet[slot]! -= 1;
+    if (columns.state[slot] === BLOCKED && decide(field, below)) stack.push(below, ...tally(field, below, 1));
+  };
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) visitAwaiting(field, no, hear);
+}
+
+/** Looks at one closing task, as far as it has not begun. */
+export function decideCloser(field: Field, no: number): void {
+  if (field.columns.state[slotIn(field, no)] !== BLOCKED || !decide(field, no)) return;
+  for (const placeholder of tally(field, no, 1)) settleClosing(field, placeholder);
+  settleClosing(field, no);
 }
 
 /** The run's outcome is fixed, or its last ordinary task has ended: those that waited for that are decided. */
 export function wakeClosing(field: Field): void {
-  const { graph, columns, base } = field;
+  const { graph, maps } = field;
+  const look = (no: number) => decideCloser(field, no);
   for (const { no } of graph.closing!.ofRun) {
-    if (columns.state[base + no] === BLOCKED && decide(field, no)) settleClosing(field, no);
+    if (maps === null) look(no);
+    else maps.visit(no, look);
   }
 }
 
 /** This task, or the run, is to be tried again or is slow: a hook that waits for that may run. */
 export function wakeRepeating(field: Field, no: number | null): void {
-  for (const hook of field.graph.closing!.repeatingOf(no)) {
-    if (field.columns.state[field.base + hook] === BLOCKED) decide(field, hook);
+  for (const hook of repeatingOf(field, no)) {
+    if (field.columns.state[slotIn(field, hook)] === BLOCKED) decide(field, hook);
   }
 }
 
-/** How often that has happened which the hook runs for. */
-export function timesOf({ retriesOf, slowOf }: Standing, base: number, { hook }: ClosingTask): number {
-  const slot = hook!.of === null ? null : base + hook!.of;
-  return hook!.on === 'retry' ? retriesOf(slot) : slowOf(slot);
+/** The hooks that run each time that something happens to this task, or to the run. */
+export function repeatingOf(field: Pick<Field, 'graph' | 'maps'>, no: number | null): readonly number[] {
+  const { closing } = field.graph;
+  if (no === null) return closing!.repeatingOf(null);
+  return closing!.repeatingOf(specIn(field, no)).map((hook) => nearest(field, no, hook));
+}
+
+/** How often that has happened which this hook runs for. */
+export function timesOf(field: Pick<Field, 'graph' | 'base' | 'maps' | 'standing'>, no: number): number {
+  const { of, on } = field.graph.closing!.get(specIn(field, no)).hook!;
+  const slot = of === null ? null : slotIn(field, nearest(field, no, of));
+  return on === 'retry' ? field.standing.retriesOf(slot) : field.standing.slowOf(slot);
 }
 
 /** These closing tasks, of the states as they are: those without a state of their own are decided anew. */
 export function decideClosingAnew(
   field: Field,
-  tasks: readonly number[],
+  closers: readonly number[],
   hasOwnState: (slot: number) => boolean,
 ): void {
-  const { graph, columns, base, move } = field;
-  const open = tasks.filter((no) => !hasOwnState(base + no));
-  for (const no of open) if (columns.state[base + no] !== BLOCKED) move(base + no, BLOCKED);
-  for (const no of tasks) {
-    const { awaits } = graph.closing!.get(no);
-    columns.unmet[base + no] = awaits.reduce((left, up) => left + (columns.state[base + up]! < SUCCEEDED ? 1 : 0), 0);
-  }
+  const { columns, move } = field;
+  // A placeholder that has expanded is what its instances come to: looked at last, the inner ones first.
+  const expanded = closers.filter((no) => isExpanded(field, no)).sort((a, b) => b - a);
+  const open = closers.filter((no) => !isExpanded(field, no) && !hasOwnState(slotIn(field, no)));
   for (const no of open) {
-    if (columns.state[base + no] === BLOCKED && decide(field, no)) settleClosing(field, no);
+    const slot = slotIn(field, no);
+    if (columns.state[slot] === BLOCKED) continue;
+    tally(field, no, -1);
+    move(slot, BLOCKED);
   }
+  for (const no of expanded) {
+    const slot = slotIn(field, no);
+    if (columns.state[slot] !== EXPANDED) move(slot, EXPANDED);
+  }
+  for (const no of closers) columns.unmet[slotIn(field, no)] = unmetOf(field, no);
+  for (const no of open) decideCloser(field, no);
+  for (const no of expanded) if (summariseOne(field, no)) settleClosing(field, no);
+}
+
+function isExpanded({ maps }: Field, no: number): boolean {
+  return (maps?.expansionOf(no)?.total ?? 0) > 0;
 }
 
 /** True when it has ended with it. */
 function decide(field: Field, no: number): boolean {
-  const { base, move } = field;
   const to = verdictOn(field, no);
   if (to === BLOCKED) return false;
-  move(base + no, to);
+  field.move(slotIn(field, no), to);
   return to >= SUCCEEDED;
 }
 
 function verdictOn(field: Field, no: number): number {
-  const { graph, columns, base, standing } = field;
+  const { graph, columns, maps, standing } = field;
   if (standing.isForced) return CANCELLED;
-  const task = graph.closing!.get(no);
-  if (isRepeating(task) && timesOf(standing, base, task) > 0) return READY;
-  if (columns.unmet[base + no]! > 0) return BLOCKED;
-  if (task.kind === 'undo') return verdictOnUndo(field, task);
-  if (task.kind === 'hook') return verdictOnHook(field, task);
+  if (maps?.waitsFor(no) !== undefined) return verdictOnPlaceholder(field, no);
+  const task = graph.closing!.get(specIn(field, no));
+  if (isRepeating(task) && timesOf(field, no) > 0) return READY;
+  if (columns.unmet[slotIn(field, no)]! > 0) return BLOCKED;
+  if (task.kind === 'undo') return verdictOnUndo(field, no, task);
+  if (task.kind === 'hook') return verdictOnHook(field, no, task);
   const setups = task.teardown!;
-  const isWanted = setups.length === 0 || setups.some((up) => columns.state[base + up] === SUCCEEDED);
-  return isWanted ? READY : SKIPPED;
+  return setups.length === 0 || setups.some((up) => hasMade(field, no, up)) ? READY : SKIPPED;
+}
+
+/**
+ * Of a map that has not expanded. Without an item there is nothing to close; but whoever waits for it waits by it for what it
+ * awaits.
+ */
+function verdictOnPlaceholder(field: Field, no: number): number {
+  if (field.columns.unmet[slotIn(field, no)]! > 0) return BLOCKED;
+  if (field.standing.outcome !== null) return SKIPPED;
+  const map = resolveMap(field, no);
+  return map.is === 'open' || (map.is === 'known' && map.total > 0) ? BLOCKED : SKIPPED;
+}
+
+/** A setup has succeeded; of one that is mapped, an instance. */
+function hasMade(field: Field, no: number, setup: number): boolean {
+  const up = nearest(field, no, setup);
+  const expansion = field.maps?.expansionOf(up);
+  if (expansion === undefined || expansion.total === 0) return field.columns.state[slotIn(field, up)] === SUCCEEDED;
+  return expansion.tallies[expansion.group.placeOf.get(setup)!]!.succeeded > 0;
 }
 
 /** Nothing is undone before nothing more is done. */
-function verdictOnUndo({ columns, base, standing }: Field, { undoes }: ClosingTask): number {
-  if (standing.outcome === null) return BLOCKED;
-  if (standing.outcome === 'succeeded') return SKIPPED;
-  if (standing.isBusy) return BLOCKED;
-  return columns.state[base + undoes!] === SUCCEEDED ? READY : SKIPPED;
+function verdictOnUndo(field: Field, no: number, { undoes }: ClosingTask): number {
+  const { outcome, isBusy } = field.standing;
+  if (outcome === null) return BLOCKED;
+  if (outcome === 'succeeded') return SKIPPED;
+  if (isBusy) return BLOCKED;
+  return field.columns.state[slotIn(field, nearest(field, no, undoes!))] === SUCCEEDED ? READY : SKIPPED;
 }
 
-function verdictOnHook(field: Field, { hook }: ClosingTask): number {
+function verdictOnHook(field: Field, no: number, { hook }: ClosingTask): number {
   const { of, on } = hook!;
-  if (of !== null) return isWantedAfter(field, of, on) ? READY : SKIPPED;
+  if (of !== null) return isWantedAfter(field, slotIn(field, nearest(field, no, of)), on) ? READY : SKIPPED;
   const { outcome, isBusy } = field.standing;
   if (outcome === null) return BLOCKED;
   if (on === 'after') return isBusy ? BLOCKED : READY;
@@ -130,12 +179,10 @@ function verdictOnHook(field: Field, { hook }: ClosingTask): number {
 }
 
 /** The task has ended. */
-function isWantedAfter({ columns, base, standing }: Field, of: number, on: HookEvent): boolean {
+function isWantedAfter({ columns, standing }: Field, slot: number, on: HookEvent): boolean {
   if (on === 'retry' || on === 'slow') return false;
-  const code = columns.state[base + of];
+  const code = columns.state[slot];
   if (on === 'success') return code === SUCCEEDED;
   if (on === 'failure') return code === FAILED || code === STOPPED;
-  return (
-    code === SUCCEEDED || code === FAILED || code === STOPPED || (code === CANCELLED && standing.hadBegun(base + of))
-  );
+  return code === SUCCEEDED || code === FAILED || code === STOPPED || (code === CANCELLED && standing.hadBegun(slot));
 }

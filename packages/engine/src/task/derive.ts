@@ -6,8 +6,10 @@
 import type { Graph } from '../dag/graph.ts';
 import { expandMap, unfoldMap } from '../map/expand.ts';
 import { RUN_SCOPE, RunMaps } from '../map/run-maps.ts';
+import { summariseAll } from '../map/tally.ts';
 import { type RunNotes, readRunNotes } from '../run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../stored.ts';
+import { allClosers } from './closers.ts';
 import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { RunFacts } from './facts.ts';
 import { type Columns, type Field, resetCounts, slotIn, specIn } from './field.ts';
@@ -17,7 +19,6 @@ import { decideAndSettle, faultOf, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
   CANCELLED,
-  EXPANDED,
   FAILED,
   READY,
   RETRYING,
@@ -40,6 +41,9 @@ export type DerivableTask = Pick<StoredTask, 'taskNo' | 'state' | 'facts' | 'att
 export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'facts' | 'maps'> & {
   readonly notes?: string | RunNotes;
 };
+
+/** `noOf`: the number of the task in each slot that a map has taken. */
+type DerivedField = Field & { readonly noOf: Int32Array };
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -72,24 +76,32 @@ export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: D
     const isCall = graph.isCall?.[specIn(field, row.taskNo)] === 1;
     columns.state[slot] = code === RUNNING && isCall ? WAITING : code;
   }
+  maps?.forEachSlot((slot, no) => {
+    if (columns.state[slot]! >= SUCCEEDED) maps.countOver(no, 1);
+  });
   settleRoots(field);
   maps?.forEachSlot((_, no) => decideAndSettle(field, no));
   for (const row of rows) {
     if (DECIDES.has(row.state) && slotIn(field, row.taskNo) >= 0) settle(field, row.taskNo);
   }
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
-  if (run.phase !== 'open') cancelLeft(field, run.isForced);
-  if (graph.closing !== null) deriveClosing(field, rows, run);
+  const { outcome, isForced } = run;
+  const closed: Field = run.phase === 'open' ? field : { ...field, standing: { ...OPEN_STANDING, outcome, isForced } };
+  if (closed !== field) cancelLeft(closed);
+  if (graph.closing !== null) deriveClosing(closed, rows, run);
   return { columns, facts: field.facts, maps };
 }
 
-function cancelLeft({ graph: { closing, taskCount }, columns: { state }, maps }: Field, closingToo: boolean): void {
-  const cancel = (slot: number) => {
-    const at = state[slot]!;
-    if (at === BLOCKED || at === READY || at === RETRYING || at === EXPANDED) state[slot] = CANCELLED;
+function cancelLeft(field: Field): void {
+  const { graph, columns, maps, move, standing } = field;
+  const cancel = (slot: number, no: number) => {
+    if (!standing.isForced && graph.closing?.has(specIn(field, no)) === true) return;
+    const at = columns.state[slot]!;
+    if (at === BLOCKED || at === READY || at === RETRYING) move(slot, CANCELLED);
   };
-  for (let no = 0; no < taskCount; no++) if (closingToo || closing?.has(no) !== true) cancel(no);
+  for (let no = 0; no < graph.taskCount; no++) cancel(no, no);
   maps?.forEachSlot(cancel);
+  if (maps !== null) summariseAll(field);
 }
 
 /** After all others: nothing ordinary depends on them. */
@@ -97,33 +109,31 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   const closing = field.graph.closing!;
   const { state } = field.columns;
   const { taskCount } = field.graph;
-  const ofTask = new Map(rows.map((row) => [row.taskNo as number, row]));
-  const begun = new Map(rows.flatMap((row) => (row.state === 'cleared' ? [] : [[row.taskNo as number, row]])));
+  const bySlot = new Map(rows.map((row) => [slotIn(field, row.taskNo), row]));
+  const begun = new Map([...bySlot].filter(([, row]) => row.state !== 'cleared'));
   const runNotes = readRunNotes(run.notes);
   let isBusy = false;
-  // An expanded one stands for its instances.
-  for (let no = 0; no < taskCount; no++) if (state[no]! < SUCCEEDED && !closing.has(no)) isBusy = true;
-  field.maps?.forEachSlot((slot) => {
-    if (state[slot]! < SUCCEEDED) isBusy = true;
-  });
+  const look = (slot: number, no: number) => {
+    if (state[slot]! < SUCCEEDED && !closing.has(specIn(field, no))) isBusy = true;
+  };
+  for (let no = 0; no < taskCount; no++) look(no, no);
+  field.maps?.forEachSlot(look);
   const standing: Standing = {
-    outcome: run.phase === 'open' ? null : run.outcome,
-    isForced: run.isForced,
+    ...field.standing,
     isBusy,
-    slowOf: (no) => (no === null ? runNotes.slowTimes : slowIn(ofTask.get(no)?.notes)) ?? 0,
-    retriesOf: (no) => {
-      if (no === null) return runNotes.reopens ?? 0;
-      const row = ofTask.get(no);
+    slowOf: (slot) => (slot === null ? runNotes.slowTimes : slowIn(bySlot.get(slot)?.notes)) ?? 0,
+    retriesOf: (slot) => {
+      if (slot === null) return runNotes.reopens ?? 0;
+      const row = bySlot.get(slot);
       if (row === undefined) return 0;
       return AGAIN.has(row.state) ? row.attemptNo : Math.max(0, row.attemptNo - 1);
     },
-    hadBegun: (no) => {
-      const row = begun.get(no);
+    hadBegun: (slot) => {
+      const row = begun.get(slot);
       return row !== undefined && row.attemptNo > (row.state === 'returned' ? 1 : 0);
     },
   };
-  const all = closing.tasks.map(({ no }) => no);
-  decideClosingAnew({ ...field, standing }, all, (no) => begun.has(no));
+  decideClosingAnew({ ...field, standing }, allClosers(field), (slot) => begun.has(slot));
 }
 
 function slowIn(notes: string | null | undefined): number | undefined {
@@ -161,10 +171,11 @@ export function deriveFaults(
 }
 
 /** What was expanded, and as far as it was, before anything had ended: what follows finds all of it there. */
-function unfoldStored(field: Field, stored: readonly StoredMap[]): void {
+function unfoldStored({ noOf, ...field }: DerivedField, stored: readonly StoredMap[]): void {
   const maps = field.maps!;
   let base = field.graph.taskCount;
-  const allocate = (length: number) => {
+  const allocate = (length: number, firstNo: number) => {
+    for (let i = 0; i < length; i++) noOf[base + i] = firstNo + i;
     base += length;
     return base - length;
   };
@@ -188,7 +199,7 @@ function roomFor({ maps }: Graph, stored: readonly StoredMap[]): number {
   return room;
 }
 
-function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, isPlain: boolean): Field {
+function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, isPlain: boolean): DerivedField {
   const { taskCount } = graph;
   const room = taskCount + mappedCount;
   const columns: Columns = {
@@ -200,11 +211,16 @@ function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number,
     upSkipped: new Int32Array(room),
   };
   for (let no = 0; no < taskCount; no++) resetCounts(columns, no, graph.upstreamCount[no]!);
+  const maps = graph.maps === null ? null : new RunMaps(graph.maps, graph.room);
+  const noOf = new Int32Array(room);
   const move = (slot: number, to: number) => {
+    const isOver = to >= SUCCEEDED;
+    if (slot >= taskCount && isOver !== columns.state[slot]! >= SUCCEEDED) {
+      maps!.countOver(noOf[slot]!, isOver ? 1 : -1);
+    }
     columns.state[slot] = to;
   };
-  const maps = graph.maps === null ? null : new RunMaps(graph.maps, graph.room);
-  return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true };
+  return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true, noOf };
 }
 
 function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {

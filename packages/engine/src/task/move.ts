@@ -1,11 +1,13 @@
 /** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
 import { assert } from '../assert.ts';
+import { summariseAll } from '../map/tally.ts';
 import { watchMap } from '../map/watch.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { FORCED, HAS_SKIPPED, OPEN } from '../run/run-table.ts';
 import { forEachSlot, specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
+import { allClosers } from './closers.ts';
+import { decideCloser, decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
 import type { Field } from './field.ts';
 import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './settle.ts';
 import {
@@ -31,6 +33,7 @@ export function moveTask(state: State, slot: number, to: number): void {
   const from = tasks.state[slot]!;
   assert(TASK_MOVES[from]!.includes(to), `a task moves from ${TASK_STATE_NAMES[from]} to ${TASK_STATE_NAMES[to]}`);
   tasks.state[slot] = to;
+  if (from >= SUCCEEDED !== to >= SUCCEEDED) countOver(state, slot, to);
   if (from === READY) leaveLane(state, slot);
   if (to === READY) enqueue(state, slot);
   if (to < SUCCEEDED) {
@@ -51,6 +54,14 @@ export function moveTask(state: State, slot: number, to: number): void {
   if (runs.unfinished[run] === 0) state.agenda.runs.add(run);
 }
 
+/** Of what a map has made it is known how much has ended. */
+function countOver({ tasks, runs }: State, slot: number, to: number): void {
+  const run = tasks.run[slot]!;
+  const { graph, taskCount } = runs.versionOf(run);
+  if (graph.maps === null || tasks.no[slot]! < taskCount) return;
+  runs.mapsOf(run)!.countOver(tasks.no[slot]!, to >= SUCCEEDED ? 1 : -1);
+}
+
 function uncount(state: State, slot: number, from: number): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
@@ -68,9 +79,9 @@ export function failsRun(state: State, run: number, slot: number, code: number):
 }
 
 /** A teardown, an undo or a hook: it may run while the run is closing, and does not decide it (I33). */
-export function isClosingTask({ runs, tasks }: State, slot: number): boolean {
-  const { closing } = runs.versionOf(tasks.run[slot]!).graph;
-  return closing?.has(tasks.no[slot]!) === true;
+export function isClosingTask(state: State, slot: number): boolean {
+  const { closing } = state.runs.versionOf(state.tasks.run[slot]!).graph;
+  return closing?.has(specNoOf(state, slot)) === true;
 }
 
 /** Whether attempts of the task may begin: of any task while its run is open, then of those that close it. */
@@ -118,10 +129,9 @@ function wakeIfIdle(state: State, run: number): void {
 
 /** The run is open again: all of its closing tasks that have not begun are what that makes of them. */
 export function settleClosingTasks(state: State, run: number): void {
-  const { closing } = state.runs.versionOf(run).graph;
-  if (closing === null) return;
-  const all = closing.tasks.map(({ no }) => no);
-  decideClosingAnew(fieldOf(state, run), all, (slot) => hasOwnState(state, slot));
+  if (state.runs.versionOf(run).graph.closing === null) return;
+  const field = fieldOf(state, run);
+  decideClosingAnew(field, allClosers(field), (slot) => hasOwnState(state, slot));
 }
 
 /** These tasks of an open run are to run again, or for the first time: what their upstream makes of them, and all behind. */
@@ -205,7 +215,7 @@ export function cancelUnbegun(state: State, run: number): number[] {
   forEachSlot(state, run, (slot) => {
     if (isClosingTask(state, slot) && !state.runs.has(run, FORCED)) return;
     const at = state.tasks.state[slot]!;
-    if (at !== BLOCKED && at !== READY && at !== RETRYING && at !== EXPANDED) return;
+    if (at !== BLOCKED && at !== READY && at !== RETRYING) return;
     moveTask(state, slot, CANCELLED);
     cancelled.push(state.tasks.no[slot]!);
   });
@@ -214,8 +224,12 @@ export function cancelUnbegun(state: State, run: number): number[] {
 
 /** The run's outcome is fixed, and these tasks were cancelled with it: what closes the run goes on from there. */
 export function beginClosing(state: State, run: number, cancelled: readonly number[]): void {
-  if (state.runs.versionOf(run).graph.closing === null) return;
+  const { closing } = state.runs.versionOf(run).graph;
+  const ended = state.runs.mapsOf(run) === null ? [] : summariseAll(fieldOf(state, run));
+  if (closing === null) return;
   const field = fieldOf(state, run);
-  for (const no of cancelled) settleClosing(field, no);
+  for (const no of [...cancelled, ...ended]) settleClosing(field, no);
+  // What was to be made of a map that has not expanded has nothing to do.
+  if (field.maps !== null) for (const no of allClosers(field)) if (field.maps.waitsFor(no)) decideCloser(field, no);
   wakeClosing(field);
 }

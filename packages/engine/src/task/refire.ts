@@ -4,13 +4,16 @@
  * hook runs is not lost: when that has ended it is cleared for the next.
  */
 
+import { type ClosingPlan, isRepeating } from '../dag/closing-plan.ts';
 import { clearTask } from '../hands/clear.ts';
 import type { Actor } from '../ids.ts';
+import type { RunMaps } from '../map/run-maps.ts';
 import type { Recorder } from '../recorder.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { timesOf, wakeRepeating } from './closing.ts';
-import { fieldOf, hasOwnState, mayRun, standingOf } from './move.ts';
+import { repeatingOf, timesOf, wakeRepeating } from './closing.ts';
+import { specIn } from './field.ts';
+import { fieldOf, hasOwnState, mayRun } from './move.ts';
 import { notesOf } from './notes.ts';
 import { FAILED, SUCCEEDED } from './task-table.ts';
 
@@ -23,7 +26,12 @@ const SYSTEM = 'system' as Actor;
 export function noteRepeats(state: State, run: number, taskNo: number | null): void {
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;
-  wakeRepeating(fieldOf(state, run), taskNo);
+  const field = fieldOf(state, run);
+  wakeRepeating(field, taskNo);
+  if (field.maps !== null && taskNo !== null) {
+    // The hook itself may have ended, and have to run again.
+    for (const hook of [taskNo, ...repeatingOf(field, taskNo)]) field.maps.refires?.add(hook);
+  }
   state.agenda.runs.add(run);
 }
 
@@ -31,13 +39,24 @@ export function refireHooks(recorder: Recorder, run: number): void {
   const { state } = recorder;
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;
-  const standing = standingOf(state, run);
-  for (const hook of closing.repeating) {
-    const slot = slotOf(state, run, hook.no);
+  const field = fieldOf(state, run);
+  for (const no of hooksToLookAt(closing, field.maps)) {
+    const slot = slotOf(state, run, no);
+    if (slot < 0 || !isRepeating(closing.find(specIn(field, no)) ?? {})) continue;
     const code = state.tasks.state[slot];
     if ((code !== SUCCEEDED && code !== FAILED) || !hasOwnState(state, slot) || !mayRun(state, slot)) continue;
     const firing = (notesOf(state, slot).firing ?? 0) + 1;
-    if (timesOf(standing, state.runs.base[run]!, hook) <= firing) continue;
+    if (timesOf(field, no) <= firing) continue;
     clearTask(recorder, slot, { actor: SYSTEM, fresh: true, more: false, firing });
   }
+}
+
+/** Those outside of maps, and of those in maps what was noted; all of them in a run that was loaded. */
+function hooksToLookAt({ repeating }: ClosingPlan, maps: RunMaps | null): readonly number[] {
+  const hooks = repeating.map(({ no }) => no);
+  if (maps === null) return hooks;
+  const noted = [...(maps.refires ?? [])];
+  if (maps.refires === null) for (const hook of hooks) maps.visit(hook, (no) => noted.push(no));
+  maps.refires = new Set();
+  return [...new Set([...hooks, ...noted])];
 }

@@ -7,7 +7,8 @@ import { ALL_SUCCESS, type Graph } from '../dag/graph.ts';
 import { resolveMap } from '../map/resolve.ts';
 import type { RunMaps } from '../map/run-maps.ts';
 import { openOf, tally } from '../map/tally.ts';
-import { decideClosingAnew, settleClosing } from './closing.ts';
+import { closersBehind } from './closers.ts';
+import { decideCloser, decideClosingAnew, settleClosing } from './closing.ts';
 import { isTruthy, NOTHING } from './facts.ts';
 import { type Field, hasEnded, nearest, resetCounts, slotIn, specIn, visitNear } from './field.ts';
 import {
@@ -43,10 +44,12 @@ export function settle(field: Field, from: number): void {
   };
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
     const [from, spec] = [no, specIn(field, no)];
+    // It has run, or was marked, without them.
+    if (graph.befores.size > 0 && hasEnded(columns.state[slotIn(field, no)]!)) skipBefores(field, no);
     if (maps !== null) {
-      for (const placeholder of tally(field, no, 1)) {
-        skipBefores(field, placeholder);
-        if (graph.closing !== null && field.isQuiet === undefined) settleClosing(field, placeholder);
+      const placeholders = tally(field, no, 1);
+      if (graph.closing !== null && field.isQuiet === undefined) {
+        for (const placeholder of placeholders) settleClosing(field, placeholder);
       }
     }
     for (let i = graph.downstreamStart[spec]!; i < graph.downstreamStart[spec + 1]!; i++) {
@@ -71,7 +74,7 @@ export function settle(field: Field, from: number): void {
 export function decideAnew(field: Field, tasks: readonly number[], hasOwnState: (slot: number) => boolean): void {
   const { graph, columns, base, move, maps } = field;
   const { closing } = graph;
-  const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(no));
+  const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(specIn(field, no)));
   const quiet: Field = { ...field, isQuiet: true };
   if (maps !== null) {
     const opened = reopen(field, ordinary, hasOwnState);
@@ -90,7 +93,7 @@ export function decideAnew(field: Field, tasks: readonly number[], hasOwnState: 
 }
 
 /** After all others: what closes the run and waits for one of these. */
-function decideClosers(
+export function decideClosers(
   field: Field,
   tasks: readonly number[],
   touched: readonly number[],
@@ -98,9 +101,7 @@ function decideClosers(
 ): void {
   const { closing } = field.graph;
   if (closing === null) return;
-  const from = [...tasks, ...touched].map((no) => specIn(field, no));
-  const closers = new Set([...tasks.filter((no) => closing.has(no)), ...closing.reach(from)]);
-  decideClosingAnew(field, [...closers], hasOwnState);
+  decideClosingAnew(field, closersBehind(field, [...tasks, ...touched]), hasOwnState);
 }
 
 /**
@@ -114,8 +115,17 @@ export function reopen(field: Field, tasks: readonly number[], hasOwnState: (slo
   const mayOpen = (no: number) => {
     const slot = slotIn(field, no);
     const at = columns.state[slot]!;
-    if (at === BLOCKED || at === EXPANDED || hasOwnState(slot) || isExpanded(maps, no)) return;
+    if (at === BLOCKED) return mayOpenBefores(no);
+    if (at === EXPANDED || hasOwnState(slot) || isExpanded(maps, no)) return;
     stack.push(no);
+  };
+  /** It waits for those: whether it still does is decided anew. */
+  const mayOpenBefores = (no: number) => {
+    for (const spec of graph.befores.get(specIn(field, no)) ?? []) {
+      const before = nearest(field, no, spec);
+      const slot = slotIn(field, before);
+      if (spec !== graph.runBefore && columns.state[slot] === READY && !hasOwnState(slot)) stack.push(before);
+    }
   };
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
     if (opened.has(no)) continue;
@@ -128,9 +138,9 @@ export function reopen(field: Field, tasks: readonly number[], hasOwnState: (slo
     }
     opened.add(no);
     const spec = specIn(field, no);
-    for (const before of graph.befores.get(spec) ?? []) mayOpen(before);
-    if (graph.isBefore(no)) {
-      for (const below of graph.behind.get(no) ?? []) {
+    for (const before of graph.befores.get(spec) ?? []) mayOpen(nearest(field, no, before));
+    if (graph.isBefore(spec)) {
+      for (const below of graph.behind.get(spec) ?? []) {
         visitNear(field, no, below, (other) => {
           if (columns.state[slotIn(field, other)] === BLOCKED) opened.add(other);
         });
@@ -251,7 +261,12 @@ function countsAs(field: Field, from: number, belowSpec: number): number {
 
 /** Decides a task that is blocked, if that can be told. True when it has ended with it. */
 function decide(field: Field, no: number): boolean {
-  const { move } = field;
+  const { move, graph } = field;
+  if (graph.closing?.has(specIn(field, no)) === true) {
+    // Has its own way to end; with `isQuiet` it is looked at later.
+    if (field.isQuiet === undefined) decideCloser(field, no);
+    return false;
+  }
   const to = verdictOn(field, no);
   if (to === BLOCKED) return false;
   const slot = slotIn(field, no);
@@ -261,17 +276,26 @@ function decide(field: Field, no: number): boolean {
   return true;
 }
 
-/** What stood before this one alone is not needed any more; the run's own is of use to others. Instances share theirs. */
-function skipBefores({ graph, columns, base, move }: Field, no: number): void {
-  for (const before of graph.befores.get(no) ?? []) {
-    if (columns.state[base + before] === BLOCKED) move(base + before, SKIPPED);
+/** What stood before this one alone is not needed any more; the run's own is of use to others. */
+function skipBefores(field: Field, no: number): void {
+  const { graph, columns, move } = field;
+  for (const spec of graph.befores.get(specIn(field, no)) ?? []) {
+    const before = nearest(field, no, spec);
+    const slot = slotIn(field, before);
+    if (spec === graph.runBefore || columns.state[slot] !== BLOCKED) continue;
+    move(slot, SKIPPED);
+    tally(field, before, 1);
   }
 }
 
 function verdictOn(field: Field, no: number): number {
   const { graph, columns, maps } = field;
   // Begun by what it stands before.
-  if (graph.isBefore(no) && no !== graph.runBefore) return BLOCKED;
+  const spec = graph.befores.size === 0 ? no : specIn(field, no);
+  if (graph.isBefore(spec) && spec !== graph.runBefore) {
+    const before = nearest(field, no, graph.behind.get(spec)![0]!);
+    return hasEnded(columns.state[slotIn(field, before)]!) ? SKIPPED : BLOCKED;
+  }
   if (field.isPlain) {
     const slot = field.base + no;
     if (columns.upFailed[slot]! + columns.upUpstreamFailed[slot]! > 0) return UPSTREAM_FAILED;
@@ -316,16 +340,22 @@ function verdictByRule(field: Field, no: number): number {
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
   const condition = graph.conditions[spec];
   const to = condition == null ? READY : look(field, no, condition);
-  return to === READY && graph.befores.size > 0 ? passBefores(field, spec) : to;
+  return to === READY && graph.befores.size > 0 ? passBefores(field, no, spec) : to;
 }
 
 /** All else lets the task run: its hooks before it are begun, one after the other, and must succeed. */
-function passBefores({ graph, columns, base, move }: Field, spec: number): number {
-  for (const before of graph.befores.get(spec) ?? []) {
-    const code = columns.state[base + before]!;
-    if (code === SUCCEEDED) continue;
-    if (code === FAILED) return UPSTREAM_FAILED;
-    if (code === BLOCKED) move(base + before, READY);
+function passBefores(field: Field, no: number, spec: number): number {
+  const { graph, columns, maps, move } = field;
+  for (const each of graph.befores.get(spec) ?? []) {
+    const before = nearest(field, no, each);
+    // Of a map without items there is nothing to stand before.
+    if (maps?.waitsFor(before) !== undefined) continue;
+    const slot = slotIn(field, before);
+    const code = columns.state[slot]!;
+    // Skipped: by a person's word.
+    if (code === SUCCEEDED || code === SKIPPED) continue;
+    if (code === FAILED || code === STOPPED) return UPSTREAM_FAILED;
+    if (code === BLOCKED) move(slot, READY);
     return BLOCKED;
   }
   return READY;

@@ -126,6 +126,8 @@ export function naiveNodes(
     return size > maxMapSize ? 'fault' : size;
   }
 
+  let askedFor: number | null = null;
+
   function decide(node: Node): string {
     const group = chains[node.no]![node.path.length];
     if (group === undefined) return decideByRule(node);
@@ -135,12 +137,18 @@ export function naiveNodes(
       return 'expanded';
     }
     if (typeof found === 'string' && found !== 'fault') return found;
+    // What closes a run has nothing to do without an item; what stands before a task goes with it.
+    const { teardown, undoes, hook } = tasks[node.no]!;
+    if (teardown !== undefined || undoes !== undefined || (hook !== undefined && hook.on !== 'before'))
+      return 'skipped';
+    if (hook?.of != null) return isOver(stateOf(near(node, hook.of))) ? 'skipped' : 'blocked';
     const verdict = decideByRule(node);
     return verdict !== 'ready' ? verdict : found === 'fault' ? 'failed' : 'succeeded';
   }
 
   function decideByRule(node: Node): string {
-    const { needs, rule = 'all_success', when } = tasks[node.no]!;
+    const { needs, rule = 'all_success', when, hook } = tasks[node.no]!;
+    if (hook?.on === 'before' && hook.of !== null) return decideBefore(node, hook.of);
     const isAround = (up: number) => chains[up]!.every((group, depth) => chains[node.no]![depth] === group);
     const closers = [...above(node.no)].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
     if (closers.some((up) => stops(near(node, up)))) return 'skipped';
@@ -149,7 +157,39 @@ export function naiveNodes(
     const edges = ups.map((up) => edge(up, node.no));
     const setupEdges = edges.filter((_, i) => tasks[ups[i]!.no]!.setup);
     const verdict = needs.length === 0 ? 'ready' : naiveRule(rule, edges, setupEdges);
-    return verdict === 'ready' && when !== undefined ? condition(when.expression, node) : verdict;
+    const found = verdict === 'ready' && when !== undefined ? condition(when.expression, node) : verdict;
+    return found === 'ready' ? passBefores(node, askedFor) : found;
+  }
+
+  /** The hooks that must have run before a task, that of the run first; a hook itself has those that come before it. */
+  function passBefores(node: Node, until: number | null): string {
+    const { needs, rule, hook } = tasks[node.no]!;
+    if (hook !== undefined) return 'ready';
+    const isFirst = needs.length === 0 || rule === 'always';
+    const ofRun = tasks.flatMap((task, no) =>
+      isFirst && task.hook?.on === 'before' && task.hook.of === null ? [no] : [],
+    );
+    const own = tasks.flatMap(({ hook: one }, no) => (one?.on === 'before' && one.of === node.no ? [no] : []));
+    for (const no of [...ofRun, ...own]) {
+      if (no === until) return 'ready';
+      const before = near(node, no);
+      if (before.path.length < chains[no]!.length) continue;
+      const state = stateOf(before);
+      if (state === 'failed' || state === 'cancelled') return 'upstream_failed';
+      if (state !== 'succeeded' && state !== 'skipped') return 'blocked';
+    }
+    return 'ready';
+  }
+
+  /** A hook before a task begins when all else lets the task run. */
+  function decideBefore(node: Node, of: number): string {
+    const task = near(node, of);
+    if (isOver(stateOf(task))) return 'skipped';
+    if (stateOf(task) === 'open') return 'blocked';
+    askedFor = node.no;
+    const found = decideByRule(task);
+    askedFor = null;
+    return found === 'ready' ? 'ready' : 'blocked';
   }
 
   /** As far as the tests go. */

@@ -5,7 +5,7 @@ import { endOverdue } from '../lease/doubt.ts';
 import { claimOf, killAttempt } from '../lease/kill.ts';
 import { writeLetter } from '../letter/letter.ts';
 import type { Recorder } from '../recorder.ts';
-import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { ownerOf, withAttempt } from '../straggler/seconds.ts';
 import { endAttempt } from '../task/end-attempt.ts';
@@ -95,7 +95,7 @@ function noteSlow(recorder: Recorder, slot: number): void {
 /** Counted only where a hook asks for it. */
 function slowAttempts(state: State, slot: number, attemptNo: number): Pick<TaskNotes, 'slowAttempts'> {
   const { closing } = state.runs.versionOf(state.tasks.run[slot]!).graph;
-  if ((closing?.repeatingOf(state.tasks.no[slot]!).length ?? 0) === 0) return {};
+  if ((closing?.repeatingOf(specNoOf(state, slot)).length ?? 0) === 0) return {};
   return { slowAttempts: [...(notesOf(state, slot).slowAttempts ?? []), attemptNo] };
 }
 

@@ -62,9 +62,44 @@ describe('a teardown', () => {
       'tasks[2].teardown',
       /is a teardown itself/,
     ],
-    ['in a map', [job('make'), job('drop', { teardown: 'make', map: [1, 2] })], 'tasks[1].teardown', /in a map/],
+    [
+      'with a map',
+      [job('make'), job('drop', { teardown: 'make', map: [1, 2] })],
+      'tasks[1].teardown',
+      /no map of its own/,
+    ],
   ])('%s is refused, with its place', (_what, tasks, path, message) => {
     expect(problemsOf(tasks)).toEqual([{ path, message: expect.stringMatching(message) }]);
+  });
+
+  const groups = [{ name: 'item', map: [1, 2] }];
+  const item = [
+    job('make', { group: 'item' }),
+    job('use', { group: 'item', needs: ['make'] }),
+    job('sum', { needs: ['use'] }),
+  ];
+
+  test('in a mapped group is of its item: it does not wait for what comes behind all of them', () => {
+    const spec = specOf([...item, job('drop', { group: 'item', teardown: 'make' })], { groups });
+    expect(spec.tasks[3]).toMatchObject({ group: 0, teardown: [0], needs: [0, 1] });
+    const outside = specOf([...item, job('drop', { teardown: 'make' })], { groups });
+    expect(outside.tasks[3]).toMatchObject({ teardown: [0], needs: [0, 1, 2] });
+  });
+
+  test('waits for what is mapped over the output of its setup', () => {
+    const tasks = [job('make'), job('use', { map: '${{ tasks.make.output }}' }), job('drop', { teardown: 'make' })];
+    expect(named(tasks).drop).toEqual(['make', 'use']);
+  });
+
+  test('in a mapped group does not take down what was made once for all items, nor stand there alone', () => {
+    const drop = job('drop', { group: 'item', teardown: 'make' });
+    expect(problemsOf([job('make'), job('use', { group: 'item', needs: ['make'] }), drop], { groups })).toEqual([
+      { path: 'tasks[2].teardown', message: expect.stringMatching(/make is made once/) },
+    ]);
+    const alone = job('drop', { group: 'item', teardown: true, needs: ['make'] });
+    expect(problemsOf([job('make'), alone], { groups })).toEqual([
+      { path: 'tasks[1].teardown', message: expect.stringMatching(/is alone in its map/) },
+    ]);
   });
 });
 
@@ -150,9 +185,16 @@ describe('hooks', () => {
     expect(problemsOf([job('run', { hooks })], { hooks })).toMatchObject([{ path: 'hooks' }]);
   });
 
-  test('do not go with a map', () => {
-    expect(problemsOf([job('a', { map: [1], hooks: { after: { handler: 'h' } } })])).toMatchObject([
-      { path: 'tasks[0].hooks.after', message: expect.stringMatching(/map/) },
+  test('and undos of a mapped task are in its map, and know the item', () => {
+    const after = { handler: 'h', inputs: { no: '${{ item.no }}' } };
+    const mapped = job('a', { map: [{ no: 1 }], hooks: { after }, undo: { handler: 'u' } });
+    const spec = specOf([mapped], { compensate: true, hooks: { after: { handler: 'h' } } });
+    expect(spec.tasks.map(({ name, group }) => [name, group])).toEqual([
+      ['a', 0],
+      ['a:undo', 0],
+      ['a:after', 0],
+      ['run:after', undefined],
     ]);
+    expect(spec.tasks[2]?.work?.inputs).toMatchObject({ no: { from: 'item', path: ['no'] } });
   });
 });

@@ -43,7 +43,11 @@ export function readClosing(definition: ParsedDagDefinition, known: Known, probl
     problems.push({ path: 'tasks', message });
   }
   const setups = new Set([...teardowns.values()].flat());
-  const needs = withScopes(known.needs, teardowns);
+  const { groups } = known;
+  const needs = withScopes(known.needs, teardowns, {
+    edges: groups.withSources(known.needs),
+    isInside: (no, of) => !groups.isList(of, no),
+  });
   const cycle = teardowns.size === 0 ? null : findCycle(needs);
   if (cycle !== null) {
     const names = [...cycle, cycle[0] ?? 0].map((no) => tasks[no]?.name);
@@ -88,7 +92,9 @@ function readTeardowns(
       if (task[field] === undefined || task[field] === false) continue;
       problems.push({ path: `tasks[${no}].${field}`, message: `does not go with teardown: ${WHY_NOT[field]}` });
     }
-    if (groups.mapsOf(no).length > 0) problems.push({ path, message: `can't be in a map: put it behind the map` });
+    if (task.map !== undefined) {
+      problems.push({ path, message: 'has no map of its own: put it into the group of what it takes down' });
+    } else checkMap(tasks, no, setups, groups, problems);
     if (task.teardown === true && (needs[no]?.length ?? 0) === 0)
       problems.push({ path, message: 'has nothing to wait for: name its setups, or give it needs' });
   });
@@ -107,6 +113,26 @@ function readTeardowns(
     }
   }
   return found;
+}
+
+/** In a map it runs for each item, and takes down what was made for that. */
+function checkMap(
+  tasks: ParsedDagDefinition['tasks'],
+  no: number,
+  setups: readonly number[],
+  groups: ReadGroups,
+  problems: Problem[],
+): void {
+  const path = `tasks[${no}].teardown`;
+  const outside = setups.find((setup) => groups.isList(no, setup));
+  if (outside !== undefined) {
+    const message = `${tasks[outside]?.name} is made once, and this would run for each item: put it beside ${tasks[outside]?.name}`;
+    problems.push({ path, message });
+  }
+  const isCompany = (other: number) => tasks[other]?.teardown === undefined && !groups.isList(no, other);
+  if (groups.mapsOf(no).length > 0 && !tasks.some((_, other) => isCompany(other))) {
+    problems.push({ path, message: 'is alone in its map: put it into the group of what it takes down' });
+  }
 }
 
 const WHY_NOT = {
@@ -129,7 +155,6 @@ function readUndos(definition: ParsedDagDefinition, known: Known, problems: Prob
     if (definition.compensate !== true) {
       problems.push({ path, message: 'would never run: say compensate: true for the dag' });
     }
-    if (isMapped(no, path, known, problems)) return [];
     const own = known.works[no]?.work?.inputs ?? {};
     const output: InputSource = { from: 'task', task: task.name, path: [] };
     const given = { ...own, ...('output' in own ? {} : { output }) };
@@ -152,7 +177,6 @@ function readHooks(definition: ParsedDagDefinition, known: Known, problems: Prob
       const side = hooks?.[field];
       if (side === undefined) return [];
       const path = `${of === null ? '' : `tasks[${of}].`}hooks.${field}`;
-      if (of !== null && isMapped(of, path, known, problems)) return [];
       if (on === 'slow') checkSlow(definition, of, path, problems);
       const name = `${of === null ? 'run' : definition.tasks[of]?.name}:${suffix}`;
       const hook: { of: number | null; on: HookEvent } = { of, on };
@@ -179,12 +203,6 @@ function checkSlow(definition: ParsedDagDefinition, of: number | null, path: str
     path,
     message: `would never run: give ${whom} a softTimeout, such as 10m, from which on it is slow`,
   });
-}
-
-function isMapped(no: number, path: string, { groups }: Known, problems: Problem[]): boolean {
-  if (groups.mapsOf(no).length === 0) return false;
-  problems.push({ path, message: 'does not go with a map: let a task before or behind the map have it' });
-  return true;
 }
 
 interface Side {
@@ -216,6 +234,8 @@ function sideTask(
   const inputs = { ...given, ...work?.inputs };
   return {
     name,
+    // In a map it runs for each item that its task runs for.
+    ...(of === null ? {} : groups.fieldsOf(of)),
     ...(runInfo === undefined ? {} : { runInfo }),
     handler,
     work: { ...(work ?? { kind: 'handler' }), inputs },

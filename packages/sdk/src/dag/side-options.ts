@@ -54,7 +54,8 @@ export interface Hooks<Params = unknown> {
 }
 
 /** What undoes a task sees: the inputs of the task, and what it returned. */
-export type UndoContext<Output, Params> = HandlerContext<
+export type UndoContext<Output, Params, Item = unknown> = HandlerContext<
   { readonly output: Output } & Readonly<Record<string, unknown>>,
-  Params
+  Params,
+  Item
 >;

@@ -189,7 +189,10 @@ export interface DagBuilder<Params, Item = unknown> {
    * const charge = task('charge', ({ params }) => pay(params.order));
    * undo(charge, ({ inputs }) => refund(inputs.output.payment));
    */
-  readonly undo: <Output>(task: Task<Output>, side: Side<UndoContext<Output, Params>>) => void;
+  readonly undo: <Output>(
+    task: Task<Output> | MappedTask<Output>,
+    side: Side<UndoContext<Output, Params, Item>>,
+  ) => void;
   /** Tasks that run once for each item of a list, each item by itself. */
   readonly map: MakeMap<Params>;
   /** Tasks that belong together: they are shown together. Returns what the function returns. */

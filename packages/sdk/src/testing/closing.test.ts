@@ -91,3 +91,28 @@ test('a hook of the run is told each time that its own policy opens it again', a
     ['on_retry', null, 2],
   ]);
 });
+
+test('in a map each item is closed by itself: taken down, undone, and told of', async () => {
+  const said: string[] = [];
+  const shops = dag<{ shops: string[] }>('shops', { compensate: true }, ({ map, undo, params }) => {
+    map('shop', params.shops, ({ item, task }) => {
+      const open = task('open', { inputs: { name: item } }, ({ inputs }) => ({ book: `book of ${inputs.name}` }));
+      task(
+        'count',
+        { needs: [open], hooks: { onFailure: ({ inputs, item: shop }) => void said.push(`${inputs.task} ${shop}`) } },
+        ({ item: shop }) => {
+          if (shop === 'b') throw new PermanentError('rain');
+        },
+      );
+      undo(open, ({ inputs, item: shop }) => void said.push(`undo ${shop}: ${inputs.output.book}`));
+      task('close', { teardown: open }, ({ item: shop }) => void said.push(`close ${shop}`));
+    });
+  });
+  const run = await testRun(shops, { params: { shops: ['a', 'b'] } });
+  expect(run.outcome).toBe('failed');
+  expect(said).toContain('count[1] b');
+  expect(said.toSorted()).toEqual(['close a', 'close b', 'count[1] b', 'undo a: book of a', 'undo b: book of b']);
+  // What was made is there until what was done with it is undone, or need not be.
+  expect(said.indexOf('undo a: book of a')).toBeLessThan(said.indexOf('close a'));
+  expect(run.task('count:on_failure[0]').state).toBe('skipped');
+});

@@ -285,9 +285,8 @@ class World {
   }
 
   /** What a hook is told, as by a server. */
-  #eventOf({ on, taskNo, outcome, attemptNo, failed }: NonNullable<SendAssignment['news']>): object {
-    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? this.#instances.get(no) ?? '';
-    const task = taskNo === null ? null : nameOf(taskNo);
+  #eventOf({ on, taskName: task, outcome, attemptNo, failed }: NonNullable<SendAssignment['news']>): object {
+    const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
     const ended = this.#ended.findLast((one) => one.task === task && one.number === attemptNo);
     const error = ended?.error instanceof Error ? ended.error.message : null;
     const event = HOOK_EVENTS.find((each) => each.on === on)?.suffix ?? on;

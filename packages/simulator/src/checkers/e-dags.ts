@@ -42,13 +42,16 @@ export function dags(scene: Scene): Checker {
       const all = [...ledger.statesOf(run)].filter(([no]) => !isClosing(run.spec.tasks[specNoOf(run, no)]!));
       const states = all.map(([, state]) => state);
       const { onFailure = 'continue' } = run.spec;
-      const tasks = run.spec.tasks.filter((task) => !isClosing(task));
+      // A hook before a task fails that, and nothing else.
+      const isOrdinary = (task: TaskSpec) => !isClosing(task) && task.hook === undefined;
+      const tasks = run.spec.tasks.filter(isOrdinary);
       const isFed = (no: number) =>
         run.spec.groups?.some(({ map }) => map?.over.some((from) => from.from === 'task' && from.task === no)) === true;
       const isLeaf = (no: number) => !isFed(no) && tasks.every(({ needs }) => !needs.includes(no));
       const hasFailed = all.some(
         ([no, state]) =>
           (state === 'failed' || state === 'upstream_failed' || state === 'cancelled') &&
+          run.spec.tasks[specNoOf(run, no)]!.hook === undefined &&
           (onFailure !== 'continue' || isLeaf(specNoOf(run, no))),
       );
       const isOver = states.every((state) => ENDED.includes(state)) || (onFailure === 'fail_fast' && hasFailed);

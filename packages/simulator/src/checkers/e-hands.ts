@@ -15,6 +15,7 @@ import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Touches } from './e-touches.ts';
 import { mayRun } from './ledger.ts';
+import { nameOf, taskSpecOf } from './map-book.ts';
 
 /** Of one task: how often a retry was asked for, was told as done, was told as not done, and was done. */
 interface Retries {
@@ -71,8 +72,7 @@ export function hands(scene: Scene): Checker {
     }
     // With a task go its hooks, and what was taken down or undone is made again.
     const { tasks } = run.spec;
-    const own = tasks[change.taskNo];
-    const closes = own !== undefined && isClosing(own);
+    const closes = isClosing(taskSpecOf(run, change.taskNo));
     const isAlong = closes && changes.some((other) => isClearedBeside(other, change));
     if (isAlong || (change.from === 'succeeded' && tasks.some(isClosing))) {
       retriesOf(change).swept += 1;
@@ -123,8 +123,11 @@ export function hands(scene: Scene): Checker {
     if (result.status === 'answered' && result.answer.ok) {
       seen.told += 1;
       // One that had not begun when its run's time was over goes on with the run: nothing else is recorded of it.
-      const isStopped = ledger.runs.get(command.runId)?.timedOutAt !== null;
-      if (!isStopped && seen.told > seen.done + seen.swept)
+      const run = ledger.runs.get(command.runId);
+      const isStopped = run?.timedOutAt !== null;
+      // What its map ran over was undone, and comes anew: so does the map.
+      const isGone = run !== undefined && nameOf(run, command.taskNo) === null;
+      if (!isStopped && !isGone && seen.told > seen.done + seen.swept)
         scene.fail('I15', `${what} was told as done, and is not there`);
       return;
     }

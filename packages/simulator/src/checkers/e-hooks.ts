@@ -2,12 +2,16 @@
 import type { Change, RunEnded, TaskCleared } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import { type RunBook, timesOf } from './ledger.ts';
+import { numberNear, taskSpecOf } from './map-book.ts';
 
 type Repeating = { readonly of: number | null; readonly on: 'retry' | 'slow' };
 
 export function repeatingHook(run: RunBook, taskNo: number): Repeating | null {
-  const hook = run.spec.tasks[taskNo]?.hook;
-  return hook?.on === 'retry' || hook?.on === 'slow' ? { of: hook.of, on: hook.on } : null;
+  const { hook } = taskSpecOf(run, taskNo);
+  if (hook?.on !== 'retry' && hook?.on !== 'slow') return null;
+  // In a map, of its own instance; of one that is gone there is nothing to tell.
+  const of = hook.of === null ? null : numberNear(run, taskNo, hook.of);
+  return hook.of !== null && of === null ? null : { of, on: hook.on };
 }
 
 export function hooks(scene: Scene): Checker {

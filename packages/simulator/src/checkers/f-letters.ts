@@ -39,8 +39,7 @@ export function letters(scene: Scene): Checker {
       scene.fail('I43', `the letter ${name} is of a task that is ${task?.state} after attempt ${task?.attemptNo}`);
     }
     const run = ledger.run(change.runId);
-    const own = run.spec.tasks[change.taskNo];
-    const closes = own !== undefined && isClosing(own);
+    const closes = isClosing(taskSpecOf(run, change.taskNo));
     if (run.outcome === 'cancelled' && !closes) scene.fail('I43', `${name} is of a cancelled run`);
     known.set(name, true);
   }

@@ -25,10 +25,10 @@ import type {
   WorkerId,
 } from '@signalbox/engine';
 import { NOBODY, shardOfRun } from '@signalbox/engine';
-import { isClosing, type NaiveEnd, naiveClosing, naiveName, naiveNodes } from '@signalbox/engine/testing';
+import { isClosing, type NaiveEnd, naiveClosingNodes, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
-import { expansionOf, type MapBook, mapBook, nameOf, numbersOf } from './map-book.ts';
+import { expansionOf, type MapBook, mapBook, nameOf, numbersOf, taskSpecOf } from './map-book.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
@@ -496,8 +496,7 @@ export class Ledger {
 /** Whether attempts of the task may begin. */
 export function mayRun(run: RunBook, taskNo: number): boolean {
   if (run.phase === 'open') return true;
-  const spec = run.spec.tasks[taskNo];
-  return run.phase === 'closing' && !run.isForced && spec !== undefined && isClosing(spec);
+  return run.phase === 'closing' && !run.isForced && isClosing(taskSpecOf(run, taskNo));
 }
 
 /** Everything is looked at anew, by the plainest means. */
@@ -530,21 +529,45 @@ function statesOf(run: RunBook): ReadonlyMap<number, string> {
     const state = asFarAs(run, no, name, named);
     const row = run.tasks.get(no as TaskNo);
     const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
-    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying' || now === 'expanded';
+    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying';
     states.set(no, isLeft && !mayRun(run, no) ? 'cancelled' : now);
   }
-  return run.spec.tasks.some(isClosing) ? withClosing(run, states) : states;
+  if (run.phase !== 'open') cancelExpanded(run, numbers, states);
+  return run.spec.tasks.some(isClosing) ? withClosing(run, numbers, states) : states;
 }
 
-/** A dag with tasks that close it has no maps here. */
-function withClosing(run: RunBook, states: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
-  const rows = [...run.tasks.values()].filter(({ state }) => state !== 'cleared');
-  const begun = new Set<number>(rows.map(({ taskNo }) => taskNo));
-  const tried = new Set<number>(rows.flatMap(({ taskNo, attemptNo }) => (attemptNo > 0 ? [taskNo] : [])));
-  const isStopped = (no: number) => run.tasks.get(no as TaskNo)?.state === 'stopped';
-  const known = run.spec.tasks.map((_, no) => (isStopped(no) ? 'stopped' : (states.get(no) ?? 'blocked')));
-  const times = (on: 'retry' | 'slow', of: number | null) => timesOf(run, on, of);
-  return new Map(naiveClosing(run.spec, known, { ...run, begun, tried, times }).map((state, no) => [no, state]));
+/** What has become many was stopped when the last of them was. */
+function cancelExpanded(run: RunBook, numbers: ReadonlyMap<string, number>, states: Map<number, string>): void {
+  const isOpen = (state: string | undefined) => state === 'running' || state === 'waiting';
+  const open = [...numbers].filter(([, no]) => isOpen(states.get(no))).map(([name]) => name);
+  for (const [name, no] of numbers) {
+    if (states.get(no) !== 'expanded' || mayRun(run, no) || open.some((each) => each.startsWith(`${name}[`))) continue;
+    states.set(no, 'cancelled');
+  }
+}
+
+function withClosing(
+  run: RunBook,
+  numbers: ReadonlyMap<string, number>,
+  states: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  const rows = [...run.tasks.values()].flatMap((row) => {
+    const name = row.state === 'cleared' ? null : nameOf(run, row.taskNo);
+    return name === null ? [] : [{ name, row }];
+  });
+  const begun = new Set(rows.map(({ name }) => name));
+  const tried = new Set(rows.flatMap(({ name, row }) => (row.attemptNo > 0 ? [name] : [])));
+  const stopped = new Set(rows.flatMap(({ name, row }) => (row.state === 'stopped' ? [name] : [])));
+  const known = new Map(
+    [...numbers].map(([name, no]) => [name, stopped.has(name) ? 'stopped' : (states.get(no) ?? 'blocked')]),
+  );
+  const times = (on: 'retry' | 'slow', of: string | null) => timesOf(run, on, of === null ? null : numbers.get(of)!);
+  const isWhole = (name: string) => {
+    const map = expansionOf(run, numbers.get(name)!);
+    return map === null || map.total === 0 ? null : map.unfolded === map.total;
+  };
+  const found = naiveClosingNodes(run.spec, known, { ...run, begun, tried, times, isWhole });
+  return new Map([...numbers].map(([name, no]) => [no, found.get(name)!]));
 }
 
 /** How often that has happened which a hook for retries, or for what is slow, runs for. */

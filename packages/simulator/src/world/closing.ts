@@ -2,35 +2,41 @@
 import type { DagSpec, TaskSpec } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
 
-const HOOKS = ['after', 'success', 'failure', 'retry', 'slow'] as const;
+const HOOKS = ['before', 'after', 'success', 'failure', 'retry', 'slow'] as const;
 /** What is slow, where nothing else says so. */
 const SLOW_MS = { task: 400, run: 2_000 };
 
-/** A third of the dags without maps have some. They come behind the tasks that are there: numbers stay as they are. */
+/** A third of the dags have some. They come behind the tasks that are there: numbers stay as they are. */
 export function planClosing(chance: Chance, spec: DagSpec): DagSpec {
-  if (!chance.happens(0.35) || spec.groups !== undefined) return spec;
+  if (!chance.happens(0.35)) return spec;
   const { tasks } = spec;
-  const of = (name: string, marks: Pick<TaskSpec, 'teardown' | 'undoes' | 'hook'>, needs: readonly number[] = []) => {
+  type Marks = Pick<TaskSpec, 'teardown' | 'undoes' | 'hook'>;
+  const of = (name: string, marks: Marks, whose: number | null, needs: readonly number[] = []): TaskSpec => {
     const { queue, retry, timeoutMs } = chance.pick(tasks);
     const handler = chance.pick(['quick', 'quick', 'steady', 'flaky'] as const);
     // Whoever may hang has a timeout.
-    return { name, handler, queue, needs, retry, timeoutMs: timeoutMs ?? 5_000, ...marks };
+    const own = { name, handler, queue, needs, retry, timeoutMs: timeoutMs ?? 5_000, ...marks };
+    // In a map it runs for each item that its task runs for.
+    const group = whose === null ? undefined : tasks[whose]?.group;
+    return group === undefined ? own : { ...own, group };
   };
   const added: TaskSpec[] = [];
   if (chance.happens(0.6)) {
-    const setups = tasks.flatMap((_, no) => (chance.happens(0.4) ? [no] : []));
+    const drawn = tasks.flatMap((_, no) => (chance.happens(0.4) ? [no] : []));
+    const first = drawn[0] === undefined ? null : chance.pick(drawn);
+    const setups = drawn.filter((no) => tasks[no]?.group === (first === null ? undefined : tasks[first]?.group));
     const needs = tasks.flatMap((_, no) => (setups.includes(no) || chance.happens(0.3) ? [no] : []));
-    if (needs.length > 0) added.push(of('down', { teardown: setups }, needs));
+    if (needs.length > 0) added.push(of('down', { teardown: setups }, first, needs));
   }
   const isUndone = chance.happens(0.5);
   tasks.forEach(({ name }, no) => {
-    if (isUndone && chance.happens(0.6)) added.push(of(`${name}:undo`, { undoes: no }));
+    if (isUndone && chance.happens(0.6)) added.push(of(`${name}:undo`, { undoes: no }, no));
     if (chance.happens(0.2)) {
       const on = chance.pick(HOOKS);
-      added.push(of(`${name}:${on}`, { hook: { of: no, on } }));
+      added.push(of(`${name}:${on}`, { hook: { of: no, on } }, no));
     }
   });
-  for (const on of HOOKS) if (chance.happens(0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }));
+  for (const on of HOOKS) if (chance.happens(0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }, null));
   const isAsked = (of: number | null) => added.some(({ hook }) => hook?.on === 'slow' && hook.of === of);
   const timed = tasks.map((task, no) => (isAsked(no) ? { softTimeoutMs: SLOW_MS.task, ...task } : task));
   return {
