@@ -361,3 +361,21 @@ test('a run that is set aside gives up both, and memory keeps nothing of it (I57
   box.submit();
   expect(box.state.stragglers.paces.size).toBe(0);
 });
+
+test('a hook for slow attempts hears of both, of the second as well', () => {
+  const { tasks, ...rest } = mapped(4, { softTimeoutMs: 5_000 });
+  const told = task('told', [], { group: 0, hook: { of: 0, on: 'slow' } });
+  const box = scenario({ dag: { ...rest, tasks: [...tasks, told] }, workers: ['w1', 'w2', 'w3'] });
+  const quick = [0, 1, 2].map((i) => box.claim(`work[${i}]`));
+  const slow = box.claim('work[3]');
+  box.heartbeat(slow.worker).advance('2s', [slow.worker]);
+  for (const attempt of quick) box.report(attempt, 'succeeded');
+  box.advance('4s', [slow.worker]);
+  box.report(box.claim('told[3]', box.worker('w3')), 'succeeded');
+  box.advance('5s', [slow.worker]);
+  const second = box.claim('work[3]', box.worker('w2'));
+  box.heartbeat(second.worker).advance('6s', [slow.worker, second.worker]);
+  box.killOwner();
+  box.report(box.claim('told[3]', box.worker('w3')), 'succeeded');
+  expect(box.changes('TaskSlow').map(({ attemptNo }) => attemptNo)).toEqual([1, 2]);
+});

@@ -86,7 +86,7 @@ function noteSlow(recorder: Recorder, slot: number): void {
     fence,
     notes: notesWith(
       withAttempt(state, slot, ownerOf(state, slot), { slowAt: state.now }),
-      slowAttempts(state, slot, attemptNo),
+      slowAttempts(state, ownerOf(state, slot), attemptNo),
     ),
     at: state.now,
   });
