@@ -28,7 +28,7 @@ const PROFILES: Readonly<Record<string, Profile>> = {
   /** Leans on something that is down at times, for all who do. */
   dependent: { meanMs: 100, fails: 0, permanent: 0, hangs: 0, kills: 0 },
   /** Items of one map: most are quick, some never end. */
-  uneven: { meanMs: 300, fails: 0.08, permanent: 0.02, hangs: 0.25, kills: 0.03 },
+  uneven: { meanMs: 300, fails: 0.08, permanent: 0.02, hangs: 0.15, kills: 0.02 },
   deadly: { meanMs: 200, fails: 0.1, permanent: 0, hangs: 0, kills: 0.6 },
 };
 
