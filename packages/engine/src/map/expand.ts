@@ -87,7 +87,8 @@ export function removeMap(
   leave: (slots: readonly number[]) => void,
 ): void {
   const maps = field.maps!;
-  const quiet: Field = { ...field, isQuiet: true };
+  const unheard: number[] = [];
+  const quiet: Field = { ...field, isQuiet: true, unheard };
   const opened = expansion.total === 0 ? [] : foldMap(field, maps, expansion, hasOwnState, leave);
   maps.remove(expansion);
   for (const no of opened) decideAndSettle(quiet, no);
@@ -98,7 +99,7 @@ export function removeMap(
     for (const no of anew) decideAndSettle(quiet, no);
     touched.push(placeholder, ...anew);
   }
-  decideClosers(field, [], touched, hasOwnState);
+  decideClosers(field, [], [...touched, ...unheard], hasOwnState);
 }
 
 /** Takes back all that its instances have counted. Answers with what outside of it has to be decided anew. */

@@ -243,4 +243,12 @@ describe('in a mapped group', () => {
     give(box, 'work[0]');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
+
+  test('what a mark decides of a map is heard by what closes it', () => {
+    const told = task('told', [], { group: 0, hook: { of: 1, on: 'after' } });
+    const box = scenario({ dag: dag([list, work, told], { groups }) });
+    expect(box.mark('list', 'failed')).toMatchObject({ ok: true });
+    expect(['work', 'told'].map((name) => box.task(name).state)).toEqual(['upstream_failed', 'skipped']);
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
 });

@@ -23,6 +23,8 @@ export interface Field {
   readonly standing: Standing;
   /** Closing tasks are not told of ends: they are decided all at once, later. */
   readonly isQuiet?: true;
+  /** With `isQuiet`: what has ended meanwhile, for them to hear later. */
+  readonly unheard?: number[];
   /** Null in a dag without maps: there a task's number is its number in the spec. */
   readonly maps: RunMaps | null;
   /** Moves a task; the one that writes `state`. */

@@ -64,6 +64,7 @@ export function settle(field: Field, from: number): void {
     for (const below of graph.behind.get(spec) ?? []) visitNear(field, no, below, look);
     for (const below of graph.maps?.fed.get(spec) ?? []) visitNear(field, no, below, look);
     if (graph.closing !== null && field.isQuiet === undefined) settleClosing(field, no);
+    field.unheard?.push(no);
   }
 }
 
@@ -75,11 +76,12 @@ export function decideAnew(field: Field, tasks: readonly number[], hasOwnState: 
   const { graph, columns, base, move, maps } = field;
   const { closing } = graph;
   const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(specIn(field, no)));
-  const quiet: Field = { ...field, isQuiet: true };
+  const unheard: number[] = [];
+  const quiet: Field = { ...field, isQuiet: true, unheard };
   if (maps !== null) {
     const opened = reopen(field, ordinary, hasOwnState);
     for (const no of opened) decideAndSettle(quiet, no);
-    return decideClosers(field, tasks, opened, hasOwnState);
+    return decideClosers(field, tasks, [...opened, ...unheard], hasOwnState);
   }
   const touched = graph.touchedBy(ordinary);
   const open = touched.filter((no) => !hasOwnState(base + no));
@@ -188,11 +190,12 @@ export function decideMarked(
   }
   const opened = reopen(field, [no], (other) => other !== slot && hasOwnState(other));
   tellFacts();
-  const quiet: Field = { ...field, isQuiet: true };
+  const unheard: number[] = [];
+  const quiet: Field = { ...field, isQuiet: true, unheard };
   move(slot, to);
   settle(quiet, no);
   for (const other of opened) if (other !== no) decideAndSettle(quiet, other);
-  decideClosers(field, [no], opened, hasOwnState);
+  decideClosers(field, [no], [...opened, ...unheard], hasOwnState);
 }
 
 /** Counts what is upstream of all tasks of a dag without maps anew, and decides nothing. */
