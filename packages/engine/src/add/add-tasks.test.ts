@@ -247,6 +247,41 @@ test('a task that was added may add, where its template says so', () => {
   expect([box.task('a').state, box.task('b').state, box.task('sum').state]).toEqual(['skipped', 'skipped', 'ready']);
 });
 
+test('added once more by a template that adds nothing, it drops what it had added', () => {
+  const templates = [task('more', [], { adds: true }), copy];
+  const box = scenario({ dag: planned({ templates }), workers });
+  const plan = box.claim('plan');
+  add(box, plan, { name: 'a', template: 'more', before: ['sum'] });
+  box.report(plan, 'succeeded');
+  const inner = box.claim('a');
+  add(box, inner, { name: 'b', before: ['sum'] });
+  box.report(inner, 'succeeded');
+  box.clear(['plan'], { downstream: true, force: true });
+  const again = box.claim('plan');
+  add(box, again, { name: 'a', before: ['sum'] });
+  box.report(again, 'succeeded');
+  box.report(box.claim('a'), 'succeeded');
+  expect([box.task('b').state, box.task('sum').state]).toEqual(['skipped', 'ready']);
+});
+
+test('a mapped task that failed as the last of its way decides the run no more when one is added behind it (I33)', () => {
+  const map = { over: [{ from: 'list', length: 2 } as const], mode: 'product' as const };
+  const tasks = [...planned().tasks, task('each', [], { group: 0 }), task('plan2', [], { adds: true, queue: 'other' })];
+  const box = scenario({ dag: planned({ tasks, groups: [{ name: 'each', parent: null, map }] }), workers });
+  box.report(box.claim('plan'), 'succeeded');
+  box.report(box.claim('sum'), 'succeeded');
+  for (const name of ['each[0]', 'each[1]']) box.report(box.claim(name), 'permanent');
+  box.report(box.claim('aside', box.worker('w2')), 'succeeded');
+  const late = box.claim('plan2', box.worker('w2'));
+  expect(box.state.runs.failed[box.state.runs.find(box.lastRun())]).toBe(3); // both, and the task itself
+  add(box, late, { name: 'x', needs: ['each'] });
+  expect(box.state.runs.failed[box.state.runs.find(box.lastRun())]).toBe(0);
+  box.killOwner();
+  box.report(late, 'succeeded');
+  expect(box.task('x').state).toBe('upstream_failed');
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+});
+
 describe('what is refused changes nothing', () => {
   const full = Array.from({ length: 7 }, (_, i) => ({ name: `x${i}` }));
   test.each<[string, Said[], RegExp]>([

@@ -6,6 +6,7 @@ import type { Graph } from '../dag/graph.ts';
 import { OPEN } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
+import { visitNear } from '../task/field.ts';
 import { failsRun, fieldOf, settleClosingTasks } from '../task/move.ts';
 import { decideAndSettle, recount } from '../task/settle.ts';
 import { BLOCKED, RUNNING } from '../task/task-table.ts';
@@ -33,10 +34,12 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
   );
   const countFailed = () => {
     let failed = 0;
-    for (const no of above) {
+    const look = (no: number) => {
       const slot = slotOf(state, run, no);
       if (failsRun(state, run, slot, tasks.state[slot]!)) failed += 1;
-    }
+    };
+    // Of a mapped one each instance decides by itself.
+    for (const no of above) visitNear(fieldOf(state, run), no, no, look);
     return failed;
   };
   const failedBefore = countFailed();

@@ -95,7 +95,8 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     ...(notes.speculative === attemptNo ? { speculative: true } : {}),
     ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined }) : NO_NOTES),
   };
-  if (end.taskState === 'succeeded' && task.adds === true) dropUnnamed(recorder, slot);
+  // Also one that may add nothing any more: a task that was added once more may have another template by now.
+  if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);
   followEnd(recorder, slot, end, weighed, code);
 }
