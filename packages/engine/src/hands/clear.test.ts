@@ -95,6 +95,21 @@ describe('a task that succeeded', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
+  test('a retry that its run had stopped has its whole time when that is opened again (I41)', () => {
+    const retry = { maxAttempts: 9, minMs: 5_000, maxMs: 5_000 };
+    const a = task('a', [], { retry, totalTimeoutMs: 60_000 });
+    const box = scenario({ dag: dag([a, task('b')], { onFailure: 'fail_fast' }) });
+    box.report(box.claim('a'), 'transient');
+    box.report(box.claim('b'), 'permanent');
+    box.advance('3600s', [box.worker()]);
+    expect(box.retry('b')).toMatchObject({ ok: true });
+    const again = box.claim('a');
+    box.advance('59s', [box.worker()]);
+    expect(box.task('a').state).toBe('running');
+    box.advance('2s', [box.worker()]);
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ fence: again.claim.fence, code: 'timeout:total' });
+  });
+
   test('upstream too, when asked', () => {
     const box = scenario({ dag: chain('a', 'b', 'c') });
     done(box, 'a', 'b', 'c');

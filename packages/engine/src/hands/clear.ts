@@ -16,7 +16,7 @@ import type { State } from '../state.ts';
 import { placeholderOf, visitAwaiting } from '../task/closers.ts';
 import { nearest, slotIn, specIn, visitNear } from '../task/field.ts';
 import { fieldOf, hasOwnState, isClosingTask } from '../task/move.ts';
-import { NO_NOTES, notesOf, noting } from '../task/notes.ts';
+import { notesOf, noting } from '../task/notes.ts';
 import {
   CANCELLED,
   FAILED,
@@ -239,8 +239,8 @@ export function clearTask(recorder: Recorder, slot: number, { actor, fresh, more
     more,
     actor,
     at: now,
-    // What an attempt needs of memory it needs, whoever asked for it.
-    ...(isFresh ? noting(notesOf(state, slot), { ...AFRESH, ...(firing === undefined ? {} : { firing }) }) : NO_NOTES),
+    // What an attempt needs of memory it needs, whoever asked for it. Nothing took time while the run was closed: time counts anew.
+    ...noting(notesOf(state, slot), isFresh ? { ...AFRESH, ...(firing === undefined ? {} : { firing }) } : TIMES_ANEW),
   });
 }
 
@@ -251,13 +251,8 @@ const ROW_STATES: ReadonlyMap<number, ClearedFrom> = new Map([
   [STOPPED, 'stopped'],
 ]);
 
-const AFRESH = {
-  counts: undefined,
-  firstAt: undefined,
-  queuedAt: undefined,
-  expired: undefined,
-  uncounted: undefined,
-} as const;
+const TIMES_ANEW = { firstAt: undefined, queuedAt: undefined } as const;
+const AFRESH = { ...TIMES_ANEW, counts: undefined, expired: undefined, uncounted: undefined } as const;
 
 /** A task that waited for a retry when its run was closed is cancelled, and its row still says that it waits. */
 function rowStateOf(state: State, slot: number): ClearedFrom {

@@ -57,7 +57,7 @@ export function limits(scene: Scene): Checker {
       case 'TaskQueued':
         return void queued.set(nameOf(change), beganIn(change.runId));
       case 'TaskCleared':
-        if (change.freshBudget) firsts.delete(nameOf(change));
+        firsts.delete(nameOf(change));
         return void queued.delete(nameOf(change));
       case 'TaskExpired':
         return checkExpired(change);
