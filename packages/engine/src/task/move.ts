@@ -13,7 +13,6 @@ import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './set
 import {
   BLOCKED,
   CANCELLED,
-  EXPANDED,
   FAILED,
   READY,
   RETRYING,

@@ -99,13 +99,16 @@ test('in a map each item is closed by itself: taken down, undone, and told of', 
       const open = task('open', { inputs: { name: item } }, ({ inputs }) => ({ book: `book of ${inputs.name}` }));
       task(
         'count',
-        { needs: [open], hooks: { onFailure: ({ inputs, item: shop }) => void said.push(`${inputs.task} ${shop}`) } },
+        {
+          needs: [open],
+          hooks: { onFailure: ({ inputs, item: shop }) => void said.push(`${inputs.task} ${String(shop)}`) },
+        },
         ({ item: shop }) => {
           if (shop === 'b') throw new PermanentError('rain');
         },
       );
-      undo(open, ({ inputs, item: shop }) => void said.push(`undo ${shop}: ${inputs.output.book}`));
-      task('close', { teardown: open }, ({ item: shop }) => void said.push(`close ${shop}`));
+      undo(open, ({ inputs, item: shop }) => void said.push(`undo ${String(shop)}: ${inputs.output.book}`));
+      task('close', { teardown: open }, ({ item: shop }) => void said.push(`close ${String(shop)}`));
     });
   });
   const run = await testRun(shops, { params: { shops: ['a', 'b'] } });
