@@ -313,6 +313,12 @@ describe('what is refused changes nothing', () => {
     expect(refusal(box, plan, { name: 'a', before: ['aside'] })?.[1]).toMatch(/has begun or ended/);
   });
 
+  test('before a task whose hook before it may run already', () => {
+    const tasks = [...planned().tasks, task('aside:before', [], { hook: { of: 2, on: 'before' } })];
+    const box = scenario({ dag: planned({ tasks }), workers });
+    expect(refusal(box, box.claim('plan'), { name: 'a', before: ['aside'] })?.[1]).toContain('has begun or ended');
+  });
+
   test('otherwise under the same name, by the same attempt', () => {
     const box = scenario({ dag: planned(), workers });
     const plan = box.claim('plan');

@@ -157,7 +157,10 @@ class Plan {
     const closes = graph.closing?.has(other) === true && graph.closing.get(other).kind !== 'teardown';
     if (closes || graph.isBefore(other)) return 'is a hook or an undo, which waits for no added task.';
     if (this.isMapped(other)) return 'is in a map: name a task that is in none.';
-    if (this.state.tasks.state[slotOf(this.state, this.run, other)] === BLOCKED) return null;
+    // Where its hook before it may run, all else that it needs has ended.
+    const befores = (graph.befores.get(other) ?? []).filter((before) => before !== graph.runBefore);
+    const isToCome = (no: number) => this.state.tasks.state[slotOf(this.state, this.run, no)] === BLOCKED;
+    if ([other, ...befores].every(isToCome)) return null;
     return "has begun or ended, and can't wait for it any more. Let it need the task that adds, so that it is still to come.";
   }
 
