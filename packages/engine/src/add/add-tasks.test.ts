@@ -319,6 +319,20 @@ describe('what is refused changes nothing', () => {
     expect(refusal(box, box.claim('plan'), { name: 'a', before: ['aside'] })?.[1]).toContain('has begun or ended');
   });
 
+  test('where a task that may run already would come behind a short circuit', () => {
+    const tasks = [
+      task('plan', [], { adds: true }),
+      task('gate', [], { shortCircuit: 'all', queue: 'other' }),
+      task('sum', [0]),
+      task('eager', [2], { rule: 'always', queue: 'third' }),
+    ];
+    const box = scenario({ dag: planned({ tasks, templates: [copy] }), workers });
+    const plan = box.claim('plan');
+    const said = refusal(box, plan, { name: 'a', needs: ['gate'], before: ['sum'] });
+    expect(said?.[1]).toContain('eager would come behind the short circuit gate');
+    expect(add(box, plan, { name: 'a', before: ['sum'] })).toEqual(accepted);
+  });
+
   test('otherwise under the same name, by the same attempt', () => {
     const box = scenario({ dag: planned(), workers });
     const plan = box.claim('plan');

@@ -10,10 +10,12 @@ import type { Recorder } from '../recorder.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { heldSlot, notHeld } from '../task/checkpoint.ts';
-import { mayRun } from '../task/move.ts';
-import { BLOCKED } from '../task/task-table.ts';
+import { visitNear } from '../task/field.ts';
+import { fieldOf, mayRun } from '../task/move.ts';
+import { BLOCKED, EXPANDED } from '../task/task-table.ts';
 import { type AddedTask, growSpec } from './added.ts';
 import { circleIn } from './circle.ts';
+import { newGates } from './gates.ts';
 
 /** Of all that was added to one run. */
 export const MAX_ADDED_EDGES = 100_000;
@@ -180,8 +182,24 @@ class Plan {
       spec,
       this.changed.map((one) => one.no),
     );
-    if (circle === null) return null;
+    if (circle === null) return this.checkGates(this.version.grown(added));
     return `The tasks would go in a circle: ${[...circle, circle[0]!].map((each) => spec.tasks[each]!.name).join(' needs ')}.`;
+  }
+
+  /** Nothing gets a short circuit above it, which would have to end first, that is decided already by its own rule. */
+  private checkGates({ graph, spec }: Version): string | null {
+    const { state, run } = this;
+    const isDecided = (task: number) => ![BLOCKED, EXPANDED].includes(state.tasks.state[slotOf(state, run, task)]!);
+    for (const { no: task, gates } of newGates(this.version.graph, graph)) {
+      let isLate = false;
+      visitNear(fieldOf(state, run), task, task, (each) => {
+        isLate ||= isDecided(each);
+      });
+      if (!isLate) continue;
+      const [late, gate] = [spec.tasks[task]!.name, spec.tasks[gates[0]!]!.name];
+      return `The task ${late} would come behind the short circuit ${gate}, and has begun or ended. Let it need the task that adds, so that it is still to come.`;
+    }
+    return null;
   }
 }
 

@@ -1,5 +1,6 @@
 /** A run has tasks that it had not, or others in the place of some that have not begun. */
 import type { AddedTask } from '../add/added.ts';
+import { changedGates } from '../add/gates.ts';
 import { assert } from '../assert.ts';
 import type { TasksAdded, TasksDropped } from '../change.ts';
 import type { Graph } from '../dag/graph.ts';
@@ -67,6 +68,12 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
     recount(field, no);
   }
   for (const no of [...isChanged, ...below]) if (version.graph.closing?.has(no) !== true) decideAndSettle(field, no);
+  // What has lost the short circuit that it waited for may run.
+  for (const { no } of changedGates(old.graph, version.graph)) {
+    visitNear(field, no, no, (each) => {
+      if (tasks.state[slotOf(state, run, each)] === BLOCKED) decideAndSettle(field, each);
+    });
+  }
   settleClosingTasks(state, run);
 }
 

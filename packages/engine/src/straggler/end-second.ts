@@ -87,7 +87,9 @@ function giveWay(recorder: Recorder, owner: number, end: EndOfOne, kill: KillAtt
   if (kill !== null) killAttempt(recorder, owner, kill);
   const notes = notesOf(state, owner);
   const { attemptNo, fence, workerId, claimedAt, deadlineAt, slowAt } = notes.second!;
-  const own = { deadlineAt, slowAt, second: undefined, speculative: attemptNo, uncounted: (notes.uncounted ?? 0) + 1 };
+  const { uncounted = 0, doubled = 0 } = notes;
+  const counts = { uncounted: uncounted + 1, doubled: doubled + 1 };
+  const own = { deadlineAt, slowAt, second: undefined, speculative: attemptNo, ...counts };
   recorder.record({
     kind: 'SecondTookOver',
     ...endOf(state, owner, end),

@@ -12,7 +12,7 @@
  */
 import type { AttemptNo, Fence, Instant, WorkerId } from '../ids.ts';
 import type { State } from '../state.ts';
-import type { TaskNotes } from '../task/notes.ts';
+import { notesOf, type TaskNotes } from '../task/notes.ts';
 import type { AttemptOutcome } from '../task/outcome.ts';
 import type { Pace } from './pace.ts';
 
@@ -102,9 +102,10 @@ export function lastAttemptNo({ tasks }: State, slot: number): number {
 }
 
 /** Attempts that count against no budget: those that ended while another of the task went on (I39). */
-export function uncountedAfterClaim(state: State, slot: number): number | undefined {
+export function uncountedAfterClaim(state: State, slot: number): Pick<TaskNotes, 'uncounted' | 'doubled'> {
   const skipped = lastAttemptNo(state, slot) - state.tasks.attemptNo[slot]!;
-  return (state.tasks.notes.get(slot)?.uncounted ?? 0) + skipped || undefined;
+  const { uncounted = 0, doubled = 0 } = notesOf(state, slot);
+  return { uncounted: uncounted + skipped || undefined, doubled: doubled + skipped || undefined };
 }
 
 /** What its slot needs of the notes of the task. */

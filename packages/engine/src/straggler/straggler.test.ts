@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SpeculateSpec } from '../dag/spec.ts';
+import type { DagSpec, SpeculateSpec } from '../dag/spec.ts';
 import { type Attempt, accepted, type Scenario, scenario } from '../scenario.ts';
 import type { ReportedOutcome } from '../task/outcome.ts';
 import { dag, type TaskOptions, task } from '../testing/specs.ts';
@@ -7,14 +7,14 @@ import { dag, type TaskOptions, task } from '../testing/specs.ts';
 const SPECULATE: SpeculateSpec = { factor: 3, minMs: 10_000 };
 const stale = { ok: false, code: 'STALE_TOKEN' } as const;
 
-const mapped = (items: number, options: TaskOptions = {}, more: Parameters<typeof dag>[1] = {}) =>
+const mapped = (items: number, options: TaskOptions = {}, more: Partial<DagSpec> = {}) =>
   dag([task('work', [], { group: 0, speculate: SPECULATE, ...options }), task('sum', [0])], {
     groups: [{ name: 'work', parent: null, map: { over: [{ from: 'list', length: items }], mode: 'product' } }],
     ...more,
   });
 
 /** All items but the last have taken two seconds each; the last runs at `w1`, and goes on. */
-function straggling(options: TaskOptions = {}, more: Parameters<typeof dag>[1] = {}, workers = ['w1', 'w2', 'w3']) {
+function straggling(options: TaskOptions = {}, more: Partial<DagSpec> = {}, workers = ['w1', 'w2', 'w3']) {
   const box = scenario({ dag: mapped(4, options, more), workers });
   const quick = [0, 1, 2].map((i) => box.claim(`work[${i}]`));
   const slow = box.claim('work[3]');
@@ -24,7 +24,7 @@ function straggling(options: TaskOptions = {}, more: Parameters<typeof dag>[1] =
 }
 
 /** The same, with a second attempt at `w2`. */
-function speculated(options: TaskOptions = {}, more: Parameters<typeof dag>[1] = {}) {
+function speculated(options: TaskOptions = {}, more: Partial<DagSpec> = {}) {
   const { box, slow } = straggling(options, more);
   box.advance('9s', [slow.worker]);
   const second = box.claim('work[3]', box.worker('w2'));
@@ -379,3 +379,22 @@ test('a hook for slow attempts hears of both, of the second as well', () => {
   box.report(box.claim('told[3]', box.worker('w3')), 'succeeded');
   expect(box.changes('TaskSlow').map(({ attemptNo }) => attemptNo)).toEqual([1, 2]);
 });
+
+test.each(['live', 'loaded'])(
+  'the failure of one of two is followed by no retry: a hook for retries does not run, %s (I19)',
+  (how) => {
+    const map = { over: [{ from: 'list', length: 4 } as const], mode: 'product' as const };
+    const retry = { maxAttempts: 3, minMs: 0, maxMs: 0 };
+    const tasks = [
+      task('work', [], { group: 0, speculate: SPECULATE, retry }),
+      task('sum', [0]),
+      task('again', [], { group: 0, hook: { of: 0, on: 'retry' } }),
+    ];
+    const { box, slow, second } = speculated({}, { tasks, groups: [{ name: 'work', parent: null, map }] });
+    const hook = () => (how === 'loaded' ? box.killOwner() : box).task('again[3]').state;
+    box.report(slow, 'transient');
+    expect(hook()).toBe('blocked');
+    box.report(second, 'transient');
+    expect(hook()).toBe('ready');
+  },
+);

@@ -121,12 +121,14 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   const standing: Standing = {
     ...field.standing,
     isBusy,
-    slowOf: (slot) => (slot === null ? runNotes.slowTimes : slowIn(bySlot.get(slot)?.notes)) ?? 0,
+    slowOf: (slot) =>
+      (slot === null ? runNotes.slowTimes : notesIn(bySlot.get(slot)?.notes)?.slowAttempts?.length) ?? 0,
     retriesOf: (slot) => {
       if (slot === null) return runNotes.reopens ?? 0;
       const row = bySlot.get(slot);
       if (row === undefined) return 0;
-      return AGAIN.has(row.state) ? row.attemptNo : Math.max(0, row.attemptNo - 1);
+      const attemptNo = row.attemptNo - (notesIn(row.notes)?.doubled ?? 0);
+      return AGAIN.has(row.state) ? attemptNo : Math.max(0, attemptNo - 1);
     },
     hadBegun: (slot) => {
       const row = begun.get(slot);
@@ -136,8 +138,8 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
   decideClosingAnew({ ...field, standing }, allClosers(field), (slot) => begun.has(slot));
 }
 
-function slowIn(notes: string | null | undefined): number | undefined {
-  return notes == null ? undefined : (JSON.parse(notes) as TaskNotes).slowAttempts?.length;
+function notesIn(notes: string | null | undefined): TaskNotes | undefined {
+  return notes == null ? undefined : (JSON.parse(notes) as TaskNotes);
 }
 
 /** Behind its last attempt there was, or is, to be another: an expired one failed without it. */

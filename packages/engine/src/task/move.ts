@@ -185,7 +185,8 @@ export function fieldOf(state: State, run: number): Field {
 
 /** An attempt whose task is to have another was followed by a retry, or will be: by policy or by hand, and whatever stops it. */
 export function retriesOf({ tasks }: State, slot: number): number {
-  const [code, attemptNo] = [tasks.state[slot]!, tasks.attemptNo[slot]!];
+  const code = tasks.state[slot]!;
+  const attemptNo = tasks.attemptNo[slot]! - (tasks.notes.get(slot)?.doubled ?? 0);
   if (attemptNo === 0) return 0;
   // It failed without the attempt that it was to have.
   if (code === FAILED && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;

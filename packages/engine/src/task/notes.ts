@@ -31,6 +31,8 @@ export interface TaskNotes {
   readonly second?: SecondNote | undefined;
   /** Attempts since its budgets began that count against none: another of the task went on when they ended. */
   readonly uncounted?: number | undefined;
+  /** The same of all its attempts: they were followed by no retry. */
+  readonly doubled?: number | undefined;
   /** The number of the newest attempt, where that began as a second one. */
   readonly speculative?: number | undefined;
 }
@@ -48,6 +50,7 @@ const FIELDS = [
   'firing',
   'second',
   'uncounted',
+  'doubled',
   'speculative',
 ] as const satisfies readonly (keyof TaskNotes)[];
 

@@ -97,7 +97,7 @@ export function notesOfClaim(state: State, slot: number): { readonly notes?: str
     slowAt: undefined,
     second: undefined,
     speculative: undefined,
-    uncounted: uncountedAfterClaim(state, slot),
+    ...uncountedAfterClaim(state, slot),
   });
 }
 

@@ -576,5 +576,7 @@ export function timesOf(run: RunBook, on: 'retry' | 'slow', of: number | null): 
   const task = run.tasks.get(of as TaskNo);
   if (task === undefined || on === 'slow') return task?.slowTimes ?? 0;
   const isFollowed = ['retrying', 'cleared', 'returned', 'expired'].includes(task.state);
-  return isFollowed ? task.attemptNo : Math.max(0, task.attemptNo - 1);
+  // What ended beside another attempt was followed by none.
+  const beside = [...task.beside.values()].filter((other) => other.attemptNo < task.attemptNo).length;
+  return isFollowed ? task.attemptNo - beside : Math.max(0, task.attemptNo - beside - 1);
 }

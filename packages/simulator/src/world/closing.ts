@@ -4,7 +4,7 @@ import type { Chance } from './chance.ts';
 
 const HOOKS = ['before', 'after', 'success', 'failure', 'retry', 'slow'] as const;
 /** What is slow, where nothing else says so. */
-const SLOW_MS = { task: 400, run: 2_000 };
+const SLOW_MS = { task: 100, run: 1_500 };
 
 /** A third of the dags have some. They come behind the tasks that are there: numbers stay as they are. */
 export function planClosing(chance: Chance, spec: DagSpec): DagSpec {
@@ -31,12 +31,13 @@ export function planClosing(chance: Chance, spec: DagSpec): DagSpec {
   const isUndone = chance.happens(0.5);
   tasks.forEach(({ name }, no) => {
     if (isUndone && chance.happens(0.6)) added.push(of(`${name}:undo`, { undoes: no }, no));
-    if (chance.happens(0.2)) {
-      const on = chance.pick(HOOKS);
+    for (const on of HOOKS) {
+      if (!chance.happens(on === 'slow' ? 0.35 : on === 'retry' ? 0.2 : 0.07)) continue;
       added.push(of(`${name}:${on}`, { hook: { of: no, on } }, no));
     }
   });
-  for (const on of HOOKS) if (chance.happens(0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }, null));
+  for (const on of HOOKS)
+    if (chance.happens(on === 'slow' ? 0.5 : 0.2)) added.push(of(`run:${on}`, { hook: { of: null, on } }, null));
   const isAsked = (of: number | null) => added.some(({ hook }) => hook?.on === 'slow' && hook.of === of);
   const timed = tasks.map((task, no) => (isAsked(no) ? { softTimeoutMs: SLOW_MS.task, ...task } : task));
   return {
