@@ -60,6 +60,8 @@ export function ownership(scene: Scene): Checker {
     const row = run?.tasks.get(command.taskNo);
     const state = stateOf(command);
     const isClosing = run?.phase === 'closing';
+    // By the books a map has all its instances at once; what comes after them waits until they are there.
+    if (run !== undefined && row === undefined && ledger.isUnfolding(run)) return [`it is ${state}`, 'it is blocked'];
     // One that was stopped because its run's time was over may be retried, unless a failure has closed the run: once it has ended.
     if (state === 'cancelled' && isClosing && run.timedOutAt !== null) return [`it is ${state}`, 'its run is closing'];
     if (state !== 'failed') return [`it is ${state}`];

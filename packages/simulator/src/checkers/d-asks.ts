@@ -19,6 +19,8 @@ export function asks(scene: Scene): Checker {
   /** What was to be saved, by claim and number. */
   const asked = new Map<string, string>();
 
+  /** What there was when a second attempt was claimed. */
+  const besides = new Map<string, string>();
   const taskKey = ({ runId, taskNo }: Pick<ClaimRef, 'runId' | 'taskNo'>) => `${runId}/${taskNo}`;
   const claimKey = (claim: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>) => `${taskKey(claim)}/${claim.fence}`;
 
@@ -63,6 +65,8 @@ export function asks(scene: Scene): Checker {
     const newest = saved.get(taskKey(claim));
     // One of its own attempt comes after the assignment was made.
     if (newest !== undefined && newest.fence >= claim.fence) return;
+    // Beside a second attempt the first one goes on, and saves what comes too late for that.
+    if (checkpoint === besides.get(claimKey(claim))) return;
     if (checkpoint !== (newest?.value ?? '')) {
       scene.fail('I36', `${name(claim)} was given ${checkpoint}, its task has left ${newest?.value}`);
     }
@@ -71,6 +75,7 @@ export function asks(scene: Scene): Checker {
   return {
     invariants: ['I15', 'I21', 'I22', 'I36'],
     onChange(change) {
+      if (change.kind === 'SecondClaimed') besides.set(claimKey(change), saved.get(taskKey(change))?.value ?? '');
       if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted') checkChange(change);
       // What has succeeded and is run anew begins anew.
       if (change.kind === 'TaskCleared' && change.from === 'succeeded') saved.delete(taskKey(change));
