@@ -32,8 +32,12 @@ export function childEnded(recorder: Recorder, { claim, end, output, error }: Ch
     return RECORDED;
   }
   // It was stopped, and that is why it ended so; but one that was quicker than the stop has its result.
-  const stopped = end === 'cancelled' || end === 'unbegun' ? state.stopping.get(slot) : undefined;
-  const code = CLASS_OF[end] === 'succeeded' ? null : `child:${end}`;
+  const stop = state.stopping.get(slot);
+  const isFailure = CLASS_OF[end] !== 'succeeded';
+  // A failure of its own, when all its time was over, gives it no other attempt (I41).
+  const isStopped = end === 'cancelled' || end === 'unbegun' || (isFailure && stop?.isLast === true);
+  const stopped = isStopped ? stop : undefined;
+  const code = isFailure ? `child:${end}` : null;
   endAttempt(recorder, slot, { outcome: CLASS_OF[end], output, error, code, ...stopped, isChildOver: true });
   return RECORDED;
 }

@@ -319,6 +319,18 @@ describe('what ends a call ends its run (I42)', () => {
     });
   });
 
+  test('the whole time of the task, though its child fails by itself before it is stopped (I41)', () => {
+    const retry = { maxAttempts: 5, minMs: 0, maxMs: 0 };
+    const { box, lines } = calling({ totalTimeoutMs: 60_000, retry });
+    lines.deliver();
+    const work = box.claim('job');
+    box.advance('60s', [work.worker]);
+    box.report(work, 'permanent');
+    lines.deliver();
+    const end = { outcome: 'timeout', code: 'timeout:total', taskState: 'failed' };
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject(end);
+  });
+
   test('and a child that was quicker than the stop has its result', () => {
     const { box, lines, parent } = calling({ timeoutMs: 60_000 });
     lines.deliver();
