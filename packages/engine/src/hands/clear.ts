@@ -228,6 +228,8 @@ export function clearTask(recorder: Recorder, slot: number, { actor, fresh, more
   const { tasks, runs, now } = state;
   const from = rowStateOf(state, slot);
   const isFresh = fresh || from !== 'retrying';
+  // What an attempt needs of memory it needs, whoever asked for it. Nothing took time while its run was closed: that counts anew.
+  const kept = tasks.state[slot] === CANCELLED ? TIMES_ANEW : {};
   recorder.record({
     kind: 'TaskCleared',
     runId: runs.id[tasks.run[slot]!] as RunId,
@@ -239,8 +241,7 @@ export function clearTask(recorder: Recorder, slot: number, { actor, fresh, more
     more,
     actor,
     at: now,
-    // What an attempt needs of memory it needs, whoever asked for it. Nothing took time while the run was closed: time counts anew.
-    ...noting(notesOf(state, slot), isFresh ? { ...AFRESH, ...(firing === undefined ? {} : { firing }) } : TIMES_ANEW),
+    ...noting(notesOf(state, slot), isFresh ? { ...AFRESH, ...(firing === undefined ? {} : { firing }) } : kept),
   });
 }
 

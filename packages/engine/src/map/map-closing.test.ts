@@ -24,6 +24,19 @@ describe('what closes a run', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 
+  test('a hook of a mapped task is retried by its instances, not as a whole', () => {
+    const hook = task('hook', [], { group: 0, hook: { of: 1, on: 'success' } });
+    const box = scenario({ dag: dag([list, work, hook], { groups }) });
+    give(box, 'list', [1]);
+    give(box, 'work[0]');
+    box.report(box.claim('hook[0]'), 'permanent');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    expect(box.retry('hook')).toMatchObject({ ok: false, code: 'TASK_NOT_RETRYABLE' });
+    expect(box.retry(box.taskNo('hook[0]'))).toMatchObject({ ok: true });
+    give(box, 'hook[0]');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
   test('runs when a map was stopped on its way', () => {
     const box = scenario({
       dag: dag([list, work, task('down', [1], { teardown: [0] })], { groups }),

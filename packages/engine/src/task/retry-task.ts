@@ -58,6 +58,8 @@ function retryClosing(recorder: Recorder, run: number, slot: number, actor: Acto
   if (from !== FAILED && from !== RETRYING) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
+  // Of a mapped one its instances have failed, and are to be retried.
+  if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   if (runs.phase[run] === ENDED) reopenAsClosing(recorder, run, actor);
   if (!mayRun(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its run is closing by force');

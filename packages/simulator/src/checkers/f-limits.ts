@@ -57,7 +57,8 @@ export function limits(scene: Scene): Checker {
       case 'TaskQueued':
         return void queued.set(nameOf(change), beganIn(change.runId));
       case 'TaskCleared':
-        firsts.delete(nameOf(change));
+        // Time counts anew also for one that its run had stopped.
+        if (change.freshBudget || change.notes?.includes('firstAt') === false) firsts.delete(nameOf(change));
         return void queued.delete(nameOf(change));
       case 'TaskExpired':
         return checkExpired(change);
