@@ -32,7 +32,7 @@ describe('what closes a run', () => {
     box.report(box.claim('hook[0]'), 'permanent');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
     expect(box.retry('hook')).toMatchObject({ ok: false, code: 'TASK_NOT_RETRYABLE' });
-    expect(box.retry(box.taskNo('hook[0]'))).toMatchObject({ ok: true });
+    expect(box.retry(4)).toMatchObject({ ok: true }); // hook[0]
     give(box, 'hook[0]');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
