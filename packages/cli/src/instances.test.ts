@@ -18,7 +18,8 @@ const mapped = (failed: number) =>
 test('a mapped task is one line with counts, failures first', () => {
   expect(visible(countsText(mapped(3)))).toBe('3 failed, 997 ready, 11,000 succeeded of 12,000');
   expect(countsText(taskView('plain', 'running'))).toBe('');
-  expect(countsText({ instances: { total: 0, states: {} } })).toBe('no items');
+  expect(countsText({ state: 'succeeded', instances: { total: 0, states: {} } })).toBe('no items');
+  expect(countsText({ state: 'expanded', instances: { total: 0, states: {} } })).toBe('items to come');
   const lines = linesOf(runView([taskView('list', 'succeeded'), mapped(1)]), { columns: 200, rows: 40, now: 0 });
   expect(lines).toHaveLength(3);
   expect(visible(lines[2] ?? '')).toContain('load  expanded 1 failed, 999 ready, 11,000 succeeded of 12,000');

@@ -15,13 +15,15 @@ const ORDER: readonly TaskView['state'][] = [
 const PAGE = 500;
 
 /** `3 failed, 97 succeeded of 100`; nothing for a task that is not mapped. */
-export function countsText({ instances }: Pick<TaskView, 'instances'>): string {
+export function countsText({ instances, state: itsState }: Pick<TaskView, 'instances' | 'state'>): string {
   if (instances === null) return '';
   const rank = (state: string) =>
     ORDER.includes(state as TaskView['state']) ? ORDER.indexOf(state as TaskView['state']) : 99;
   const counts = Object.entries(instances.states).sort(([a], [b]) => rank(a) - rank(b));
   const parts = counts.map(([state, count]) => `${spell(count)} ${coloured(state)}`);
-  return parts.length === 0 ? 'no items' : `${parts.join(', ')} of ${spell(instances.total)}`;
+  // In a map that is about to expand there are none yet.
+  if (parts.length === 0) return itsState === 'expanded' ? 'items to come' : 'no items';
+  return `${parts.join(', ')} of ${spell(instances.total)}`;
 }
 
 /** Instances of mapped tasks that failed, the first so many. */
