@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { TaskNo } from '../ids.ts';
 import { accepted, scenario, TENANT } from '../scenario.ts';
 import { CallLines } from '../testing/call-lines.ts';
 import { chain, dag, job, type TaskOptions, task } from '../testing/specs.ts';
@@ -407,6 +408,29 @@ describe('with what else a dag may have', () => {
       { dag: 'middle', outputs: [{ name: 'call', at: { of: 'instances', ranges: [{ count: 2 }], except: [] } }] },
     ]);
     expect(lines.children()).toHaveLength(3);
+  });
+
+  test('a call of an item whose map is removed in the same step is not made', () => {
+    const box = scenario();
+    const other = box.deploy(job(), 'other');
+    const map = { over: [{ from: 'task', task: 0, fact: 0 } as const], mode: 'product' as const };
+    const tasks = [task('list', [], { facts: [[]] }), call({ group: 0 })];
+    box.dagId = box.deploy(dag(tasks, { groups: [{ name: 'call', parent: null, map }] }), 'parent');
+    box.submit();
+    const runId = box.lastRun();
+    const work = box.claim('list');
+    box.setPaused(null, true, runId);
+    box.report(work, 'succeeded', { output: '[1,2]' });
+    const who = { tenantId: TENANT, runId, actor: box.actor };
+    const select = { tasks: [0 as TaskNo], states: null, downstream: false, upstream: false };
+    const { answers } = box.node.decide([
+      { kind: 'SetPaused', ...who, taskNo: null, paused: false },
+      { kind: 'ClearTasks', ...who, select, force: false, dryRun: false },
+    ]);
+    expect(answers).toMatchObject([{ ok: true }, { ok: true }]);
+    box.node.work();
+    expect(new CallLines(box, { other }).deliver().children()).toEqual([]);
+    expect(box.task('call', runId).state).toBe('blocked');
   });
 
   test('a teardown may be a call: a cancelled run waits for it, and only force stops it (I33)', () => {

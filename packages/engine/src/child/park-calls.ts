@@ -36,8 +36,8 @@ export function parkCalls(recorder: Recorder): void {
 
 function isReadyCall(state: State, slot: number): boolean {
   const run = state.tasks.run[slot]!;
-  if (run < 0 || !isCall(state, slot)) return false;
-  return isReady(state, state.runs.id[run]!, slot) && mayRun(state, slot);
+  // In this order: its map may have been removed in this step, and with it what there was to know of it.
+  return run >= 0 && isReady(state, state.runs.id[run]!, slot) && isCall(state, slot) && mayRun(state, slot);
 }
 
 function parkCall(recorder: Recorder, slot: number): void {
