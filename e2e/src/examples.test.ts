@@ -11,6 +11,8 @@ interface Task {
 interface Run {
   readonly id: string;
   readonly outcome: string;
+  readonly createdAt: string;
+  readonly endedAt: string;
   readonly tasks: readonly Task[];
 }
 
@@ -120,7 +122,8 @@ test('breaker sends one to see while the others wait, and all come through', asy
   const { run } = await trigger('breaker');
   expect(run.outcome).toBe('succeeded');
   const attempts = run.tasks.filter(({ name }) => name !== 'sum').map((task) => task.attempts.length);
-  expect(attempts.every((count) => count >= 2)).toBe(true);
-  // Twenty that fail, twenty that succeed, and between them a few that went to see.
-  expect(attempts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(45);
+  // At most as many fail as calls do, and twenty succeed.
+  expect(attempts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(42);
+  // Without a breaker the last of them would come through after a second: who goes to see does so after five.
+  expect(Date.parse(run.endedAt) - Date.parse(run.createdAt)).toBeGreaterThan(4_000);
 }, 120_000);

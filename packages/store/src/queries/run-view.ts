@@ -44,7 +44,7 @@ import {
 } from '../codes.ts';
 import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
-import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
+import { type KnownDays, type Leaf, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
 import { parseAdded } from '../statements/added.ts';
 import { PARAMS_TASK_NO } from '../statements/attempt.ts';
@@ -177,15 +177,18 @@ const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcom
     a.retry_at, a.error, a.code`;
 const ATTEMPT_COUNT = 11;
 
-const TASK_COLUMNS = `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at, p.task_no is not null, a.facts,
-    a.notes, a.fingerprint, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
+/**
+ * Whether it has an output is looked up task by task, by the primary key. As a join of two tables that both have the run's ten
+ * thousand rows it is planned by what is known of the partition, which is nothing in its first minutes: each row with each.
+ */
+const taskColumns = (leaf: Leaf) => `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at,
+    exists (select from ${readable('payload', leaf)} p where p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no),
+    a.facts, a.notes, a.fingerprint, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
 
 const selectTasks = leafStatement(
   'view_tasks',
   (leaf) => `
-  select ${TASK_COLUMNS}
-    from ${readable('task', leaf)} a
-    left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
+  select ${taskColumns(leaf)} from ${readable('task', leaf)} a
    where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
 );
 
@@ -198,22 +201,21 @@ const selectOutline = leafStatement(
   select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
     from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
 );
-/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of. */
-const SLOW = `'%"slowAttempts":%'`;
+/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, and which were not retried. */
+const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%')`;
 const selectFacts = leafStatement(
   'view_facts',
   (leaf) => `
-  select task_no, facts, case when notes like ${SLOW} then notes end from ${readable('task', leaf)}
-   where shard = $1::smallint and run_id = $2::bigint and (facts is not null or notes like ${SLOW})`,
+  select task_no, facts, case when ${TELLING} then notes end from ${readable('task', leaf)}
+   where shard = $1::smallint and run_id = $2::bigint and (facts is not null or ${TELLING})`,
 );
 
 /** Leans on the primary keys (shard, run_id, task_no …). */
 const selectSomeTasks = leafStatement(
   'view_some_tasks',
   (leaf) => `
-  select ${TASK_COLUMNS} from unnest($3::integer[]) as u (no)
+  select ${taskColumns(leaf)} from unnest($3::integer[]) as u (no)
     join ${readable('task', leaf)} a on a.shard = $1::smallint and a.run_id = $2::bigint and a.task_no = u.no
-    left join ${readable('payload', leaf)} p on p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no
    order by a.task_no`,
 );
 const selectSomeAttempts = leafStatement(
@@ -230,7 +232,8 @@ const selectAttempts = leafStatement(
   'view_attempts',
   (leaf) => `
   select ${ATTEMPT_COLUMNS}, a.speculative from ${readable('attempt', leaf)} a
-    join ${readable('task', leaf)} t on t.shard = a.shard and t.run_id = a.run_id and t.task_no = a.task_no
+    cross join lateral (select outcome, state, attempt_no from ${readable('task', leaf)} b
+      where b.shard = a.shard and b.run_id = a.run_id and b.task_no = a.task_no offset 0) t
    where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no <> t.attempt_no or ${NO_ATTEMPT})
    order by a.task_no, a.attempt_no`,
 );
