@@ -143,8 +143,9 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   if (change.from === 'succeeded') runs.checkpoints.get(run)?.delete(change.taskNo);
   state.clearing.push(change.taskNo);
   if (change.more) return;
-  settleAnew(state, run, state.clearing.splice(0));
-  noteRepeats(state, run, tasks.no[slot]!);
+  const cleared = state.clearing.splice(0);
+  settleAnew(state, run, cleared);
+  for (const no of cleared) noteRepeats(state, run, no);
 }
 
 /** An attempt that was stopped is not told that its report was recorded, whatever it says: it was not (I21). */

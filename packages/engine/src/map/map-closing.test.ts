@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GroupSpec } from '../dag/spec.ts';
-import { type Scenario, scenario } from '../scenario.ts';
+import type { TaskNo } from '../ids.ts';
+import { type Scenario, scenario, TENANT } from '../scenario.ts';
 import { dag, task } from '../testing/specs.ts';
 
 const groups: GroupSpec[] = [
@@ -35,6 +36,23 @@ describe('what closes a run', () => {
     expect(box.retry(4)).toMatchObject({ ok: true }); // hook[0]
     give(box, 'hook[0]');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  test('a hook for retries runs for each instance that is tried again, though they are cleared together', () => {
+    const again = task('again', [], { group: 0, hook: { of: 1, on: 'retry' } });
+    const box = scenario({ dag: dag([list, work, again], { groups }) });
+    give(box, 'list', [1, 2]);
+    const hooks = ['again[0]', 'again[1]'];
+    for (const name of ['work[0]', 'work[1]']) box.report(box.claim(name), 'permanent');
+    for (let times = 1; times <= 2; times++) {
+      // work[0] and work[1]
+      const select = { tasks: [3 as TaskNo, 5 as TaskNo], states: null, downstream: false, upstream: false };
+      const who = { tenantId: TENANT, runId: box.lastRun(), actor: box.actor };
+      expect(box.feed({ kind: 'ClearTasks', ...who, select, force: false, dryRun: false })).toMatchObject({ ok: true });
+      expect(hooks.map((name) => box.task(name).state)).toEqual(['ready', 'ready']);
+      const claimed = Array.from({ length: 4 }, () => box.tryClaim()!);
+      for (const one of claimed) box.report(one, hooks.includes(one.task) ? 'succeeded' : 'permanent');
+    }
   });
 
   test('runs when a map was stopped on its way', () => {
