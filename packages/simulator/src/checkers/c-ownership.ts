@@ -5,7 +5,7 @@ import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
 import { type Ask, type Happening, name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
-import { mayRun } from './ledger.ts';
+import { mayRun, type RunBook } from './ledger.ts';
 
 export function ownership(scene: Scene): Checker {
   const { ledger } = scene;
@@ -57,11 +57,15 @@ export function ownership(scene: Scene): Checker {
 
   function retryTruths(command: RetryTask): readonly string[] {
     const run = ledger.runs.get(command.runId);
+    // By the books a map has all its instances at once; what comes after them waits until they are there.
+    const isToCome = run !== undefined && !run.tasks.has(command.taskNo) && ledger.isUnfolding(run);
+    return isToCome ? [...truthsByState(command, run), 'it is blocked'] : truthsByState(command, run);
+  }
+
+  function truthsByState(command: RetryTask, run: RunBook | undefined): readonly string[] {
     const row = run?.tasks.get(command.taskNo);
     const state = stateOf(command);
     const isClosing = run?.phase === 'closing';
-    // By the books a map has all its instances at once; what comes after them waits until they are there.
-    if (run !== undefined && row === undefined && ledger.isUnfolding(run)) return [`it is ${state}`, 'it is blocked'];
     // One that was stopped because its run's time was over may be retried, unless a failure has closed the run: once it has ended.
     if (state === 'cancelled' && isClosing && run.timedOutAt !== null) return [`it is ${state}`, 'its run is closing'];
     if (state !== 'failed') return [`it is ${state}`];
