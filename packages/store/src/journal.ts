@@ -34,8 +34,10 @@ import { secondCodecs } from './journal-seconds.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
  * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
- * tasks of others. */
-export const JOURNAL_FORMAT = 3;
+ * tasks of others. Within format 3 some kinds were added without a new number; that is the mistake that format 4 ends.
+ * 4: each new kind and each new field has its own format from here on. A field of format 4 is always written, and read only
+ * `if (format >= 4)`, with a default otherwise. */
+export const JOURNAL_FORMAT = 4;
 const OLDEST_FORMAT = 1;
 
 type Kind = Change['kind'];
