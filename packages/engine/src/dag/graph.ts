@@ -2,6 +2,7 @@
 import { roomOf } from '../add/added.ts';
 import { MapShape } from '../map/shape.ts';
 import { TRIGGER_RULES } from '../task/trigger.ts';
+import { choosersOf, isChooser, joinsOf } from './choosers.ts';
 import { ClosingPlan, closingKind } from './closing-plan.ts';
 import { tasksIn } from './expression.ts';
 import type { Condition, DagSpec, Path, TaskSpec } from './spec.ts';
@@ -21,6 +22,7 @@ type GraphTask = Pick<TaskSpec, 'needs'> &
       | 'hook'
       | 'child'
       | 'group'
+      | 'addedBy'
     >
   >;
 
@@ -57,6 +59,9 @@ export class Graph {
   readonly behind: ReadonlyMap<number, readonly number[]>;
   /** 1 for a task whose output tells which of its edges count. */
   readonly isChooser: Uint8Array;
+  /** The branches and short circuits that each task needs directly; empty where there are none. See `choosers.ts`. */
+  readonly choosers: readonly (readonly number[])[];
+  private readonly joins: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
   /** 1 for a task of whose output something is kept. */
   readonly givesFacts: Uint8Array;
   /** 1 for a task that runs another dag; null where there is none. */
@@ -105,7 +110,7 @@ export class Graph {
     this.runBefore = tasks.findIndex(({ hook }) => hook?.on === 'before' && hook.of === null);
     this.befores = beforesIn(tasks, this.roots, this.runBefore);
     this.beforeHooks = new Set([...this.befores.values()].flat());
-    this.isChooser = Uint8Array.from(tasks, (task) => (task.branch || task.shortCircuit !== undefined ? 1 : 0));
+    this.isChooser = Uint8Array.from(tasks, (task) => (isChooser(task) ? 1 : 0));
     this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
     this.isCall = all.some(({ child }) => child !== undefined)
       ? Uint8Array.from(all, ({ child }) => (child === undefined ? 0 : 1))
@@ -126,6 +131,8 @@ export class Graph {
     const closers = tasks.flatMap((task, no) => (task.shortCircuit === 'all' ? [no] : []));
     // One in a mapped group closes what is behind it in its own instance: whoever looks from outside sees many of it.
     const isAround = (no: number, below: number) => this.maps?.isAround(no, below) !== false;
+    this.choosers = choosersOf(tasks, isAround);
+    this.joins = joinsOf(tasks, (no) => [...this.below(no), ...(this.maps?.fed.get(no) ?? [])]);
     const behind = new Map(closers.map((no) => [no, this.reach([no]).filter((below) => isAround(no, below))]));
     const gates: number[][] = closers.length === 0 ? [] : tasks.map(() => []);
     for (const [no, below] of behind) for (const each of below) gates[each]!.push(no);
@@ -134,6 +141,17 @@ export class Graph {
       for (const before of befores) behind.set(before, [...(behind.get(before) ?? []), no]);
     }
     this.behind = behind;
+  }
+
+  /** Whether a branch that chose these tasks lets this one pass, which needs it directly. */
+  isChosen(branch: number, chosen: ReadonlySet<number>, below: number): boolean {
+    if (chosen.has(below)) return true;
+    return (
+      this.joins
+        .get(branch)
+        ?.get(below)
+        ?.some((arm) => chosen.has(arm)) === true
+    );
   }
 
   /** All that lies behind these tasks, without themselves. */

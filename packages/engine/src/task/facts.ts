@@ -44,11 +44,9 @@ export class RunFacts {
     return this.params[fact] ?? NOTHING;
   }
 
-  /** Whether a task that succeeded lets this one behind it go on. */
-  letsPass(no: number, below: number): boolean {
-    const facts = this.tasks.get(no);
-    if (facts === undefined) return true;
-    return facts.stops !== true && (facts.choice === null || facts.choice.has(below));
+  /** The tasks that a branch chose; null for any other task. */
+  choiceOf(no: number): ReadonlySet<number> | null {
+    return this.tasks.get(no)?.choice ?? null;
   }
 
   stops(no: number): boolean {

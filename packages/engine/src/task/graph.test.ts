@@ -5,6 +5,7 @@ import { accepted, reportOf, type Scenario, scenario } from '../scenario.ts';
 import { dag, task } from '../testing/specs.ts';
 import { deriveFaults, deriveTaskStates } from './derive.ts';
 import { MAX_FACT_BYTES } from './facts.ts';
+import { TRIGGER_RULES } from './trigger.ts';
 
 const states = (box: Scenario, ...names: string[]) => names.map((name) => box.task(name).state);
 const stored = (box: Scenario) => box.node.store.runsStored().at(-1)!;
@@ -169,6 +170,92 @@ describe('a short circuit', () => {
       expect(states(box, 'next', 'join', 'early')).toEqual(['skipped', 'skipped', 'skipped']);
       expect(box.run().outcome).toBe('succeeded');
     }
+  });
+});
+
+describe('a task that a branch or a short circuit does not let pass', () => {
+  /** Keeps the run open, so that its states can be looked at. */
+  const keep = task('keep');
+  const choosers = [
+    ['branch', { branch: true }, 'other'],
+    ['short circuit', { shortCircuit: 'next' }, false],
+    ['short circuit of all', { shortCircuit: 'all' }, false],
+  ] as const;
+
+  test.each(choosers.flatMap((chooser) => TRIGGER_RULES.map((rule) => [...chooser, rule] as const)))(
+    'is skipped when it needs the %s directly, whatever its rule (%#: %j %j %s)',
+    (_, options, output, rule) => {
+      const spec = dag([task('gate', [], options), task('other', [0]), task('sweep', [0], { rule }), keep]);
+      const box = scenario({ dag: spec });
+      expect(states(box, 'sweep')).toEqual(['blocked']);
+      const gate = box.claim('gate');
+      box.report(gate, 'succeeded', { output: JSON.stringify(output) });
+      expect(states(box, 'sweep')).toEqual(['skipped']);
+      box.killOwner();
+      expect(states(box, 'sweep')).toEqual(['skipped']);
+    },
+  );
+
+  test.each(TRIGGER_RULES)('does not depend on who ends first: %s beside a task that failed (I31)', (rule) => {
+    const spec = dag([task('gate', [], { shortCircuit: 'next' }), task('side'), task('sweep', [0, 1], { rule }), keep]);
+    for (const order of [['gate', 'side'] as const, ['side', 'gate'] as const]) {
+      const box = scenario({ dag: spec });
+      const attempts = { gate: box.claim('gate'), side: box.claim('side') };
+      for (const name of order) {
+        if (name === 'gate') box.report(attempts.gate, 'succeeded', { output: 'false' });
+        else box.report(attempts.side, 'permanent');
+      }
+      expect(states(box, 'sweep')).toEqual(['skipped']);
+    }
+  });
+
+  test('goes by its rule when the short circuit itself failed or was skipped', () => {
+    const spec = dag([
+      task('gate', [], { shortCircuit: 'next' }),
+      task('sweep', [0], { rule: 'all_done' }),
+      task('strict', [0]),
+      keep,
+    ]);
+    const box = scenario({ dag: spec });
+    box.report(box.claim('gate'), 'permanent');
+    expect(states(box, 'sweep', 'strict')).toEqual(['ready', 'upstream_failed']);
+  });
+
+  test.each([
+    ['arm', 'ready', ['succeeded', 'skipped', 'ready']],
+    ['far', 'skipped', ['skipped', 'succeeded', 'skipped']],
+  ])('runs when it also needs the arm that was chosen (%s)', (chosen, _, wanted) => {
+    const spec = dag([
+      task('choose', [], { branch: true }),
+      task('arm', [0]),
+      task('far', [0]),
+      task('join', [0, 1]),
+      task('tail', [3]),
+      keep,
+    ]);
+    const box = scenario({ dag: spec });
+    end(box, 'choose', chosen);
+    box.mark(chosen, 'succeeded');
+    expect(states(box, 'arm', 'far', 'join')).toEqual(wanted);
+    box.killOwner();
+    expect(states(box, 'arm', 'far', 'join')).toEqual(wanted);
+  });
+
+  test('in a mapped group goes by the branch of its own item', () => {
+    const spec = dag(
+      [
+        task('choose', [], { group: 0, branch: true }),
+        task('left', [0], { group: 0, rule: 'all_done' }),
+        task('right', [0], { group: 0, rule: 'always' }),
+      ],
+      { groups: [{ name: 'each', parent: null, map: { over: [{ from: 'list', length: 2 }], mode: 'product' } }] },
+    );
+    const box = scenario({ dag: spec });
+    const [first, second] = [box.claim('choose[0]'), box.claim('choose[1]')];
+    box.report(first, 'succeeded', { output: '"left"' });
+    box.report(second, 'succeeded', { output: '"right"' });
+    const found = ['left[0]', 'right[0]', 'left[1]', 'right[1]'];
+    expect(states(box, ...found)).toEqual(['ready', 'skipped', 'skipped', 'ready']);
   });
 });
 

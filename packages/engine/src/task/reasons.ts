@@ -2,7 +2,7 @@
 import type { Graph } from '../dag/graph.ts';
 import { type DerivableRun, type DerivableTask, type DerivedTasks, deriveTasks } from './derive.ts';
 import { isTruthy } from './facts.ts';
-import { evaluateIn } from './settle.ts';
+import { evaluateIn, letsPass } from './settle.ts';
 import { FAILED, SKIPPED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from './task-table.ts';
 import { TRIGGER_RULES } from './trigger.ts';
 
@@ -47,7 +47,7 @@ function reasonOf({ graph, names, derived }: Look, no: number): string {
   const gate = (graph.gates[no] ?? []).find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
   const closed = gate ?? needs.find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
   if (closed !== undefined) return `The short circuit ${names[closed]} let nothing pass.`;
-  const branch = needs.find((up) => state[up] === SUCCEEDED && facts?.letsPass(up, no) === false);
+  const branch = needs.find((up) => state[up] === SUCCEEDED && !letsPass({ graph, ...derived }, up, no));
   if (branch !== undefined) return `The branch ${names[branch]} chose another way.`;
   const condition = graph.conditions[no];
   const found = condition == null ? null : evaluateIn({ graph, base: 0, ...derived }, no, condition);

@@ -248,18 +248,25 @@ function count(field: Field, from: number, below: number, belowSpec: number, by:
 }
 
 function countsAs(field: Field, from: number, belowSpec: number): number {
-  const { graph, columns, facts } = field;
+  const { graph, columns } = field;
   const state = columns.state[slotIn(field, from)]!;
   const code = state === STOPPED ? FAILED : state;
-  if (code === SUCCEEDED) {
-    const isChooser = graph.isChooser[specIn(field, from)] === 1;
-    return isChooser && facts?.letsPass(from, belowSpec) === false ? SKIPPED : SUCCEEDED;
-  }
+  if (code === SUCCEEDED) return letsPass(field, from, belowSpec) ? SUCCEEDED : SKIPPED;
   if (!graph.skipsFailed || (code !== FAILED && code !== UPSTREAM_FAILED)) return code;
   // What asks that nothing has failed goes on without it; what asks for a failure still finds it.
   const rule = graph.rule[belowSpec];
   if (rule === ALL_SUCCESS) return SUCCEEDED;
   return rule === NONE_FAILED || rule === NONE_FAILED_MIN_ONE ? SKIPPED : code;
+}
+
+/** Whether a task that succeeded lets this one pass, which needs it: any does but a branch that chose others, or a short circuit. */
+export function letsPass(field: Pick<Field, 'graph' | 'maps' | 'facts'>, from: number, belowSpec: number): boolean {
+  const { graph, facts } = field;
+  const spec = specIn(field, from);
+  if (graph.isChooser[spec] === 0 || facts === undefined) return true;
+  if (facts.stops(from)) return false;
+  const chosen = facts.choiceOf(from);
+  return chosen === null || graph.isChosen(spec, chosen, belowSpec);
 }
 
 /** Decides a task that is blocked, if that can be told. True when it has ended with it. */
@@ -338,12 +345,27 @@ function verdictByRule(field: Field, no: number): number {
   for (const gate of gates) {
     if (!hasEnded(columns.state[slotIn(field, nearest(field, no, gate))]!)) return BLOCKED;
   }
+  const chosen = verdictOfChoosers(field, no, spec);
+  if (chosen !== READY) return chosen;
   const verdict = decideTrigger(TRIGGER_RULES[graph.rule[spec]!]!, upstreamOf(field, no, spec));
   if (verdict === WAIT) return BLOCKED;
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
   const condition = graph.conditions[spec];
   const to = condition == null ? READY : look(field, no, condition);
   return to === READY && graph.befores.size > 0 ? passBefores(field, no, spec) : to;
+}
+
+/** Skipped when a branch or short circuit that it needs does not let it pass, whatever its rule; blocked until all of them have ended. */
+function verdictOfChoosers(field: Field, no: number, spec: number): number {
+  const { graph, columns } = field;
+  let isOpen = false;
+  for (const each of graph.choosers[spec] ?? []) {
+    const chooser = nearest(field, no, each);
+    const code = columns.state[slotIn(field, chooser)]!;
+    if (code === SUCCEEDED && !letsPass(field, chooser, spec)) return SKIPPED;
+    isOpen ||= !hasEnded(code);
+  }
+  return isOpen ? BLOCKED : READY;
 }
 
 /** All else lets the task run: its hooks before it are begun, one after the other, and must succeed. */

@@ -17,6 +17,10 @@ export function triggerRulesPage(): string {
       TRIGGER_RULES.map((rule) => [`\`${rule}\``, RULE_WORDS[rule].runs, RULE_WORDS[rule].otherwise]),
     ),
     'A rule is decided as soon as every way in which the open tasks may still end leads to the same outcome, and not before. What is decided stays so, and the order in which tasks end does not matter. So `all_success` with one task skipped waits for the others: whether it is skipped or `upstream_failed` depends on them.',
+    '## Branches and short circuits come before the rule',
+    'A task that directly needs a branch or a short circuit waits for it, whatever its rule, `always` included. It is `skipped` when the short circuit lets nothing pass, or when the branch chose neither this task nor a task that comes before it. Only then the rule counts. A branch or short circuit that itself failed or was skipped decides nothing: the rule does. The same holds for everything behind a `shortCircuit: all`.',
+    '## Where this differs from Airflow',
+    '`all_done_min_one_success` counts a skipped task as done: it runs after one success and one skip. Airflow 3.1 describes the rule in the same way but skips the task as soon as one upstream task was skipped. `always` behind a branch waits for the branch; in Airflow the two race.',
     '## What comes out of two upstream tasks',
     'S succeeded, F failed, U upstream_failed, K skipped.',
     pageTable(

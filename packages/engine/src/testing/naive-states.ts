@@ -80,6 +80,14 @@ export function naiveNodes(
   const above = (no: number): Set<number> =>
     new Set([...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)].flatMap((up) => [up, ...above(up)]));
 
+  /** The same by the edges of the dag alone, without those of tasks that were added to the run. */
+  const aboveInDag = (no: number): Set<number> =>
+    new Set(
+      [...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)]
+        .filter((up) => tasks[up]!.addedBy === undefined)
+        .flatMap((up) => [up, ...aboveInDag(up)]),
+    );
+
   function edge(up: Node, no: number): string {
     // Cancelled by itself, it counts as failed.
     const state = stateOf(up) === 'cancelled' ? 'failed' : stateOf(up);
@@ -93,7 +101,8 @@ export function naiveNodes(
     if (stops(up)) return 'skipped';
     if (!tasks[up.no]!.branch || !ended.has(naiveName(up.no, up.path))) return 'succeeded';
     const chosen = ([] as unknown[]).concat(outputOf(up) ?? []);
-    return chosen.includes(tasks[no]!.name) ? 'succeeded' : 'skipped';
+    const arms = tasks.flatMap((task, arm) => (task.needs.includes(up.no) && chosen.includes(task.name) ? [arm] : []));
+    return arms.some((arm) => arm === no || aboveInDag(no).has(arm)) ? 'succeeded' : 'skipped';
   }
 
   /** Of the map that a placeholder waits for: its size, or what becomes of its tasks, or that there is no telling yet. */
@@ -153,6 +162,10 @@ export function naiveNodes(
     const closers = [...above(node.no)].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
     if (closers.some((up) => stops(near(node, up)))) return 'skipped';
     if (closers.some((up) => !isOver(stateOf(near(node, up))))) return 'blocked';
+    const choosers = needs.filter((up) => (tasks[up]!.branch || tasks[up]!.shortCircuit) && isAround(up));
+    const chosen = choosers.map((up) => near(node, up));
+    if (chosen.some((up) => stateOf(up) === 'succeeded' && edge(up, node.no) === 'skipped')) return 'skipped';
+    if (chosen.some((up) => !isOver(stateOf(up)))) return 'blocked';
     const ups = needs.flatMap((up) => leaves(near(node, up)));
     const edges = ups.map((up) => edge(up, node.no));
     const setupEdges = edges.filter((_, i) => tasks[ups[i]!.no]!.setup);

@@ -1,0 +1,70 @@
+/**
+ * Branches and short circuits, as the tasks that need them directly see them.
+ *
+ * Such a task waits for each of them, whatever its rule, and is skipped when one does not let it pass. If it waited for its rule
+ * alone, an eager rule could run it before the branch has chosen, and the order of arrival would decide (I31).
+ */
+import type { TaskSpec } from './spec.ts';
+
+type ChooserTask = Pick<TaskSpec, 'needs'> & Partial<Pick<TaskSpec, 'branch' | 'shortCircuit' | 'addedBy'>>;
+
+export function isChooser({ branch, shortCircuit }: ChooserTask): boolean {
+  return branch === true || shortCircuit !== undefined;
+}
+
+/**
+ * For each task the choosers that it needs directly; empty for a dag without any. A chooser in a map that is not around the task is
+ * left out: the task sees many of it, and its rule counts them.
+ */
+export function choosersOf(
+  tasks: readonly ChooserTask[],
+  isAround: (up: number, no: number) => boolean,
+): readonly (readonly number[])[] {
+  if (!tasks.some(isChooser)) return [];
+  return tasks.map(({ needs }, no) => needs.filter((up) => isChooser(tasks[up]!) && isAround(up, no)));
+}
+
+/**
+ * Tasks that need a branch and also come behind another task that needs it: by branch, then by task, which of those others they come
+ * behind. When one of them is chosen the task is not skipped, as in Airflow. Tasks that were added to a run open no such way:
+ * otherwise one that is dropped could change what the branch has decided.
+ */
+export function joinsOf(
+  tasks: readonly ChooserTask[],
+  downstreamOf: (no: number) => Iterable<number>,
+): ReadonlyMap<number, ReadonlyMap<number, readonly number[]>> {
+  const joins = new Map<number, Map<number, readonly number[]>>();
+  tasks.forEach((task, branch) => {
+    if (task.branch !== true) return;
+    const arms = new Set(downstreamOf(branch));
+    const behind = walk([...arms], (no) => downstreamOf(no), tasks);
+    const found = new Map<number, readonly number[]>();
+    for (const arm of arms) {
+      if (!behind.has(arm)) continue;
+      const above = walk([arm], (no) => tasks[no]!.needs, tasks);
+      found.set(
+        arm,
+        [...above].filter((other) => arms.has(other)),
+      );
+    }
+    if (found.size > 0) joins.set(branch, found);
+  });
+  return joins;
+}
+
+/** All that is reached from these in at least one step, and through no task that was added. */
+function walk(
+  from: readonly number[],
+  next: (no: number) => Iterable<number>,
+  tasks: readonly ChooserTask[],
+): Set<number> {
+  const [seen, stack] = [new Set<number>(), [...from]];
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    for (const other of next(no)) {
+      if (seen.has(other) || tasks[other]!.addedBy !== undefined) continue;
+      seen.add(other);
+      stack.push(other);
+    }
+  }
+  return seen;
+}
