@@ -80,14 +80,15 @@ export class Cluster {
   }
 
   /** A worker process: the one of the kill tests, or another script that reads the same variables. */
-  async addWorker(slots: number, script: string = WORKER): Promise<Started> {
+  async addWorker(slots: number, script: string = WORKER, prefers?: ServerProcess): Promise<Started> {
     this.count += 1;
     const name = `worker-${this.count}`;
     const witnessFile = join(this.folder, `${name}.witness`);
     this.witnessFiles.push(witnessFile);
-    // Each worker prefers another server: the first of its list.
-    const gateways = this.runningServers().map(({ grpcPort }) => `127.0.0.1:${grpcPort}`);
-    const turn = this.workers.length % gateways.length;
+    // Each worker starts with another server, unless the test names one.
+    const servers = this.runningServers();
+    const gateways = servers.map(({ grpcPort }) => `127.0.0.1:${grpcPort}`);
+    const turn = prefers === undefined ? this.workers.length % servers.length : servers.indexOf(prefers);
     const worker = startProcess(name, script, {
       logFile: join(this.folder, `${name}.log`),
       env: {

@@ -13,7 +13,7 @@ export interface Ordeal {
 const NONE: readonly string[] = [];
 
 /** Until a task of this dag begins again. */
-async function nextDispatch(cluster: Cluster, dag: string, since: number, timeoutMs: number): Promise<number> {
+export async function nextDispatch(cluster: Cluster, dag: string, since: number, timeoutMs: number): Promise<number> {
   const { rows } = await cluster.sql.query<{ shard: number }>('select shard from dag where name = $1', [dag]);
   const suffix = Number(rows[0]?.shard).toString(16).padStart(2, '0');
   let found: number | null = null;

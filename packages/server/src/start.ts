@@ -37,6 +37,8 @@ export interface RunningServer {
 }
 
 const EDGE_MS = 300;
+/** Workers take a server for hung after three of these: about when other servers take its shards. */
+const PING_MS = 1_000;
 
 /** What was begun is ended in the opposite order, whatever goes wrong on the way. */
 class Closers {
@@ -122,6 +124,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     leaseMs: config.leaseMs,
     gateways: host?.gateways() ?? [],
     dataAddress,
+    pingMs: PING_MS,
   });
   const door = await openGrpcDoor(config.grpc, tls, {
     onWorker: (stream) => void serveWorker(stream, { bearers, gateway: () => host?.gateway ?? null, welcome, tell }),

@@ -38,6 +38,10 @@ export class Gateways {
     return this.#all[this.#next] as GatewayAddress;
   }
 
+  get count(): number {
+    return this.#all.length;
+  }
+
   /** The current one did not answer. */
   moveOn(): void {
     this.#next = (this.#next + 1) % this.#all.length;

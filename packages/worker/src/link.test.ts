@@ -107,6 +107,51 @@ test('a gateway that answers no heartbeats is left, though its connection looks 
   await gateway.session(1);
 });
 
+/** Moves the clock in small steps, each seen by a tick of its own, as on a machine that is not paused. */
+async function pass(clock: ManualClock, ms: number, isOver: () => boolean): Promise<number> {
+  let passed = 0;
+  for (; passed < ms && !isOver(); passed += 50) {
+    clock.advance(50);
+    await new Promise((resolve) => setTimeout(resolve, 6));
+  }
+  return passed;
+}
+
+test('a gateway that hangs is left within three seconds, for another one and not for itself again', async () => {
+  const other = await startGateway();
+  const gateway = await startGateway();
+  gateway.welcome = { ...gateway.welcome, pingMs: 1_000 };
+  const clock = new ManualClock();
+  const handler = new HeldHandler();
+  startTestWorker({
+    gateways: [gateway.address, other.address],
+    handlers: { held: handler.run },
+    timing: quickTiming(clock),
+  });
+  const session = await gateway.session(0);
+  session.say({ assignments: [held(1)] });
+  await handler.call(0);
+  await pass(clock, 10_000, () => other.sessions.length > 0);
+  expect(other.sessions.length).toBe(0);
+  [session.answersPings, session.answersHeartbeats] = [false, false];
+  const passedMs = await pass(clock, 10_000, () => other.sessions.length > 0);
+  expect(passedMs).toBeLessThan(3_600);
+  expect((await other.session(0)).hello.holds).toEqual([held(1).claim]);
+  expect(gateway.sessions.length).toBe(1);
+});
+
+test('a gateway that is learnt of after the welcome is there to go to', async () => {
+  const { gateway, clock } = await startRig();
+  const other = await startGateway();
+  const session = await gateway.session(0);
+  session.say({ welcome: { ...gateway.welcome, gateways: [other.address] } });
+  await session.roundTrip();
+  session.answersHeartbeats = false;
+  await pass(clock, 15_000, () => other.sessions.length > 0);
+  await other.session(0);
+  expect(gateway.sessions.length).toBe(1);
+});
+
 test('a gateway that takes nothing off the wire is left: heartbeats that cannot be written count as unanswered', async () => {
   const { gateway, clock } = await startRig({ handlers: { large: () => 'x'.repeat(200_000) } });
   const first = await gateway.session(0);

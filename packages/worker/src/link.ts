@@ -37,6 +37,8 @@ export class Link implements Line {
   #stream: WorkerStream | null = null;
   #timer: NodeJS.Timeout | null = null;
   #failures = 0;
+  /** Tries since the last welcome. */
+  #tries = 0;
   #helloSentAt = 0;
 
   constructor(config: WorkerConfig, listener: LinkListener) {
@@ -64,9 +66,9 @@ export class Link implements Line {
     });
   }
 
-  /** Gives up the stream that is there and makes another one. */
-  drop(reason: string): void {
-    if (this.#state === 'opening' || this.#state === 'up') this.#lose(reason);
+  /** Gives up a stream to a gateway that seems to hang. The next one has its turn: this one would only be waited for again. */
+  leave(reason: string): void {
+    if (this.#state === 'opening' || this.#state === 'up') this.#lose(reason, true);
   }
 
   /** Leaves in order: what was written arrives, then the stream ends. */
@@ -134,7 +136,19 @@ export class Link implements Line {
     });
     this.#helloSentAt = timing.now();
     stream.write({ hello: this.#listener.hello() });
-    this.#timer = setTimeout(() => this.#lose('the gateway did not answer'), timing.welcomeMs);
+    this.#timer = setTimeout(() => this.#lose('the gateway did not answer'), this.#welcomeMs());
+    this.#tries += 1;
+  }
+
+  /**
+   * How long a gateway has to say welcome. Short while others have not been tried: one that hangs still takes
+   * connections. Longer with each round over all of them, because they may all be slow.
+   */
+  #welcomeMs(): number {
+    const { welcomeMs, firstWelcomeMs } = this.#config.timing;
+    const { count } = this.#gateways;
+    if (count === 1) return welcomeMs;
+    return Math.min(welcomeMs, firstWelcomeMs * 2 ** Math.min(20, Math.floor(this.#tries / count)));
   }
 
   #receive(input: unknown): void {
@@ -146,6 +160,7 @@ export class Link implements Line {
       return;
     }
     if (message.welcome !== null && this.#state === 'opening') this.#comeUp(message.welcome);
+    else if (message.welcome !== null && this.#state === 'up') this.#gateways.learn(message.welcome.gateways);
     // What comes before the welcome is from a gateway that does not keep the protocol.
     if (this.#state === 'up') this.#listener.onMessage(message);
   }
@@ -154,12 +169,13 @@ export class Link implements Line {
     if (this.#timer !== null) clearTimeout(this.#timer);
     const { target } = this.#gateways.current;
     this.#state = 'up';
+    this.#tries = 0;
     this.#gateways.learn(welcome.gateways);
     this.#config.log.info('connected', { gateway: target, node: welcome.nodeId });
     this.#listener.onUp(welcome, this.#helloSentAt);
   }
 
-  #lose(reason: string): void {
+  #lose(reason: string, isHung = false): void {
     const { timing, log } = this.#config;
     const { target } = this.#gateways.current;
     const wasUp = this.#state === 'up';
@@ -169,10 +185,10 @@ export class Link implements Line {
     this.#stream = null;
     this.#client = null;
     this.#state = 'waiting';
-    // One that was up may be back at once; one that did not come up gives its turn to the next.
+    // One that was up may be back at once; one that did not come up, or hangs, gives its turn to the next.
     const heldFor = wasUp ? timing.now() - this.#helloSentAt : 0;
     this.#failures = heldFor >= timing.backoffMaxMs ? 0 : this.#failures + 1;
-    if (!wasUp || this.#failures > 1) this.#gateways.moveOn();
+    if (!wasUp || isHung || this.#failures > 1) this.#gateways.moveOn();
     const waitMs = this.#backoffMs();
     log.warn('connection lost', { gateway: target, reason, againInMs: Math.round(waitMs) });
     if (wasUp) this.#listener.onDown();

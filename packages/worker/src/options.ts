@@ -53,8 +53,10 @@ export interface Timing {
   readonly resendMs: number;
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
-  /** A gateway that has not said welcome for so long is given up. */
+  /** A gateway that has not said welcome for so long is given up, at most. */
   readonly welcomeMs: number;
+  /** The same while there are others to try. */
+  readonly firstWelcomeMs: number;
   /** How long a handler whose time is over may take to settle before it is reported without it. */
   readonly timeoutGraceMs: number;
   /** An attempt that was ended by force and is still there after so long is reported without waiting for it. */
@@ -76,6 +78,7 @@ export const DEFAULT_TIMING: Timing = {
   backoffMinMs: 50,
   backoffMaxMs: 2_000,
   welcomeMs: 5_000,
+  firstWelcomeMs: 1_500,
   timeoutGraceMs: 250,
   forceMs: 10_000,
   startBudgetMs: 20,

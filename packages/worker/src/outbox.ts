@@ -34,6 +34,8 @@ export interface OutboxSources {
   beat(): number;
   /** What attempts have told of their progress. */
   progress(): HeldProgress[];
+  /** The number of a ping that is being written now. */
+  ping(): number;
   /** Everything has been written. */
   onIdle(): void;
 }
@@ -45,6 +47,7 @@ export class Outbox {
   #asks: PendingAsk[] = [];
   #epochs = new Map<number, number>();
   #heartbeatDue = false;
+  #pingDue = false;
   #drainingDue = false;
   #scheduled = false;
   #writing = false;
@@ -85,6 +88,11 @@ export class Outbox {
     this.#schedule();
   }
 
+  ping(): void {
+    this.#pingDue = true;
+    this.#schedule();
+  }
+
   draining(): void {
     this.#drainingDue = true;
     this.heartbeat();
@@ -99,6 +107,7 @@ export class Outbox {
     this.#asks = [];
     this.#epochs.clear();
     this.#heartbeatDue = false;
+    this.#pingDue = false;
     this.#drainingDue = false;
     this.#writing = false;
     this.#generation++;
@@ -116,7 +125,7 @@ export class Outbox {
 
   get #isEmpty(): boolean {
     return (
-      !(this.#heartbeatDue || this.#drainingDue) &&
+      !(this.#heartbeatDue || this.#drainingDue || this.#pingDue) &&
       this.#reports.length + this.#refusals.length + this.#asks.length + this.#epochs.size === 0
     );
   }
@@ -148,6 +157,8 @@ export class Outbox {
       parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress() };
     }
     if (this.#drainingDue) parts.draining = true;
+    if (this.#pingDue) parts.ping = this.#from.ping();
+    this.#pingDue = false;
     this.#heartbeatDue = false;
     this.#drainingDue = false;
     return parts;

@@ -28,6 +28,7 @@ export class Session {
   readonly #stream: GatewayStream;
   #woken: (() => void)[] = [];
   answersHeartbeats = true;
+  answersPings = true;
   #trips = 0;
 
   constructor(stream: GatewayStream, hello: Hello, ended: Promise<void>) {
@@ -44,6 +45,7 @@ export class Session {
   take(message: WorkerMessage): void {
     this.messages.push(message);
     if (message.heartbeat !== null && this.answersHeartbeats) this.say({ heartbeatAnswered: message.heartbeat.no });
+    if (message.ping > 0 && this.answersPings) this.say({ pingAnswered: message.ping });
     const woken = this.#woken;
     this.#woken = [];
     for (const wake of woken) wake();
@@ -96,7 +98,7 @@ export class ScriptedGateway {
   readonly #server = new Server({ ...CHANNEL_OPTIONS });
   readonly sessions: Session[] = [];
   address = '';
-  welcome: Welcome = { nodeId: 'node', heartbeatMs: 3_000, leaseMs: 15_000, gateways: [], dataAddress: '' };
+  welcome: Welcome = { nodeId: 'node', heartbeatMs: 3_000, leaseMs: 15_000, gateways: [], dataAddress: '', pingMs: 0 };
   /** Off: a hello is heard and not answered. */
   welcomes = true;
   onMessage: (session: Session, message: WorkerMessage) => void = (session, message) => session.take(message);

@@ -28,6 +28,7 @@ import { Outbox } from './outbox.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { Pulse } from './pulse.ts';
 import { Runner } from './runner.ts';
+import { Silence } from './silence.ts';
 
 /** For lines that are not stored yet when the worker leaves. */
 const LAST_LOGS_MS = 1_000;
@@ -56,6 +57,7 @@ class RunningWorker implements Worker {
   readonly #config: WorkerConfig;
   readonly #holds = new Holds();
   readonly #pulse = new Pulse();
+  readonly #silence = new Silence();
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #runner: Runner;
@@ -95,6 +97,7 @@ class RunningWorker implements Worker {
       now,
       name: (shards) => this.#holds.name(shards),
       beat: () => this.#pulse.beat(now()),
+      ping: () => this.#silence.nextNo(),
       progress: () => this.#holds.progress(now()),
       onIdle: () => this.#leaveIfDone(),
     });
@@ -163,6 +166,7 @@ class RunningWorker implements Worker {
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
     this.#pulse.welcomed(welcome, helloSentAt);
+    this.#silence.begin(welcome.pingMs);
     const place = dataPlaceOf(welcome.dataAddress, this.#link.gateway);
     this.#bundles.place = place;
     this.#outputs.place = place;
@@ -185,6 +189,7 @@ class RunningWorker implements Worker {
   }
 
   #onMessage(message: GatewayMessage): void {
+    this.#silence.heard();
     if (message.epochs.length > 0) this.#hearEpochs(message.epochs);
     if (message.heartbeatAnswered > 0) this.#pulse.answered(message.heartbeatAnswered);
     for (const answer of message.askAnswers) this.#asks.answered(answer);
@@ -280,7 +285,11 @@ class RunningWorker implements Worker {
     }
     if (isUp) this.#asks.tick(now);
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
-    if (isUp && this.#pulse.isSilent(now)) this.#link.drop('the gateway answers no heartbeats');
+    if (!isUp) return;
+    const found = this.#silence.look(now);
+    if (found === 'ping') this.#outbox.ping();
+    if (found === 'hung') this.#link.leave('the gateway says nothing');
+    else if (this.#pulse.isSilent(now)) this.#link.leave('the gateway answers no heartbeats');
   }
 
   // ---- leaving

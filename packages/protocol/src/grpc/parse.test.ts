@@ -53,7 +53,16 @@ const assignment: Assignment = {
   references: [{ taskName: 'big', id: 'sealed', bytes: 300_000 }],
 };
 
-const NO_PARTS = { hello: null, heartbeat: null, reports: [], refusals: [], holdings: null, draining: false, asks: [] };
+const NO_PARTS = {
+  hello: null,
+  heartbeat: null,
+  reports: [],
+  refusals: [],
+  holdings: null,
+  draining: false,
+  asks: [],
+  ping: 0,
+};
 const NO_WORD = {
   welcome: null,
   heartbeatAnswered: 0,
@@ -63,6 +72,7 @@ const NO_WORD = {
   epochs: [],
   drain: false,
   askAnswers: [],
+  pingAnswered: 0,
 };
 
 const workerWire = (parts: WorkerMessageParts) =>
@@ -94,14 +104,28 @@ test.each<[string, WorkerMessageParts]>([
   ['refusals', { refusals: [{ claim, token, reason: 'no room' }] }],
   ['holdings', { holdings: { epochs: [{ shard: 63, epoch: 8 }], holds: [] } }],
   ['draining', { draining: true, reports: [report] }],
+  ['ping', { ping: 14 }],
 ])('a worker’s %s arrives as it was sent', (_, parts) => {
   expect(parseWorkerMessage(workerWire(parts))).toEqual({ ...NO_PARTS, ...parts });
 });
 
 test.each<[string, GatewayMessageParts]>([
   ['nothing', {}],
-  ['welcome', { welcome: { nodeId: 'n', heartbeatMs: 3_000, leaseMs: 15_000, gateways: ['a:1'], dataAddress: 'a:2' } }],
+  [
+    'welcome',
+    {
+      welcome: {
+        nodeId: 'n',
+        heartbeatMs: 3_000,
+        leaseMs: 15_000,
+        gateways: ['a:1'],
+        dataAddress: 'a:2',
+        pingMs: 1_000,
+      },
+    },
+  ],
   ['heartbeat answer', { heartbeatAnswered: 12 }],
+  ['ping answer', { pingAnswered: 13 }],
   ['assignments', { assignments: [assignment, { ...assignment, params: '', upstream: [] }] }],
   ['kills', { kills: KILL_REASONS.map((reason) => ({ claim, reason, graceMs: 5_000 })) }],
   [
@@ -145,11 +169,11 @@ test.each([
   ['a worker without an id', fromWorker({ hello: { workerId: '', name: '', queues: [], slots: 1, holds: [] } })],
   [
     'a lease shorter than its heartbeat',
-    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 9, leaseMs: 9, gateways: [], dataAddress: '' } }),
+    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 9, leaseMs: 9, gateways: [], dataAddress: '', pingMs: 0 } }),
   ],
   [
     'a heartbeat each 0 ms',
-    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [], dataAddress: '' } }),
+    fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [], dataAddress: '', pingMs: 0 } }),
   ],
   ['a kill for no known reason', fromGateway({ kills: [{ claim, reason: 'because', graceMs: 0 }] })],
   ['a verdict that is not said', fromGateway({ answers: [{ claim, verdict: 'REPORT_VERDICT_UNSPECIFIED' }] })],

@@ -229,6 +229,7 @@ export function parseWorkerMessage(input: unknown): WorkerMessage {
     holdings: optional(fields.holdings, 'holdings', parseHoldings),
     draining: fields.draining === true,
     asks: each(fields.asks, 'asks', parseAsk, MOST_ITEMS),
+    ping: count(fields.ping, 'ping'),
   };
 }
 
@@ -243,6 +244,7 @@ function parseWelcome(fields: Fields): Welcome {
     leaseMs,
     gateways: each(fields.gateways, 'welcome.gateways', (gateway, path) => filledText(gateway, path, SHORT)),
     dataAddress: text(fields.dataAddress, 'welcome.dataAddress', SHORT),
+    pingMs: count(fields.pingMs, 'welcome.pingMs'),
   };
 }
 
@@ -330,5 +332,6 @@ export function parseGatewayMessage(input: unknown): GatewayMessage {
     epochs: each(fields.epochs, 'epochs', parseShardEpoch),
     drain: fields.drain === true,
     askAnswers: each(fields.askAnswers, 'askAnswers', parseAskAnswer),
+    pingAnswered: count(fields.pingAnswered, 'pingAnswered'),
   };
 }

@@ -117,6 +117,8 @@ export interface WorkerMessage {
   readonly holdings: Holdings | null;
   readonly draining: boolean;
   readonly asks: readonly Ask[];
+  /** To be answered at once; 0 when there is none. */
+  readonly ping: number;
 }
 
 export interface Welcome {
@@ -126,6 +128,8 @@ export interface Welcome {
   readonly gateways: readonly string[];
   /** `host:port` of the node's data service; empty when it has none. */
   readonly dataAddress: string;
+  /** How often the worker should ping; 0 when the gateway answers no pings. */
+  readonly pingMs: number;
 }
 
 export interface UpstreamOutput {
@@ -219,6 +223,8 @@ export interface GatewayMessage {
   readonly epochs: readonly ShardEpoch[];
   readonly drain: boolean;
   readonly askAnswers: readonly AskAnswer[];
+  /** The last ping heard; 0 when none is answered here. */
+  readonly pingAnswered: number;
 }
 
 /** What is handed to a stream's `write`: only the parts that have something to say. The format is added on the way out. */

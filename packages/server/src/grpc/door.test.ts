@@ -76,8 +76,17 @@ test('hello is answered with a welcome that names the gateways, first of all', a
     leaseMs: 1000,
     gateways: [grpcAddress],
     dataAddress: servicesAddress,
+    pingMs: 1000,
   });
   expect(messages[0]?.epochs).toHaveLength(64);
+  stream.cancel();
+});
+
+test('a ping is answered with its number', async () => {
+  const { stream, messages } = open();
+  stream.write({ hello: hello() });
+  stream.write({ ping: 7 });
+  await eventually(() => messages.some(({ pingAnswered }) => pingAnswered === 7));
   stream.cancel();
 });
 

@@ -25,6 +25,7 @@ export class WorkerOutbox implements WorkerDoor {
   #askAnswers: AskAnswer[] = [];
   #epochs = new Map<number, number>();
   #heartbeat = 0;
+  #ping = 0;
   #drain = false;
   #isScheduled = false;
   #inFlight = 0;
@@ -43,6 +44,17 @@ export class WorkerOutbox implements WorkerDoor {
 
   kill(kills: readonly Kill[]): void {
     for (const kill of kills) this.#kills.push(kill);
+    this.#schedule();
+  }
+
+  /** The welcome once more: something of it has changed. */
+  welcomeAgain(welcome: Welcome): void {
+    this.#welcome = welcome;
+    this.#schedule();
+  }
+
+  pingAnswered(no: number): void {
+    this.#ping = no;
     this.#schedule();
   }
 
@@ -109,7 +121,7 @@ export class WorkerOutbox implements WorkerDoor {
   #hasSomething(): boolean {
     if (this.#assignments.length > 0 || this.#answers.length > 0 || this.#kills.length > 0) return true;
     if (this.#askAnswers.length > 0) return true;
-    return this.#welcome !== null || this.#heartbeat > 0 || this.#epochs.size > 0 || this.#drain;
+    return this.#welcome !== null || this.#heartbeat > 0 || this.#ping > 0 || this.#epochs.size > 0 || this.#drain;
   }
 
   #take(): GatewayMessageParts {
@@ -117,6 +129,7 @@ export class WorkerOutbox implements WorkerDoor {
     if (this.#welcome !== null) parts.welcome = this.#welcome;
     if (this.#epochs.size > 0) parts.epochs = Array.from(this.#epochs, ([shard, epoch]) => ({ shard, epoch }));
     if (this.#heartbeat > 0) parts.heartbeatAnswered = this.#heartbeat;
+    if (this.#ping > 0) parts.pingAnswered = this.#ping;
     if (this.#drain) parts.drain = true;
     if (this.#answers.length > 0) parts.answers = this.#answers.splice(0, MAX_BATCH_ITEMS).map(answerToWire);
     if (this.#askAnswers.length > 0) parts.askAnswers = this.#askAnswers.splice(0, MAX_BATCH_ITEMS);
@@ -124,6 +137,7 @@ export class WorkerOutbox implements WorkerDoor {
     if (this.#assignments.length > 0) parts.assignments = this.#takeAssignments().map(assignmentToWire);
     this.#welcome = null;
     this.#heartbeat = 0;
+    this.#ping = 0;
     this.#epochs = new Map();
     this.#drain = false;
     return parts;

@@ -72,6 +72,7 @@ class WorkerStream {
   #helloTimer: NodeJS.Timeout | null = null;
   #isOver = false;
   #lookedAt = performance.now();
+  #toldGateways = '';
 
   constructor(stream: GatewayStream, ports: WorkerStreamPorts, tenantId: TenantId) {
     this.#tenantId = tenantId;
@@ -98,11 +99,22 @@ class WorkerStream {
       const message = parseWorkerMessage(input);
       if (this.#says === null) this.#greet(message);
       if (this.#says !== null) tellHost(this.#says, message);
+      if (message.ping > 0) this.#answerPing(message.ping);
       // Whatever it is: anything that a worker says keeps its stream.
       if (performance.now() - this.#lookedAt > LOOK_MS) void this.#lookAgain();
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** Here and not in the host: a ping asks whether this process goes on, and nothing else. */
+  #answerPing(no: number): void {
+    this.#outbox?.pingAnswered(no);
+    const welcome = this.#ports.welcome();
+    if (welcome.gateways.join() === this.#toldGateways) return;
+    // Servers have come or gone since the worker came: it must know where to go should this one hang.
+    this.#toldGateways = welcome.gateways.join();
+    this.#outbox?.welcomeAgain(welcome);
   }
 
   /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
@@ -136,7 +148,9 @@ class WorkerStream {
       },
       end: (reason: 'closed' | 'slow') => this.#endedByUs(reason),
     };
-    this.#outbox = new WorkerOutbox(line, this.#ports.welcome());
+    const welcome = this.#ports.welcome();
+    this.#toldGateways = welcome.gateways.join();
+    this.#outbox = new WorkerOutbox(line, welcome);
     this.#says = gateway.attach(parsed, this.#outbox);
   }
 

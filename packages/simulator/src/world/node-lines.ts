@@ -187,6 +187,7 @@ export class NodeLines implements PeerNetwork {
     return this.#end({
       onFrame: (raw) => {
         const frame = raw as WorkerFrame;
+        if (frame.kind === 'ping') return send({ kind: 'pingAnswered' });
         if (frame.kind === 'heartbeat') this.#heard(workerId, 0, frame.holds);
         else history.add({ kind: 'spoke', node, workerId });
         this.#hear(says, frame);
@@ -209,6 +210,8 @@ export class NodeLines implements PeerNetwork {
         return says?.asks(frame.asks);
       case 'draining':
         return says?.draining();
+      case 'ping':
+        return;
     }
   }
 

@@ -25,7 +25,8 @@ export type WorkerFrame =
     }
   | { readonly kind: 'holdings'; readonly epochs: readonly ShardEpoch[]; readonly holds: readonly ClaimRef[] }
   | { readonly kind: 'asks'; readonly asks: readonly WorkerAsk[] }
-  | { readonly kind: 'draining' };
+  | { readonly kind: 'draining' }
+  | { readonly kind: 'ping' };
 
 export type GatewayFrame =
   /** With the machines that have a gateway. */
@@ -36,4 +37,5 @@ export type GatewayFrame =
   | { readonly kind: 'epochs'; readonly epochs: readonly ShardEpoch[] }
   | { readonly kind: 'heartbeatAnswered'; readonly no: number }
   | { readonly kind: 'askAnswers'; readonly answers: readonly AskAnswer[] }
-  | { readonly kind: 'drain' };
+  | { readonly kind: 'drain' }
+  | { readonly kind: 'pingAnswered' };

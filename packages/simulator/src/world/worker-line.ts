@@ -10,6 +10,10 @@ const TENANT = 1 as TenantId;
 
 const HEARTBEAT_MS = 3_000;
 const WELCOME_MS = 5_000;
+const FIRST_WELCOME_MS = 1_500;
+const PING_MS = 1_000;
+/** As in the worker: a gateway that says nothing for so long is taken for hung. */
+const HUNG_MS = 3 * PING_MS;
 
 export class WorkerLine {
   readonly #life: WorkerLife;
@@ -19,6 +23,10 @@ export class WorkerLine {
   #gateways: readonly string[];
   #next: number;
   #failures = 0;
+  /** Tries since the last welcome. */
+  #tries = 0;
+  /** When anything came from the gateway. */
+  #anythingAt = 0;
   #lastNo = 0;
   #lastSentAt = 0;
   readonly #pending = new Map<number, number>();
@@ -67,7 +75,9 @@ export class WorkerLine {
       },
     );
     this.#line = line;
-    process.after(WELCOME_MS, () => {
+    const rounds = Math.floor(this.#tries / this.#gateways.length);
+    this.#tries += 1;
+    process.after(Math.min(WELCOME_MS, FIRST_WELCOME_MS * 2 ** Math.min(rounds, 20)), () => {
       if (isCurrent() && !this.isUp) this.#lose();
     });
   }
@@ -103,9 +113,11 @@ export class WorkerLine {
   }
 
   #receive(frame: GatewayFrame, helloSentAt: number): void {
+    this.#anythingAt = this.#life.process.mono();
     switch (frame.kind) {
       case 'welcome':
         this.isUp = true;
+        this.#tries = 0;
         this.#gateways = [...new Set([this.#gateways[this.#next % this.#gateways.length]!, ...frame.machines])];
         this.#next = 0;
         this.#pending.clear();
@@ -113,6 +125,7 @@ export class WorkerLine {
         this.#lastSentAt = helloSentAt;
         this.#drainNo = null;
         this.#beatOn(this.#line);
+        this.#pingOn(this.#line, 0);
         return this.#life.cameUp();
       case 'assign':
         return this.#life.assign(frame.assignments);
@@ -128,7 +141,21 @@ export class WorkerLine {
         return this.#answered(frame.no);
       case 'drain':
         return this.#life.drain();
+      case 'pingAnswered':
+        return;
     }
+  }
+
+  #pingOn(line: Line | null, askedAt: number): void {
+    const { process } = this.#life;
+    process.after(PING_MS, () => {
+      if (this.#line !== line || this.#life.phase === 'left') return;
+      // After a pause of its own it asks once more before it believes the gateway hung.
+      const hasListened = process.mono() - askedAt < 2 * PING_MS;
+      if (hasListened && process.mono() - this.#anythingAt >= HUNG_MS) return this.#lose(true);
+      this.say({ kind: 'ping' });
+      this.#pingOn(line, process.mono());
+    });
   }
 
   #beatOn(line: Line | null): void {
@@ -155,11 +182,11 @@ export class WorkerLine {
     this.#life.leaveIfDone();
   }
 
-  #lose(): void {
+  #lose(isHung = false): void {
     const wasUp = this.isUp;
     this.close();
     this.#failures += 1;
-    if (!wasUp || this.#failures > 1) this.#next += 1;
+    if (!wasUp || isHung || this.#failures > 1) this.#next += 1;
     if (wasUp) this.#life.wentDown();
     const { process, chance, world } = this.#life;
     const waitMs = chance.between(50, Math.min(2_000, 50 * 2 ** (this.#failures + 1)));
