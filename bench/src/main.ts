@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '@signalbox/e2e';
+import { edgeUnderPressure } from './edge.ts';
 import { type Figure, printTable } from './figure.ts';
 import { graphShapes, maps } from './graphs.ts';
 import { historyQueries } from './history.ts';
@@ -57,6 +58,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
       ...(await taskToTask(cluster, 300)),
     ]),
   five: () => withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, 'final < 8')),
+  edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],

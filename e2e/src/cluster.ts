@@ -9,7 +9,7 @@ import pg from 'pg';
 import { freePort, type Started, startProcess, until } from './processes.ts';
 import { readLines, readSightings, type Sighting } from './witness.ts';
 
-const ADMIN_TOKEN = 'e2e-admin-token-0123456789abcdef0123456789abcdef';
+export const ADMIN_TOKEN = 'e2e-admin-token-0123456789abcdef0123456789abcdef';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const CLI = join(root, 'packages/cli/bin/signalbox.js');
 const WORKER = join(root, 'e2e/dist/chaos-worker.js');

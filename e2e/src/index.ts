@@ -1,4 +1,4 @@
-export { Cluster, type ServerProcess } from './cluster.ts';
+export { ADMIN_TOKEN, Cluster, type ServerProcess } from './cluster.ts';
 export { undergo } from './ordeal.ts';
 export { pause, type Started, until } from './processes.ts';
 export { ORDEALS } from './scenarios.ts';

@@ -1,6 +1,7 @@
 /** The params of a child run: the inputs of the task that calls it, resolved as those of any task are, and checked as submitted ones are. */
 import type { ChildParams } from '@signalbox/host';
 import {
+  CheckBudget,
   type ChildWork,
   checkParams,
   describeInput,
@@ -39,8 +40,15 @@ export const childParams: ChildParams = (work, visible, schema) => {
   return checked(inputs === undefined ? null : given, schema as ParamsSchema | null);
 };
 
+/**
+ * About 40 ms at most: this runs on the scheduling loop. Enough for a hundred thousand values; a schema that needs more for what a
+ * task gives fails that task.
+ */
+const MAX_LOOKS = 100_000;
+
 function checked(given: unknown, schema: ParamsSchema | null): ReturnType<ChildParams> {
-  const read = schema === null ? { ok: true as const, params: given } : checkParams(schema, given);
+  const read =
+    schema === null ? { ok: true as const, params: given } : checkParams(schema, given, new CheckBudget(MAX_LOOKS));
   if (!read.ok) {
     const faults = read.problems.slice(0, 5).map(({ path, message }) => `${path} ${message}`);
     return { ok: false, error: `The dag does not take these params: ${faults.join('; ')}.` };

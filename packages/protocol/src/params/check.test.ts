@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkParams } from './check.ts';
+import { CheckBudget } from './check-budget.ts';
 import { type ParamsSchema, problemsOfSchema } from './schema.ts';
 
 const say = (schema: ParamsSchema, value: unknown) => {
@@ -86,12 +87,86 @@ test.each<[ParamsSchema, unknown[], unknown[]]>([
   for (const value of bad) expect([value, say(schema, value).length > 0]).toEqual([value, true]);
 });
 
-test('a schema that goes in circles, or multiplies, gives up and says so (I68)', () => {
+test('a schema that goes in circles gives up and says so (I68)', () => {
   expect(say({ $ref: '#' }, 1)).toEqual(['params is checked by a schema that refers to itself without end']);
-  const twice = { $ref: '#/$defs/x' };
-  const schema = { $defs: { x: { properties: { a: { anyOf: [twice, twice] } }, required: ['b'] } }, not: twice };
-  const deep = Array.from({ length: 60 }).reduce<object>((inner) => ({ a: inner }), { a: 1 });
-  expect(say(schema, deep)).toEqual([expect.stringContaining('takes too long')]);
+});
+
+/** Two to the power of `levels`, if nothing is remembered. */
+function doubling(levels: number, word: 'anyOf' | 'oneOf' | 'allOf' | 'not', last: object): ParamsSchema {
+  const $defs: Record<string, object> = { [`d${levels}`]: last };
+  for (let level = 0; level < levels; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    $defs[`d${level}`] = word === 'not' ? { not: next, anyOf: [next, {}] } : { [word]: [next, next] };
+  }
+  return { $defs, $ref: '#/$defs/d0' };
+}
+
+const looksFor = (schema: ParamsSchema, value: unknown): number => {
+  const budget = new CheckBudget(1_000_000);
+  checkParams(schema, value, budget);
+  return 1_000_000 - budget.left;
+};
+
+test.each<[string, ParamsSchema, unknown]>([
+  ['anyOf', doubling(30, 'anyOf', { required: ['missing'] }), {}],
+  ['oneOf', doubling(30, 'oneOf', { required: ['missing'] }), {}],
+  ['allOf', doubling(30, 'allOf', { required: ['missing'] }), {}],
+  ['anyOf of a text', doubling(30, 'anyOf', { type: 'number' }), 'x'],
+  ['not', doubling(30, 'not', { type: 'number' }), 'x'],
+])('what a $ref found is remembered: %s of doubled references costs few looks (I68)', (_, schema, value) => {
+  expect(looksFor(schema, value)).toBeLessThan(1_000);
+});
+
+test('a recursive schema with alternatives costs looks by the size of the value, not two to the power of its depth', () => {
+  const expression = { $ref: '#/$defs/expression' };
+  const $defs = {
+    expression: {
+      anyOf: [
+        { required: ['and'], properties: { and: { items: expression } } },
+        { properties: { or: { items: expression }, and: { items: expression } } },
+        { properties: { value: { type: 'number' } }, required: ['value'] },
+      ],
+    },
+  };
+  const deep = Array.from({ length: 25 }).reduce<object>((inner) => ({ and: [inner] }), { and: [{ value: 'x' }] });
+  expect(looksFor({ $defs, ...expression }, deep)).toBeLessThan(2_000);
+});
+
+test('each place of a wrong value is told, though what its schema found is remembered', () => {
+  const schema = { $defs: { day: { format: 'date' } }, items: { $ref: '#/$defs/day' } };
+  expect(say(schema, ['x', '2026-11-16', 'x'])).toEqual(['params[0] must be a date', 'params[2] must be a date']);
+});
+
+test.each<[string, ParamsSchema, unknown]>([
+  ['a pattern of many states over a long text', { pattern: '(a{0,200}){2}b' }, 'a'.repeat(200_000)],
+  [
+    'alternatives over a long list',
+    { anyOf: Array.from({ length: 500 }, (_, no) => ({ contains: { const: no } })) },
+    Array(5_000).fill(-1),
+  ],
+  [
+    'a long list compared many times',
+    { anyOf: Array.from({ length: 500 }, (_, no) => ({ enum: [no] })) },
+    Array(50_000).fill(1),
+  ],
+  [
+    'many fields looked at many times',
+    { anyOf: Array.from({ length: 500 }, (_, no) => ({ required: [`x${no}`] })) },
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, no) => [`f${no}`, 1])),
+  ],
+])('%s is charged, and given up when the budget is spent (I68)', (_, schema, value) => {
+  const began = performance.now();
+  const checked = checkParams(schema, value, new CheckBudget(50_000));
+  // 50,000 looks are 20 ms; the bound is wide for a busy machine, and what it guards against took seconds.
+  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(checked).toMatchObject({ ok: false, isTooCostly: true });
+});
+
+test('one budget serves several checks', () => {
+  const budget = new CheckBudget(100);
+  const list = Array(60).fill(1);
+  expect(checkParams({ items: { type: 'number' } }, list, budget)).toMatchObject({ ok: true });
+  expect(checkParams({ items: { type: 'number' } }, list, budget)).toMatchObject({ ok: false, isTooCostly: true });
 });
 
 test.each<[unknown, string]>([
@@ -106,6 +181,14 @@ test.each<[unknown, string]>([
   [{ minLength: -1 }, 'params.minLength must be a whole number'],
   [7, 'params must be a schema'],
   [{ const: 'x'.repeat(70_000) }, 'params is larger than'],
+  [doubling(30, 'anyOf', {}), 'params.$defs.d18 multiplies'],
+  [doubling(30, 'allOf', {}), 'multiplies'],
+  [{ $ref: '#' }, 'refers to itself at the same value'],
+  [{ $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }, 'refers to itself at the same value'],
+  [
+    { properties: { default: { $ref: '#/$defs/a' }, allOf: {} }, $defs: { a: { not: { $ref: '#/$defs/a' } } } },
+    'params.$defs.a refers',
+  ],
   [Array.from({ length: 40 }).reduce<object>((inner) => ({ not: inner }), {}), 'nested deeper'],
 ])('the schema %j is refused: %s', (schema, message) => {
   const problems = problemsOfSchema(schema, 'params').map((each) => `${each.path} ${each.message}`);

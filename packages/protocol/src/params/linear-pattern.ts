@@ -15,6 +15,7 @@ interface State {
 
 export const MAX_PATTERN_CHARS = 500;
 const MAX_STATES = 2_000;
+const STATES_PER_LOOK = 8;
 
 export class PatternFault extends Error {}
 
@@ -43,7 +44,8 @@ export class LinearPattern {
     }
   }
 
-  test(text: string): boolean {
+  /** `mayGoOn` hears of the states that were tried since it was asked last; false ends the test without a match. */
+  test(text: string, mayGoOn: (steps: number) => boolean = () => true): boolean {
     const codes = Array.from(text, (char) => char.codePointAt(0)!);
     let current = new Set<number>();
     for (let at = 0; at <= codes.length; at++) {
@@ -55,6 +57,8 @@ export class LinearPattern {
         const { test, next } = this.#states[no]!;
         if (typeof test === 'function' && test(codes[at]!)) this.#enter(next, at + 1, codes.length, following);
       }
+      // A state costs about a tenth of a look; each character costs something, even if no state is left.
+      if (!mayGoOn((1 + current.size) / STATES_PER_LOOK)) return false;
       current = following;
     }
     return false;

@@ -4,6 +4,7 @@
  */
 import type { Problem } from '../errors.ts';
 import { LinearPattern } from './linear-pattern.ts';
+import { problemsOfCost } from './schema-cost.ts';
 
 export type ParamsSchema = boolean | { readonly [keyword: string]: unknown };
 
@@ -134,7 +135,7 @@ export function problemsOfSchema(schema: unknown, path: string): Problem[] {
   }
   const problems: Problem[] = [];
   readSchema(schema, path, { root: schema, problems, depth: 1 });
-  return problems;
+  return problems.length > 0 ? problems : problemsOfCost(schema as ParamsSchema, path);
 }
 
 function readSchema(schema: unknown, path: string, look: Look): void {

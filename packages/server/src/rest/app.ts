@@ -9,6 +9,7 @@ import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
+import { ParamsChecker } from '../params/params-checker.ts';
 import { readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
@@ -59,6 +60,7 @@ export interface RestParts {
   /** Behind TLS: cookies must not leave it. */
   readonly isSecure: boolean;
   readonly dags: DagLookup;
+  readonly params: ParamsChecker;
   readonly streams: OpenStreams;
   /** Whether the credential that began a long answer would still be let in. */
   readonly isStillValid: (request: FastifyRequest) => Promise<boolean>;
@@ -111,6 +113,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logs,
     retention,
     isSecure: tls !== null,
+    params: new ParamsChecker(),
     streams: new OpenStreams(),
     isStillValid: (request) => isStillValid(request, doors),
     dags: new DagLookup(queries),
@@ -129,6 +132,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.addHook('onRoute', nameRoute);
   app.addHook('preClose', async () => parts.streams.endAll());
+  app.addHook('onClose', async () => parts.params.close());
   readJsonBodies(app);
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, new SignalboxError('ROUTE_NOT_FOUND')));

@@ -1,7 +1,11 @@
 /** Params against the schema of their dag, before they are sent: the engine takes them only as checked for its own version. */
 import type { SubmitRuns, VersionNo } from '@signalbox/engine';
-import { checkParams, MAX_PARAMS_BYTES, MAX_PROBLEMS, type Problem, SignalboxError } from '@signalbox/protocol';
+import { SignalboxError } from '@signalbox/protocol';
+import type { FastifyRequest } from 'fastify';
+import type { CheckedTexts } from '../params/check-texts.ts';
+import type { RestParts } from './app.ts';
 import type { DagPlace } from './dag-lookup.ts';
+import { callerOf } from './guards.ts';
 
 type Items = SubmitRuns['items'];
 
@@ -10,28 +14,47 @@ export interface CheckedItems {
   readonly checkedFor?: VersionNo;
 }
 
-/** With defaults filled in. Throws PARAMS_INVALID with the place of each fault; of a batch nothing is submitted then (I13). */
-export function checkItems(dag: string, { params: wanted }: DagPlace, items: Items): CheckedItems {
-  if (wanted === undefined || wanted === null) return { items };
-  const problems: Problem[] = [];
-  const filled = items.map((item, no) => {
-    const checked = checkParams(wanted.schema, item.params === null ? null : (JSON.parse(item.params) as unknown));
-    if (checked.ok) return { ...item, params: textOf(checked.params) };
-    for (const { path, message } of checked.problems) {
-      problems.push({ path: items.length === 1 ? path : `runs[${no}].${path}`, message });
-    }
-    return item;
-  });
-  if (problems.length > 0) {
-    throw new SignalboxError('PARAMS_INVALID', { dag, problems: problems.slice(0, MAX_PROBLEMS) });
-  }
-  return { items: filled, checkedFor: wanted.versionNo };
+/**
+ * A check of these items, to be made against one dag's schema after another until one is current. All of them together have the
+ * budget of the request. Throws PARAMS_INVALID with the place of each fault; of a batch nothing is submitted then (I13).
+ */
+export function checkerOf(
+  request: FastifyRequest,
+  { params: checker, leftMs }: Pick<RestParts, 'params' | 'leftMs'>,
+  dag: string,
+  items: Items,
+): (place: DagPlace) => Promise<CheckedItems> {
+  const texts = items.map(({ params }) => params);
+  const budget = checker.budgetFor(request, texts);
+  return async ({ params: wanted }) => {
+    if (wanted === undefined || wanted === null) return { items };
+    const { schema, versionNo } = wanted;
+    const caller = callerOf(request).credential;
+    const checked = await checker.check({ schema, texts, budget, caller, withinMs: leftMs(request) });
+    const filled = filledOrThrow(checked, dag);
+    return { items: items.map((item, no) => ({ ...item, params: filled[no] ?? null })), checkedFor: versionNo };
+  };
 }
 
-function textOf(params: unknown): string | null {
-  if (params === null) return null;
-  const text = JSON.stringify(params);
-  if (Buffer.byteLength(text) <= MAX_PARAMS_BYTES) return text;
-  const limit = `${MAX_PARAMS_BYTES} bytes`;
-  throw new SignalboxError('TOO_LARGE', { what: 'What the params are with their defaults', limit });
+/** The params with their defaults. */
+function filledOrThrow(checked: CheckedTexts, dag: string): readonly (string | null)[] {
+  switch (checked.kind) {
+    case 'fit':
+      return checked.texts;
+    case 'wrong':
+      throw new SignalboxError('PARAMS_INVALID', { dag, problems: checked.problems });
+    case 'tooCostly': {
+      const { path, message } = checked.problem;
+      const problem = {
+        path,
+        message: `${message}: submit fewer runs at once, smaller params, or simplify the schema`,
+      };
+      throw new SignalboxError('PARAMS_INVALID', { dag, problems: [problem] });
+    }
+    case 'tooLarge':
+      throw new SignalboxError('TOO_LARGE', {
+        what: 'What the params are with their defaults',
+        limit: `${checked.limit} bytes`,
+      });
+  }
 }

@@ -81,3 +81,43 @@ test.each([
 ])('a dag with %j is refused with the place (I38)', async (more, path) => {
   expect(await deploy('refused', more)).toMatchObject({ status: 422, body: { problems: [{ path }] } });
 });
+
+test('costly params hold up nobody: one budget for all runs of a request, off the edge’s thread (I68)', async () => {
+  const anyOf = Array.from({ length: 500 }, (_, no) => ({ contains: { const: no } }));
+  await deploy('costly', { params: { anyOf } });
+  const params = Array(300).fill(-1);
+  let [isOver, worstMs, answers] = [false, 0, 0];
+  const watch = async () => {
+    while (!isOver) {
+      const began = performance.now();
+      expect((await rig.ask('GET', '/healthz')).status).toBe(200);
+      worstMs = Math.max(worstMs, performance.now() - began);
+      answers += 1;
+    }
+  };
+  const watching = watch();
+  const began = performance.now();
+  const batch = { runs: Array.from({ length: 16 }, () => ({ params })) };
+  const asked = Array.from({ length: 20 }, () => rig.ask('POST', '/v1/dags/costly/runs/batch', batch));
+  const statuses = (await Promise.all(asked)).map(({ status, body }) => `${status} ${body.code}`);
+  const tookMs = performance.now() - began;
+  isOver = true;
+  await watching;
+  expect(new Set(statuses)).toEqual(new Set(['422 PARAMS_INVALID', '429 RATE_LIMITED']));
+  // One budget for each run, on the edge's own thread, made it stand still for as long as the whole took.
+  expect(worstMs).toBeLessThan(1_000);
+  expect(tookMs).toBeLessThan(20_000);
+  expect(answers).toBeGreaterThan(20);
+});
+
+test('a schema that multiplies is refused when it is deployed', async () => {
+  const $defs: Record<string, object> = { d30: { required: ['missing'] } };
+  for (let level = 0; level < 30; level++) {
+    const $ref = `#/$defs/d${level + 1}`;
+    $defs[`d${level}`] = { anyOf: [{ $ref }, { $ref }] };
+  }
+  expect(await deploy('exploding', { params: { $defs, $ref: '#/$defs/d0' } })).toMatchObject({
+    status: 422,
+    body: { code: 'DAG_INVALID', problems: [{ message: expect.stringContaining('multiplies') }] },
+  });
+});

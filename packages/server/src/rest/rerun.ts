@@ -5,7 +5,7 @@ import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxErr
 import type { FastifyInstance } from 'fastify';
 import { randomBits } from '../ports/clock.ts';
 import type { RestParts } from './app.ts';
-import { checkItems } from './checked-items.ts';
+import { checkerOf } from './checked-items.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -48,7 +48,7 @@ async function rerun(
   if (dryRun) {
     const { priority } = run;
     const asked = [{ params, priority }];
-    const [item] = isCurrent ? checkItems(run.dagName, place, asked).items : asked;
+    const [item] = isCurrent ? (await checkerOf(request, parts, run.dagName, asked)(place)).items : asked;
     const made = { dag: run.dagName, version: isCurrent ? dag.versionNo : run.versionNo, priority };
     return { dryRun, rerunOf: id, ...made, params: item?.params == null ? null : (JSON.parse(item.params) as unknown) };
   }

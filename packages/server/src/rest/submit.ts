@@ -22,7 +22,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { randomBits } from '../ports/clock.ts';
 import type { RestParts } from './app.ts';
-import { type CheckedItems, checkItems } from './checked-items.ts';
+import { type CheckedItems, checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -102,9 +102,10 @@ async function sendTo(
     if (found === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
     return found;
   };
+  const check = checkerOf(request, parts, name, submission.items);
   let [at, isFresh] = place === undefined ? [await look(), true] : [place, false];
   for (let looks = 1; ; looks++) {
-    const checked = isFresh ? checkItems(name, at, submission.items) : checkIfFits(name, at, submission.items);
+    const checked = isFresh ? await check(at) : await ifFits(check(at));
     if (checked !== null) {
       const routed = await send(request, parts, at, { ...submission, ...checked });
       if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT)
@@ -115,11 +116,11 @@ async function sendTo(
 }
 
 /** By a schema that may be out of date nobody is refused: null. */
-function checkIfFits(name: string, place: DagPlace, items: readonly Item[]): CheckedItems | null {
+async function ifFits(checking: Promise<CheckedItems>): Promise<CheckedItems | null> {
   try {
-    return checkItems(name, place, items);
+    return await checking;
   } catch (error) {
-    if (error instanceof SignalboxError) return null;
+    if (error instanceof SignalboxError && !error.retryable) return null;
     throw error;
   }
 }
