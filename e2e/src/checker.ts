@@ -72,6 +72,8 @@ async function checkJournal(cluster: Cluster, faults: string[]): Promise<void> {
             faults.push(`I58: shard ${shard} goes from commit ${commitNo} to ${stamp.commitNo}`);
           if (stamp.epoch < epoch) faults.push(`I14: shard ${shard} has epoch ${stamp.epoch} after ${epoch}`);
           [commitNo, epoch] = [stamp.commitNo, stamp.epoch];
+          if (entry.unreadable !== null)
+            faults.push(`I19: shard ${shard} has an unreadable commit ${commitNo}: ${entry.unreadable.problem}`);
           for (const change of entry.changes) followTask(tasks, change, shard, faults);
         }
       }

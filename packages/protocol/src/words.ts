@@ -62,6 +62,8 @@ export const EVENT_KINDS = [
   'attempt.extended',
   'run.slow',
   'run.timed_out',
+  // Stands for a commit that this server can't read.
+  'events.skipped',
 ] as const;
 
 /** The states of a task that people see. */

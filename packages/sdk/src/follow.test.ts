@@ -55,6 +55,13 @@ test('a stream of events that is cut goes on after the last event that arrived (
   expect(heard[0]?.url).toBe('/v1/events?dag=d');
 });
 
+test('an event of a kind that this client does not know comes through (I59)', async () => {
+  const { client } = await script([stream(event('A', 'moon.risen'), event('B', 'run.ended'))]);
+  const kinds: string[] = [];
+  for await (const { kind } of client.followEvents()) if (kinds.push(kind) === 2) break;
+  expect(kinds).toEqual(['moon.risen', 'run.ended']);
+});
+
 test('what the server refuses for good ends the loop with its code', async () => {
   const gone = problem('EVENTS_EXPIRED');
   const { client } = await script([(response) => response.writeHead(gone.status).end(JSON.stringify(gone))]);

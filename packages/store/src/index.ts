@@ -2,7 +2,7 @@ export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
 export type { LetterExpiry } from './expiring-letters.ts';
 export { type DatabaseInspection, inspectDatabase } from './inspect.ts';
-export type { JournalEntry } from './journal-read.ts';
+export type { JournalEntry, Unreadable } from './journal-read.ts';
 export * from './large-output.ts';
 export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';

@@ -126,7 +126,9 @@ export class ByteReader {
   }
 
   flag(): boolean {
-    return this.uint() === 1;
+    const value = this.uint();
+    if (value > 1) throw new Error('A journal row has a flag that is neither 0 nor 1.');
+    return value === 1;
   }
 
   nullable<T>(read: () => T): T | null {
@@ -135,11 +137,16 @@ export class ByteReader {
 
   run(): RunId {
     this.#lastRun += this.int();
+    if (!(this.#lastRun >= 0 && Number.isSafeInteger(this.#lastRun)))
+      throw new Error('A journal row has a run id out of range.');
     return this.#lastRun as RunId;
   }
 
   instant(): Instant {
     this.#lastInstant += this.int();
+    // The last instant that a Date can show.
+    if (!(Math.abs(this.#lastInstant) <= 8_640_000_000_000_000))
+      throw new Error('A journal row has an instant out of range.');
     return this.#lastInstant as Instant;
   }
 
@@ -151,6 +158,8 @@ export class ByteReader {
       return text;
     }
     const byteLength = this.uint();
+    if (byteLength > this.#bytes.length - this.#position)
+      throw new Error('A journal row ends in the middle of a text.');
     const text = decodeText(this.#bytes.toString('utf8', this.#position, this.#position + byteLength));
     this.#position += byteLength;
     this.#texts.push(text);

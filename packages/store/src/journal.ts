@@ -3,7 +3,8 @@
  * is kept, as an empty text, because state depends on it. Some 17 bytes a change.
  *
  * A format is never changed once rows of it exist: a new kind or field is a new format, and this file goes on reading the
- * old ones. A format that it does not know is refused.
+ * old ones. `journal-formats.test.ts` compares the bytes with those that are recorded for each format. Whoever reads rows
+ * uses `readRow` of `journal-read.ts`, which turns a row that can't be read into a marker.
  */
 import type {
   Actor,
@@ -24,10 +25,11 @@ import type {
   VersionNo,
   WorkerId,
 } from '@signalbox/engine';
-import { MARKS } from '@signalbox/engine';
+import { MARKS, shardOfRun } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { addedCodec } from './journal-added.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
+import { layoutsOf } from './journal-layouts.ts';
 import { letterCodecs } from './journal-letters.ts';
 import { limitCodecs } from './journal-limits.ts';
 import { secondCodecs } from './journal-seconds.ts';
@@ -36,14 +38,15 @@ import { secondCodecs } from './journal-seconds.ts';
  * they are removed; runs begin by events. 3: facts of params and outputs; runs made by
  * tasks of others. Within format 3 some kinds were added without a new number; that is the mistake that format 4 ends.
  * 4: each new kind and each new field has its own format from here on. A field of format 4 is always written, and read only
- * `if (format >= 4)`, with a default otherwise. */
+ * `if (layout >= 4)`, with a default otherwise. */
 export const JOURNAL_FORMAT = 4;
 const OLDEST_FORMAT = 1;
 
 type Kind = Change['kind'];
 interface Codec<C> {
   write(to: ByteWriter, change: C): void;
-  read(from: ByteReader, format: number): Omit<C, 'kind'>;
+  /** `layout` is the row's format; rows of formats 2 and 3 also have fractions, see `journal-layouts.ts`. */
+  read(from: ByteReader, layout: number): Omit<C, 'kind'>;
 }
 
 const presence = (text: string | null): boolean => text !== null;
@@ -51,6 +54,12 @@ const trace = (present: boolean): string | null => (present ? '' : null);
 
 const readParent = (text: string | null): { parent?: ParentRef } =>
   text === null ? {} : { parent: JSON.parse(text) as ParentRef };
+
+function readMark(number: number): (typeof MARKS)[number] {
+  const mark = MARKS[number];
+  if (mark === undefined) throw new Error(`A journal row marks a task with an unknown state ${number}.`);
+  return mark;
+}
 
 const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
   DagDeployed: {
@@ -121,14 +130,14 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
     },
-    read: (from, format) => ({
+    read: (from, layout) => ({
       shard: from.uint() as ShardNo,
       dagId: from.uint() as DagId,
       revision: from.uint(),
       spec: JSON.parse(from.text()) as ScheduleSpec,
       paused: from.flag(),
       decidedUntil: from.instant(),
-      fault: format === 1 ? null : from.nullable(() => from.text()),
+      fault: layout < 2.1 ? null : from.nullable(() => from.text()),
       actor: from.text() as Actor,
       at: from.instant(),
     }),
@@ -141,10 +150,10 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.text(c.actor);
       to.instant(c.at);
     },
-    read: (from, format) => ({
+    read: (from, layout) => ({
       shard: from.uint() as ShardNo,
       dagId: from.uint() as DagId,
-      decidedUntil: format === 1 ? (0 as Instant) : from.instant(),
+      decidedUntil: layout === 1 ? (0 as Instant) : from.instant(),
       actor: from.text() as Actor,
       at: from.instant(),
     }),
@@ -190,7 +199,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.nullable(c.facts, (facts) => to.text(facts));
       to.nullable(c.parent ?? null, (parent) => to.text(JSON.stringify(parent)));
     },
-    read: (from, format) => ({
+    read: (from, layout) => ({
       runId: from.run(),
       uid: from.uuid() as RunUid,
       tenantId: from.uint() as TenantId,
@@ -203,8 +212,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       params: trace(from.flag()),
       actor: from.text() as Actor,
       at: from.instant(),
-      facts: format < 3 ? null : from.nullable(() => from.text()),
-      ...readParent(format < 3 ? null : from.nullable(() => from.text())),
+      facts: layout < 3 ? null : from.nullable(() => from.text()),
+      ...readParent(layout < 3.1 ? null : from.nullable(() => from.text())),
     }),
   },
   RunAdmitted: {
@@ -300,7 +309,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.uint(c.fingerprint ?? 0);
       if (c.fingerprint !== null) to.nullable(c.quick, (quick) => (to.uint(quick.count), to.instant(quick.since)));
     },
-    read(from) {
+    read(from, layout) {
       const end = {
         runId: from.run(),
         taskNo: from.uint() as TaskNo,
@@ -322,7 +331,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       ];
       const notes = (texts & 16) === 0 ? {} : { notes: from.text() };
       const speculative = (texts & 32) === 0 ? {} : { speculative: true as const };
-      const fingerprint = (from.uint() || null) as AttemptEnded['fingerprint'];
+      const fingerprint = (layout < 3.3 ? null : from.uint() || null) as AttemptEnded['fingerprint'];
       const readQuick = () => from.nullable(() => ({ count: from.uint(), since: from.instant() }));
       const failure = { fingerprint, quick: fingerprint === null ? null : readQuick() };
       const told = { output: trace((texts & 1) !== 0), facts, error: trace((texts & 2) !== 0), code, ...notes };
@@ -342,7 +351,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.nullable(c.notes ?? null, (notes) => to.text(notes));
       to.flag(c.more);
     },
-    read(from, format) {
+    read(from, layout) {
       const cleared = {
         runId: from.run(),
         taskNo: from.uint() as TaskNo,
@@ -353,9 +362,9 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         actor: from.text() as Actor,
         at: from.instant(),
       };
-      if (format < 3) return { ...cleared, more: false };
-      const notes = from.nullable(() => from.text());
-      return { ...cleared, ...(notes === null ? {} : { notes }), more: from.flag() };
+      const notes = layout < 3.2 ? null : from.nullable(() => from.text());
+      const more = layout < 3.4 ? false : from.flag();
+      return { ...cleared, ...(notes === null ? {} : { notes }), more };
     },
   },
   TaskMarked: {
@@ -384,7 +393,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
         firstOfTask: (marks & 1) !== 0,
         firstOfRun: (marks & 2) !== 0,
         output: trace((marks & 4) !== 0),
-        state: MARKS[from.uint()]!,
+        state: readMark(from.uint()),
         facts: from.nullable(() => from.text()),
         reason: from.nullable(() => from.text()),
         actor: from.text() as Actor,
@@ -497,10 +506,10 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.uint((c.asClosing === true ? 1 : 0) + (c.notes === undefined ? 0 : 2));
       if (c.notes !== undefined) to.text(c.notes);
     },
-    read: (from, format) => {
+    read: (from, layout) => {
       const [runId, admitted, actor, at] = [from.run(), from.flag(), from.text() as Actor, from.instant()];
-      const retryNo = format < 3 ? 0 : from.uint();
-      const bits = format < 3 ? 0 : from.uint();
+      const retryNo = layout < 3.4 ? 0 : from.uint();
+      const bits = layout < 3.5 ? 0 : from.uint();
       const asClosing = (bits & 1) === 0 ? {} : { asClosing: true as const };
       return { runId, admitted, actor, at, retryNo, ...asClosing, ...((bits & 2) === 0 ? {} : { notes: from.text() }) };
     },
@@ -513,14 +522,14 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.instant(c.at);
       to.nullable(c.graceMs ?? null, (graceMs) => to.uint(graceMs));
     },
-    read(from, format) {
+    read(from, layout) {
       const closing = {
         runId: from.run(),
         outcome: runOutcomes.word(from.uint()),
         actor: from.text() as Actor,
         at: from.instant(),
       };
-      const graceMs = format < 3 ? null : from.nullable(() => from.uint());
+      const graceMs = layout < 3.6 ? null : from.nullable(() => from.uint());
       return graceMs === null ? closing : { ...closing, graceMs };
     },
   },
@@ -651,18 +660,51 @@ export function encodeChanges(changes: readonly Change[]): Buffer {
   return to.done();
 }
 
-export function decodeChanges(format: number, bytes: Buffer): Change[] {
+/**
+ * The changes of a row of this format, in this row's own layout; throws when there is none. Rows of old formats are
+ * read in each layout of that format. Only if all layouts that fit give the same changes are these the row's changes.
+ */
+export function decodeChanges(format: number, bytes: Buffer, shards: readonly number[] | null = null): Change[] {
   if (format < OLDEST_FORMAT || format > JOURNAL_FORMAT) {
     const known = `formats ${OLDEST_FORMAT} to ${JOURNAL_FORMAT}`;
     throw new Error(`A journal row has format ${format}; this version reads ${known}.`);
   }
+  const layouts = layoutsOf(format, KINDS.length);
+  const [only] = layouts;
+  if (only !== undefined && layouts.length === 1) return decodeIn(only.layout, only.kindCount, bytes);
+  const found = new Map<string, Change[]>();
+  let problem: unknown;
+  for (const { layout, kindCount } of layouts) {
+    try {
+      const changes = decodeIn(layout, kindCount, bytes);
+      if (shards === null || isWithin(shards, changes)) found.set(JSON.stringify(changes), changes);
+    } catch (error) {
+      problem ??= error;
+    }
+  }
+  const [first, second] = found.values();
+  if (second !== undefined) throw new Error(`A journal row of format ${format} can be read in two ways.`);
+  if (first !== undefined) return first;
+  throw problem ?? new Error(`A journal row of format ${format} speaks of shards that its commit did not touch.`);
+}
+
+function decodeIn(layout: number, kindCount: number, bytes: Buffer): Change[] {
   const from = new ByteReader(bytes);
   const changes: Change[] = [];
   while (!from.atEnd) {
     const number = from.uint();
-    const kind = KINDS[number];
+    const kind = number < kindCount ? KINDS[number] : undefined;
     if (kind === undefined) throw new Error(`A journal row holds a change of unknown kind ${number}.`);
-    changes.push({ kind, ...codecs[kind].read(from, format) } as Change);
+    changes.push({ kind, ...codecs[kind].read(from, layout) } as Change);
   }
   return changes;
+}
+
+/** A row that is read in another layout than its own soon speaks of shards that its commit did not touch. */
+function isWithin(shards: readonly number[], changes: readonly Change[]): boolean {
+  return changes.every((change) =>
+    shards.includes(
+      'runId' in change && change.runId !== null ? shardOfRun(change.runId) : (change as { shard: number }).shard,
+    ),
+  );
 }

@@ -46,7 +46,11 @@ export async function events(flags: EventsFlags): Promise<void> {
 }
 
 function lineOf({ at, kind, dag, run, task, details }: EventView): string {
+  if (kind === 'events.skipped') {
+    const why = details.reason === 'newer_format' ? 'a newer server wrote them' : 'their journal row is damaged';
+    return `${colours.dim(at)} ${kind} events of one commit are missing here: ${why} (${JSON.stringify(details.commits)})`;
+  }
   const outcome = typeof details.outcome === 'string' ? ` ${coloured(details.outcome)}` : '';
-  const where = [short(dag), run ?? '', short(task ?? '')].filter((part) => part !== '').join(' ');
+  const where = [short(dag ?? ''), run ?? '', short(task ?? '')].filter((part) => part !== '').join(' ');
   return `${colours.dim(at)} ${kind}${outcome} ${where}`;
 }

@@ -12,9 +12,11 @@ export type EventKind = z.infer<typeof eventKindSchema>;
 export const eventViewSchema = z.object({
   /** Where to go on after this event: `Last-Event-ID`, or `?after=`. */
   cursor: z.string(),
-  kind: eventKindSchema,
+  /** One of `EVENT_KINDS`, or a word that a newer server uses: a client passes it on, and does not end its stream. */
+  kind: z.union([eventKindSchema, z.string() as unknown as z.ZodType<string & {}>]),
   at: z.iso.datetime(),
-  dag: z.string(),
+  /** Null only for `events.skipped`: nobody can tell which dags the commit was about. */
+  dag: z.string().nullable(),
   run: runIdSchema.nullable(),
   task: z.string().nullable(),
   details: z.record(z.string(), z.unknown()),

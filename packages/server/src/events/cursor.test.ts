@@ -35,6 +35,7 @@ const histories = fc.array(fc.uniqueArray(fc.nat(4), { minLength: 1, maxLength: 
       at: at as Commit['at'],
       shards: sorted.map((shard) => ({ shard: shard as ShardNo, commitNo: numbers[shard] ?? 0 })),
       changes: [],
+      unreadable: null,
     };
   });
 });
@@ -59,6 +60,7 @@ test('what follows a hole is left for later', () => {
     at: 0 as Commit['at'],
     shards: [{ shard: shard as ShardNo, commitNo }],
     changes: [],
+    unreadable: null,
   });
   const cut = new Array<number>(SHARD_COUNT).fill(0);
   expect(inOrder(cut, [commit(1, 2), commit(2, 1)], null).map(({ commit: found }) => found.lead)).toEqual([2]);

@@ -5,14 +5,15 @@
  */
 import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
 import { type EventView, SignalboxError } from '@signalbox/protocol';
-import type { Cut, Queries } from '@signalbox/store';
+import type { Commit, Cut, Queries } from '@signalbox/store';
 import { encodeCursor, type Position } from './cursor.ts';
 import { describe, type Told } from './describe.ts';
 import { Names } from './names.ts';
 import { inOrder, type OrderedCommit } from './order.ts';
 
 export interface FeedEvent {
-  readonly tenantId: TenantId;
+  /** Null for a marker, which every tenant gets: it may have been about any of them. */
+  readonly tenantId: TenantId | null;
   readonly view: Omit<EventView, 'cursor'>;
   /** After this event. */
   readonly position: Position;
@@ -154,29 +155,53 @@ export class EventFeed {
   }
 
   async #eventsOf(ordered: readonly OrderedCommit[]): Promise<FeedEvent[]> {
-    const found: { readonly told: Told; readonly from: OrderedCommit; readonly index: number }[] = [];
-    for (const from of ordered) {
-      this.#names.learn(from.commit.changes);
-      from.commit.changes.forEach((change, index) => {
-        const told = describe(change);
-        if (told !== null) found.push({ told, from, index });
-      });
-    }
-    const named = await this.#names.nameAll(found.map(({ told }) => told));
-    return found.flatMap(({ told, from, index }, i) => {
-      const name = named[i];
-      if (name === null || name === undefined) return [];
-      const { tenantId, dag, run, task } = name;
-      const { kind, details } = told;
-      const isLast = found[i + 1]?.from !== from;
+    const all = ordered.map((from) => ({ from, told: toldOf(from.commit) }));
+    for (const { from, told } of all) if (told !== null) this.#names.learn(from.commit.changes);
+    const named = await this.#names.nameAll(all.flatMap(({ told }) => told ?? []).map(({ told }) => told));
+    let next = 0;
+    return all.flatMap(({ from, told: found }) => {
+      if (found === null) return [markerOf(from)];
       const { lead } = from.commit;
-      const position = isLast
-        ? { cut: from.after, part: null }
-        : { cut: from.before, part: { lead, changes: index + 1 } };
-      const view = { kind, at: new Date(told.at).toISOString(), dag, run, task, details };
-      return [{ tenantId, view, position, lead, index, before: from.before }];
+      return found.flatMap(({ told, index }, i) => {
+        const name = named[next++];
+        if (name === null || name === undefined) return [];
+        const { tenantId, dag, run, task } = name;
+        const { kind, details } = told;
+        const isLast = i === found.length - 1;
+        const position = isLast
+          ? { cut: from.after, part: null }
+          : { cut: from.before, part: { lead, changes: index + 1 } };
+        const view = { kind, at: new Date(told.at).toISOString(), dag, run, task, details };
+        return [{ tenantId, view, position, lead, index, before: from.before }];
+      });
     });
   }
+}
+
+/** Null when the commit can't be told: its row is unreadable, or holds something that makes no sense. */
+function toldOf({ changes, unreadable }: Commit): { readonly told: Told; readonly index: number }[] | null {
+  if (unreadable !== null) return null;
+  try {
+    return changes.flatMap((change, index) => {
+      const told = describe(change);
+      return told === null ? [] : [{ told, index }];
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Greater than any index: also whoever has read a part of the commit, at a newer server, has not read all of it. */
+const WHOLE_COMMIT = Number.POSITIVE_INFINITY;
+
+/** Stands for a whole commit, so that a reader knows that something is missing here, and what (I59). */
+function markerOf({ commit, before, after }: OrderedCommit): FeedEvent {
+  const { lead, unreadable } = commit;
+  const commits = commit.shards.map(({ shard, commitNo }) => ({ shard, commit: commitNo }));
+  const details = { commits, reason: unreadable?.reason ?? 'damaged', format: unreadable?.format ?? null };
+  const at = new Date(commit.at).toISOString();
+  const view = { kind: 'events.skipped', at, dag: null, run: null, task: null, details };
+  return { tenantId: null, view, position: { cut: after, part: null }, lead, index: WHOLE_COMMIT, before };
 }
 
 function shardsBehind(cut: Cut, head: Cut): ShardNo[] {

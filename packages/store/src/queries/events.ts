@@ -16,7 +16,7 @@ import {
   type VersionNo,
 } from '@signalbox/engine';
 import type { Database } from '../database.ts';
-import { decodeChanges } from '../journal.ts';
+import { bytesOf, readRow, type Unreadable } from '../journal-read.ts';
 import { byLeaf, type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
 import { decodeText, parseIntegers, plainArray } from '../text.ts';
@@ -29,7 +29,9 @@ export interface Commit {
   readonly lead: ShardNo;
   readonly at: Instant;
   readonly shards: readonly { readonly shard: ShardNo; readonly commitNo: number }[];
+  /** Empty when the row can't be read. */
   readonly changes: readonly Change[];
+  readonly unreadable: Unreadable | null;
 }
 
 export interface NamedRun {
@@ -122,12 +124,12 @@ export async function readCommits(database: Database, after: Cut, shards: readon
   const read = call(selectCommits, plainArray(shards), plainArray(cuts), COMMITS_PER_SHARD, BYTES_AT_ONCE);
   const [found] = await database.snapshot((ask) => ask([read], { last: true }));
   return (found?.rows ?? []).map(([lead, at, all, commitNos, format, changes]) => {
-    const numbers = parseIntegers(commitNos);
+    const [allShards, numbers] = [parseIntegers(all), parseIntegers(commitNos)];
     return {
       lead: Number(lead) as ShardNo,
       at: Number(at) as Instant,
-      shards: parseIntegers(all).map((shard, i) => ({ shard: shard as ShardNo, commitNo: numbers[i] ?? 0 })),
-      changes: decodeChanges(Number(format), Buffer.from((changes ?? '').slice(2), 'hex')),
+      shards: allShards.map((shard, i) => ({ shard: shard as ShardNo, commitNo: numbers[i] ?? 0 })),
+      ...readRow(Number(format), bytesOf(changes), allShards),
     };
   });
 }

@@ -1,0 +1,88 @@
+/**
+ * Holds that each new kind, field and word of the journal comes with a new format. For each format from 4 on a file records
+ * the words of fixed lists, the kinds, their fields, and bytes of some changes. Servers of several versions work on one database during an
+ * upgrade: an older one skips rows of a format that it does not know, but takes those of a known format at their word.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type Change, MARKS } from '@signalbox/engine';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import * as codes from './codes.ts';
+import { decodeChanges, encodeChanges, JOURNAL_FORMAT } from './journal.ts';
+import { CHANGE_KINDS, changeFields, changeOf } from './journal-samples.testing.ts';
+
+interface RecordedKind {
+  readonly kind: Change['kind'];
+  readonly fields: readonly string[];
+  readonly samples: readonly { readonly change: Change; readonly hex: string }[];
+}
+
+interface Recorded {
+  readonly words: Readonly<Record<string, readonly string[]>>;
+  readonly kinds: readonly RecordedKind[];
+}
+
+const FIRST_RECORDED = 4;
+const fileOf = (format: number) => new URL(`./testdata/journal-format-${format}.jsonl`, import.meta.url);
+
+const REMEDY = `What the journal writes differs from the record of format ${JOURNAL_FORMAT}. Add one to JOURNAL_FORMAT, read the new
+field only from that format on, and record it: RECORD_JOURNAL_FORMAT=1 npx vitest run packages/store/src/journal-formats.test.ts
+Replace the record of a format only if no server outside this repository has ever written that format.`;
+
+if (process.env.RECORD_JOURNAL_FORMAT === '1') record();
+
+test.each(['fields', 'bytes'] as const)('the current format writes the %s that are recorded for it', (what) => {
+  expect(existsSync(fileOf(JOURNAL_FORMAT)), REMEDY).toBe(true);
+  const { words, kinds: recorded } = read(JOURNAL_FORMAT);
+  expect(wordLists(), REMEDY).toEqual(words);
+  expect(recorded.map(({ kind }) => kind).sort(), REMEDY).toEqual([...CHANGE_KINDS].sort());
+  for (const { kind, fields, samples } of recorded) {
+    if (what === 'fields') expect(fieldsOf(kind), `${kind}. ${REMEDY}`).toEqual(fields);
+    else
+      expect(
+        samples.map(({ change }) => hexOf(change)),
+        `${kind}. ${REMEDY}`,
+      ).toEqual(samples.map(({ hex }) => hex));
+  }
+});
+
+test('all formats that are recorded can be read', () => {
+  for (let format = FIRST_RECORDED; format <= JOURNAL_FORMAT; format++) {
+    for (const { samples } of read(format).kinds) {
+      for (const { change, hex } of samples) {
+        expect(decodeChanges(format, Buffer.from(hex, 'hex'))).toMatchObject([change]);
+      }
+    }
+  }
+});
+
+function read(format: number): Recorded {
+  const [first = '', ...lines] = readFileSync(fileOf(format), 'utf8').trim().split('\n');
+  return { words: JSON.parse(first), kinds: lines.map((line) => JSON.parse(line) as RecordedKind) };
+}
+
+/** A word is written as its number: whoever does not know the word can't read the row. */
+function wordLists(): Record<string, readonly string[]> {
+  const lists = Object.entries(codes).map(([name, { words }]) => [name, words] as const);
+  return Object.fromEntries([...lists, ['marks', MARKS]]);
+}
+
+function fieldsOf(kind: Change['kind']): string[] {
+  return Object.keys(changeFields[kind]).sort();
+}
+
+function hexOf(change: Change): string {
+  return encodeChanges([change]).toString('hex');
+}
+
+function record(): void {
+  const lines = CHANGE_KINDS.toSorted().map((kind) => {
+    const drawn = fc.sample(changeOf(kind), { seed: 4, numRuns: 4 });
+    const samples = drawn.map((change) => ({ change, hex: hexOf(change) }));
+    const line = JSON.stringify({ kind, fields: fieldsOf(kind), samples });
+    // Only ASCII in the file, whatever the texts hold.
+    return line.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  });
+  lines.unshift(JSON.stringify(wordLists()));
+  writeFileSync(fileOf(JOURNAL_FORMAT), `${lines.join('\n')}\n`);
+}

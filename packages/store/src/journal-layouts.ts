@@ -1,0 +1,36 @@
+/**
+ * Which layouts a journal row may have, by the format that it names.
+ *
+ * A *layout* says which kinds exist and which fields each of them has. From format 4 on a format has exactly one layout.
+ * Before that, kinds and fields came without a new format: rows of format 2 have two layouts, rows of format 3 seven.
+ * A fraction numbers them in the order in which they came, so a codec can ask `layout >= 3.3`. The row does not say which
+ * one it has; `readRow` tries them all, and the bytes decide: a layout that is not the row's own leads to
+ * an unknown kind, a flag that is neither 0 nor 1, or a change that is cut off.
+ */
+interface Layout {
+  readonly layout: number;
+  /** How many of `KINDS` the newest writer of this layout knew. */
+  readonly kindCount: number;
+}
+
+const LAYOUTS: Readonly<Record<number, readonly Layout[]>> = {
+  1: [{ layout: 1, kindCount: 15 }],
+  2: [
+    { layout: 2, kindCount: 19 },
+    { layout: 2.1, kindCount: 19 }, // ScheduleSet: fault
+  ],
+  3: [
+    { layout: 3, kindCount: 22 }, // RunCreated, AttemptEnded: facts
+    { layout: 3.1, kindCount: 22 }, // RunCreated: parent
+    { layout: 3.2, kindCount: 25 }, // TaskCleared: notes. AttemptClaimed, AttemptEnded: code and notes
+    { layout: 3.3, kindCount: 28 }, // AttemptEnded: fingerprint and quick
+    { layout: 3.4, kindCount: 36 }, // TaskCleared: more. RunReopened: retryNo
+    { layout: 3.5, kindCount: 36 }, // RunReopened: asClosing
+    { layout: 3.6, kindCount: 43 }, // RunClosing: graceMs. RunReopened: notes
+  ],
+};
+
+/** Newest first: most rows are young. */
+export function layoutsOf(format: number, allKinds: number): readonly Layout[] {
+  return LAYOUTS[format]?.toReversed() ?? [{ layout: format, kindCount: allKinds }];
+}
