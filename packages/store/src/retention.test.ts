@@ -84,6 +84,38 @@ test('a run that an unexpired key points at stays as long as the key', async () 
   expect(await there(box, [run])).toEqual([false]);
 });
 
+test.each([
+  ['a run that is still open', null, 'default'],
+  ['a run that ended lately', -1, 'default'],
+  ['a run that is still open, of a day without a partition', null, 'no partition'],
+] as const)('the key of %s stays with it, however old both are (I62, I11)', async (_, endedOn, place) => {
+  const { box, node, dag } = await atWork();
+  const day = place === 'default' ? -15 : -100;
+  const old = await runAt(node, dag, day, day);
+  const kept = await runAt(node, dag, day, endedOn);
+  for (const run of [old, kept])
+    await commitAt(node, day, [{ ...keyOf(run, dag.shard, `k${run.runId}`), at: at(day) }]);
+  expect(await expire(box, -10)).toMatchObject({ keys: 1, runs: 1, complete: true });
+  const key = keyOf(kept, dag.shard, `k${kept.runId}`);
+  const found = async () => (await box.store.fetch([{ ...key, kind: 'key' }])).keys.map(({ runId }) => runId);
+  expect(await found()).toEqual([kept.runId]);
+  expect(await there(box, [old, kept])).toEqual([false, true]);
+  // Once its run is past its age, both go, and the day as a whole.
+  if (endedOn === null) await commitAt(node, -1, [{ ...ended(kept), at: at(-1) }]);
+  await expire(box, 0);
+  expect(await found()).toEqual([]);
+  expect(await there(box, [kept])).toEqual([false]);
+});
+
+test('a run with an open dead letter keeps its key', async () => {
+  const { box, node, dag } = await atWork();
+  const run = await runAt(node, dag, -15, -15);
+  await commitAt(node, -15, [{ ...keyOf(run, dag.shard, 'failed'), at: at(-15) }]);
+  await box.sql(`insert into dead_letter (shard, run_id, task_no, attempt_no, uid, task_name, tenant_id, dag_id, version_no, reason, outcome, fingerprint, state, at)
+    values (5, ${run.runId}, 0, 1, gen_random_uuid(), 'a', 1, ${dag.dagId}, 1, 0, 1, 1, 0, ${at(-15)})`);
+  expect(await expire(box, -10)).toMatchObject({ keys: 0, runs: 0 });
+});
+
 test('runs of a day without a partition expire too', async () => {
   const { box, node, dag } = await atWork();
   const run = await runAt(node, dag, -100, -100);

@@ -1,6 +1,6 @@
 /**
  * What is older than it need be goes, in bounded steps (I62). A day of runs goes as a whole once every one of them ended
- * long enough ago and no idempotency key points at it. A day that something still needs is gone through run by run instead,
+ * long enough ago and no idempotency key points at it; keys go first, once their runs are past their age. A day that something still needs is gone through run by run instead,
  * and so is `default`. A call does a bounded amount of work and says whether there is more.
  */
 import { firstRunIdAt, type Instant, type RunId, type ShardNo } from '@signalbox/engine';
@@ -14,7 +14,7 @@ export interface Expiry {
   /** Runs that ended before it, and windows before it, go. */
   readonly olderThan: Instant;
   readonly journalOlderThan: Instant;
-  /** Idempotency keys stored before it go. Without it: with the runs. */
+  /** Idempotency keys stored before it go, if their runs are past their age too. Without it: with the runs. */
   readonly keysOlderThan?: Instant;
   /** How many steps of at most a thousand rows each a call may take. */
   readonly maxSteps?: number;
@@ -34,17 +34,26 @@ const ROWS_PER_STEP = 1_000;
 const DROP_TIMEOUT_MS = 120_000;
 
 /**
- * Leans on the index (run_id): a key's run is not younger than the key but for keys of later requests about old runs, which
- * `at` keeps.
+ * One step through the keys in order of their runs. A key goes only with its run: one whose run is open, ended too lately or
+ * is kept for a dead letter stays, however old it is, or the same key would make a second run (I11). Answers with how many
+ * keys it looked at, how many it removed, and where it stopped. Leans on the index (run_id) of keys and dead letters,
+ * and on the primary key (shard, run_id) of the one partition of `run` that the id belongs to.
  */
 const deleteKeys = statement(
   'delete_expired_keys',
   `
-  with gone as (
-    delete from idempotency_key where ctid = any (array (
-      select ctid from idempotency_key where run_id < $1::bigint and at < $2::bigint limit ${ROWS_PER_STEP}))
-    returning 1)
-  select count(*) from gone`,
+  with looked as materialized (
+    select ctid as place, run_id, at from idempotency_key
+     where run_id >= $1::bigint and run_id < $2::bigint order by run_id limit ${ROWS_PER_STEP}),
+  expired as materialized (
+    select place from looked l
+     where l.at < $3::bigint
+       and not exists (select from run r
+             where r.shard = ((l.run_id >> 16) & 63)::smallint and r.run_id = l.run_id
+               and (r.phase <> 2 or r.ended_at >= $4::bigint))
+       and not exists (select from dead_letter d where d.run_id = l.run_id and d.state = 0)),
+  gone as (delete from idempotency_key where ctid = any (array (select place from expired)) returning 1)
+  select count(*), (select count(*) from gone), max(run_id) from looked`,
 );
 
 const dropRunDay = statement('drop_run_day', 'select drop_run_day($1::integer, $2::bigint, $3::bigint, $4::bigint)');
@@ -128,8 +137,18 @@ class Round {
   }
 
   async dropKeys(): Promise<void> {
-    const olderThan = this.#expiry.keysOlderThan ?? this.#expiry.olderThan;
-    this.#counts.keys += await this.#repeat(call(deleteKeys, firstRunIdAt(olderThan), olderThan));
+    const { olderThan, keysOlderThan = olderThan } = this.#expiry;
+    const before = firstRunIdAt(keysOlderThan);
+    let from = 0;
+    while (this.#stepsLeft-- > 0) {
+      const step = call(deleteKeys, from, before, keysOlderThan, olderThan);
+      const [, swept] = await this.#database.write([holdToIndexes, step]);
+      const [looked = 0, removed = 0, last = 0] = (swept?.rows[0] ?? []).map(Number);
+      this.#counts.keys += removed;
+      if (looked < ROWS_PER_STEP) return;
+      // A run with more keys than a step takes: those that are left wait for the next round.
+      from = last === from && removed === 0 ? last + 1 : last;
+    }
   }
 
   async dropTimes(): Promise<void> {
