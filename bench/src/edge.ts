@@ -79,6 +79,7 @@ function explodingSchema(): object {
 async function watched(cluster: Cluster, what: string, press: () => Promise<Answers>): Promise<Figure> {
   const probe = fork(PROBE, [String(cluster.runningServers()[0]?.httpPort)]);
   await new Promise((resolve) => probe.once('message', resolve));
+  await mainLoopMs(cluster); // What was before counts no more.
   const began = performance.now();
   const { statuses, ms } = await press();
   const tookMs = performance.now() - began;
@@ -86,6 +87,7 @@ async function watched(cluster: Cluster, what: string, press: () => Promise<Answ
     probe.once('message', (times: number[]) => resolve(times));
     probe.send('stop');
   });
+  const loopMs = await mainLoopMs(cluster);
   return {
     what: `/healthz while ${what}: p99`,
     value: quantile(seen, 0.99),
@@ -93,6 +95,7 @@ async function watched(cluster: Cluster, what: string, press: () => Promise<Answ
     details: {
       'healthz p50 ms': quantile(seen, 0.5),
       'healthz max ms': Math.max(...seen),
+      'main loop late at most ms': loopMs,
       'all took ms': tookMs,
       ...(ms.length === 0 ? {} : { 'answer p50 ms': quantile(ms, 0.5), 'answer max ms': Math.max(...ms) }),
       answers: Object.entries(statuses)
@@ -100,6 +103,15 @@ async function watched(cluster: Cluster, what: string, press: () => Promise<Answ
         .join(' '),
     },
   };
+}
+
+/** How late the scheduling loop came to what was due, at most, since it was last asked. */
+async function mainLoopMs(cluster: Cluster): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${cluster.runningServers()[0]?.httpPort}/metrics`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const [, seconds] = /event_loop_delay_seconds\{thread="main",quantile="1"\} (\S+)/.exec(await response.text()) ?? [];
+  return Number(seconds) * 1_000;
 }
 
 async function quiet(ms: number): Promise<Answers> {

@@ -55,6 +55,8 @@ export interface ServerConfig {
   readonly leaseMs: number;
   /** How many requests a caller may send; null for as many as it likes. */
   readonly rate: Rate | null;
+  /** How many runs a caller may submit; null for as many as it likes. */
+  readonly runRate: Rate | null;
 }
 
 /** What is wrong with a setting, and what to give instead. */
@@ -97,7 +99,8 @@ export function parseConfig(variables: Variables): ServerConfig {
     tokenFile: resolve(variables.SIGNALBOX_TOKEN_FILE || join(dataDir, 'admin.token')),
     heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
     leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
-    rate: rateOf(variables),
+    rate: rateOf(variables, 'SIGNALBOX_RATE', 2_000),
+    runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
   };
   if (config.heartbeatMs * 2 > config.leaseMs) {
     throw new ConfigError(
@@ -194,8 +197,8 @@ function adminToken({ SIGNALBOX_ADMIN_TOKEN: token }: Variables): string | null 
 }
 
 /** The burst is what two seconds bring. */
-function rateOf(variables: Variables): Rate | null {
-  const perSecond = wholeNumber(variables, 'SIGNALBOX_RATE', { least: 0, most: 1_000_000, usual: 2_000 });
+function rateOf(variables: Variables, name: string, usual: number): Rate | null {
+  const perSecond = wholeNumber(variables, name, { least: 0, most: 1_000_000, usual });
   return perSecond === 0 ? null : { perSecond, burst: 2 * perSecond };
 }
 

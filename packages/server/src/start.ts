@@ -155,6 +155,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       logLevel,
       retention: upkeep.retention,
       rate: config.rate,
+      runRate: config.runRate,
       logs: { folder: logFolder.path, bytesLimit: config.logBytes, retentionDays: config.retentionDays },
     },
     { host: () => decider, upkeep },

@@ -1,4 +1,7 @@
-/** Commands on their way to a decision, in order of arrival. New submissions are refused first when it is full (I74). */
+/**
+ * Commands on their way to a decision. Submissions wait in a queue of their own, counted by their runs: they are refused when it is
+ * full, and decided after everything else, so that reports, heartbeats and cancels never wait behind a flood of them (I74).
+ */
 import type { Answer, Command } from '@signalbox/engine';
 
 /** How a command came out. `unknown`: it may have been done (its commit failed, or the node lost the shard). */
@@ -16,32 +19,57 @@ export interface Envelope {
 
 const SHEDDABLE: ReadonlySet<Command['kind']> = new Set<Command['kind']>(['SubmitRuns', 'DeployDag']);
 
+export interface InboxLimits {
+  /** Runs that wait to be created, and dags to be deployed: beyond these, new ones are refused. */
+  readonly submissions: number;
+}
+
+/** What one turn takes. */
+export interface TurnLimits {
+  readonly commands: number;
+  /** Runs of its submissions; at least one submission is taken, however large. */
+  readonly runs: number;
+}
+
 export class Inbox {
   private waiting: Envelope[] = [];
-  private readonly limit: number;
+  private submissions: Envelope[] = [];
+  private runs = 0;
+  private readonly limits: InboxLimits;
   private readonly onArrival: () => void;
 
-  constructor(limit: number, onArrival: () => void) {
-    this.limit = limit;
+  constructor(limits: InboxLimits, onArrival: () => void) {
+    this.limits = limits;
     this.onArrival = onArrival;
   }
 
   get size(): number {
-    return this.waiting.length;
+    return this.waiting.length + this.submissions.length;
   }
 
   /** False when the command is refused for want of room. Reports, heartbeats and cancels are always taken. */
   offer(envelope: Envelope): boolean {
-    if (this.waiting.length >= this.limit && SHEDDABLE.has(envelope.command.kind)) return false;
-    this.waiting.push(envelope);
+    if (SHEDDABLE.has(envelope.command.kind)) {
+      if (this.runs >= this.limits.submissions) return false;
+      this.submissions.push(envelope);
+      this.runs += weightOf(envelope);
+    } else this.waiting.push(envelope);
     this.onArrival();
     return true;
   }
 
-  /** The oldest, at most `limit` of them. */
-  drain(limit: number): Envelope[] {
-    const taken = this.waiting.length <= limit ? this.waiting : this.waiting.slice(0, limit);
-    this.waiting = this.waiting.length <= limit ? [] : this.waiting.slice(limit);
+  /** The oldest, submissions last. */
+  drain({ commands, runs }: TurnLimits): Envelope[] {
+    const taken = this.waiting.splice(0, commands);
+    let [count, weight] = [0, 0];
+    while (count < this.submissions.length && count < commands) {
+      const next = weightOf(this.submissions[count]!);
+      if (count > 0 && weight + next > runs) break;
+      weight += next;
+      count += 1;
+    }
+    this.runs -= weight;
+    taken.push(...this.submissions.splice(0, count));
     return taken.filter((envelope) => envelope.isVoid?.() !== true);
   }
 
@@ -52,6 +80,13 @@ export class Inbox {
 
   /** Puts back what was drained and not decided. */
   restore(envelopes: readonly Envelope[]): void {
-    this.waiting = [...envelopes, ...this.waiting];
+    const submissions = envelopes.filter(({ command }) => SHEDDABLE.has(command.kind));
+    this.waiting = [...envelopes.filter(({ command }) => !SHEDDABLE.has(command.kind)), ...this.waiting];
+    this.submissions = [...submissions, ...this.submissions];
+    for (const envelope of submissions) this.runs += weightOf(envelope);
   }
+}
+
+function weightOf({ command }: Envelope): number {
+  return command.kind === 'SubmitRuns' ? command.items.length : 1;
 }

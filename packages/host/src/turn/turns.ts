@@ -22,7 +22,7 @@ import {
 import type { CommitChain, RestCursor, ShardStamp, Store } from '@signalbox/store';
 import type { Clock, Log, Random } from '../ports.ts';
 import { Charges, describe } from './charges.ts';
-import { type Envelope, Inbox } from './inbox.ts';
+import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
 export interface TurnsPorts {
@@ -42,14 +42,16 @@ export interface TurnsPorts {
 
 /** More would add latency, not throughput: the database commits one at a time. */
 const COMMITS_IN_FLIGHT = 2;
-const COMMANDS_PER_TURN = 2_000;
-const INBOX_LIMIT = 20_000;
+/** A turn of 4,000 runs takes about 100 ms; a flood of batches would otherwise make one of 50,000, and the loop would stand still. */
+const PER_TURN: TurnLimits = { commands: 2_000, runs: 4_000 };
+/** About a second's work: who would wait for longer is refused, and told when to come again (I74). */
+const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
 const REST_PER_TURN = 2_000;
 /** A connection may be gone without a word, and then no answer ever comes. Longer than any other question may take. */
 const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
-  readonly inbox = new Inbox(INBOX_LIMIT, () => this.wake());
+  readonly inbox = new Inbox(INBOX_LIMITS, () => this.wake());
   /** Who is to blame for what threw. */
   readonly charges: Charges;
   private readonly ports: TurnsPorts;
@@ -202,7 +204,7 @@ export class Turns {
 
   /** What is decided next: strikes and suspects alone, everything else together. */
   private take(): Envelope[] {
-    return this.charges.next() ?? this.inbox.drain(COMMANDS_PER_TURN);
+    return this.charges.next() ?? this.inbox.drain(PER_TURN);
   }
 
   private withTick(envelopes: Envelope[]): Envelope[] {

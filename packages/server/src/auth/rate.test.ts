@@ -14,6 +14,14 @@ test('a bucket gives its burst at once and then its rate, to each name by itself
   expect([take('a'), take('a'), take('a'), take('a')]).toEqual([0, 0, 0, 500]);
 });
 
+test('something that costs more takes more, and more than a full bucket leaves a debt', () => {
+  let now = 0;
+  const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, () => now);
+  expect([buckets.take('a', 150), buckets.take('a', 150), buckets.take('a', 50)]).toEqual([0, 1_000, 0]);
+  now += 2_000;
+  expect([buckets.take('a', 1_000), buckets.take('a')]).toEqual([0, 8_010]);
+});
+
 test('however many names there are, a bounded number is remembered (I73)', () => {
   const buckets = new TokenBuckets({ perSecond: 1, burst: 1 }, () => 0, 100);
   for (let i = 0; i < 10_000; i++) buckets.take(`name-${i}`);

@@ -26,11 +26,15 @@ export class TokenBuckets {
     this.#kept = kept;
   }
 
-  /** Takes one. Answers with the milliseconds until there is one, 0 when it was taken. */
-  take(name: string): number {
+  /**
+   * Takes one, or as many as something costs. Answers with the milliseconds until there is enough, 0 when it was taken. What costs
+   * more than a full bucket holds may have it when it is full, and leaves a debt.
+   */
+  take(name: string, cost = 1): number {
     const bucket = this.#filled(name);
-    if (bucket.left < 1) return this.#waitMs(bucket);
-    bucket.left -= 1;
+    const needed = Math.min(cost, this.#rate.burst);
+    if (bucket.left < needed) return this.#waitMs(bucket, needed);
+    bucket.left -= cost;
     return 0;
   }
 
@@ -45,8 +49,8 @@ export class TokenBuckets {
     return this.#buckets.size;
   }
 
-  #waitMs({ left }: Bucket): number {
-    return Math.ceil(((1 - left) / this.#rate.perSecond) * 1000);
+  #waitMs({ left }: Bucket, needed = 1): number {
+    return Math.ceil(((needed - left) / this.#rate.perSecond) * 1000);
   }
 
   #filled(name: string): Bucket {

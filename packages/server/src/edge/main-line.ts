@@ -6,7 +6,12 @@ import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
 import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorkers } from './messages.ts';
 
 const MOST_UNDER_WAY = 10_000;
-const MOST_ITEMS_UNDER_WAY = 100_000;
+/** Runs that were submitted and not answered yet: what the main thread's queue takes, and what it is at. */
+const MOST_RUNS_UNDER_WAY = 20_000;
+/** Of these, for one caller: the others have room beside one that floods. */
+const MOST_RUNS_OF_CALLER = 15_000;
+/** Refused first when there is too much (I74). */
+const SUBMISSIONS: ReadonlySet<Command['kind']> = new Set<Command['kind']>(['SubmitRuns', 'DeployDag']);
 /** The main thread answers by the deadline; if it stands still, nobody waits for much longer. */
 const LATE_MS = 500;
 const PROGRESS_MS = 250;
@@ -15,7 +20,6 @@ type Ask = EdgeAsks extends infer A ? (A extends unknown ? Omit<A, 'no'> : never
 
 interface Waiting {
   readonly settle: (answer: MainAnswers) => void;
-  readonly weight: number;
 }
 
 export class MainLine {
@@ -23,20 +27,42 @@ export class MainLine {
   readonly #waiting = new Map<number, Waiting>();
   #asks: EdgeAsks[] = [];
   #lastNo = 0;
-  #itemsUnderWay = 0;
+  #runsUnderWay = 0;
+  readonly #runsOfCallers = new Map<string, number>();
 
   constructor(port: Pick<MessagePort, 'postMessage'>) {
     this.#port = port;
   }
 
-  async command(command: Command, deadlineMs: number): Promise<Routed> {
-    const weight = command.kind === 'SubmitRuns' ? command.items.length : 1;
-    if (this.#waiting.size >= MOST_UNDER_WAY || this.#itemsUnderWay + weight > MOST_ITEMS_UNDER_WAY) {
+  /** Submissions are charged by their runs, to the queue and to their caller. Cancels and the like have room of their own (I74). */
+  async command(command: Command, deadlineMs: number, caller = ''): Promise<Routed> {
+    const isSubmission = SUBMISSIONS.has(command.kind);
+    if (this.#waiting.size >= MOST_UNDER_WAY * (isSubmission ? 1 : 2)) return { status: 'overloaded' };
+    if (!isSubmission) return this.#command(command, deadlineMs);
+    const runs = command.kind === 'SubmitRuns' ? command.items.length : 1;
+    const ofCaller = this.#runsOfCallers.get(caller) ?? 0;
+    if (this.#runsUnderWay + runs > MOST_RUNS_UNDER_WAY || ofCaller + runs > MOST_RUNS_OF_CALLER) {
       return { status: 'overloaded' };
     }
-    const answer = await this.#ask({ kind: 'command', command, deadlineMs }, deadlineMs + LATE_MS, weight);
+    this.#count(caller, runs);
+    try {
+      return await this.#command(command, deadlineMs);
+    } finally {
+      this.#count(caller, -runs);
+    }
+  }
+
+  async #command(command: Command, deadlineMs: number): Promise<Routed> {
+    const answer = await this.#ask({ kind: 'command', command, deadlineMs }, deadlineMs + LATE_MS);
     if (answer === null) return { status: 'unknown' };
     return answer.kind === 'routed' ? answer.routed : { status: 'unknown' };
+  }
+
+  #count(caller: string, runs: number): void {
+    this.#runsUnderWay += runs;
+    const left = (this.#runsOfCallers.get(caller) ?? 0) + runs;
+    if (left === 0) this.#runsOfCallers.delete(caller);
+    else this.#runsOfCallers.set(caller, left);
   }
 
   /** Those of the tenant (I65). */
@@ -81,19 +107,17 @@ export class MainLine {
   }
 
   /** Null when no answer came in time. */
-  #ask(ask: Ask, withinMs: number, weight = 0): Promise<MainAnswers | null> {
+  #ask(ask: Ask, withinMs: number): Promise<MainAnswers | null> {
     return new Promise((resolve) => {
       this.#lastNo += 1;
       const no = this.#lastNo;
       const settle = (answer: MainAnswers | null) => {
         clearTimeout(timer);
         this.#waiting.delete(no);
-        this.#itemsUnderWay -= weight;
         resolve(answer);
       };
       const timer = setTimeout(() => settle(null), withinMs);
-      this.#waiting.set(no, { settle, weight });
-      this.#itemsUnderWay += weight;
+      this.#waiting.set(no, { settle });
       this.#asks.push({ ...ask, no });
       if (this.#asks.length === 1) setImmediate(() => this.#flush());
     });

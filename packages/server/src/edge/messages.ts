@@ -19,6 +19,7 @@ export interface EdgeData {
   readonly logLevel: LogLevel;
   readonly retention: Retention;
   readonly rate: Rate | null;
+  readonly runRate: Rate | null;
   readonly logs: { readonly folder: string; readonly bytesLimit: number; readonly retentionDays: number };
 }
 

@@ -36,6 +36,7 @@ const {
   logLevel,
   retention,
   rate,
+  runRate,
   logs: logOptions,
 } = workerData as EdgeData;
 const logger = makeLogger(logLevel, 'edge');
@@ -76,7 +77,18 @@ async function serve(): Promise<void> {
   });
   closers.push(() => calls.stop());
   const reader = new LogReader({ logs, nodes, queries });
-  const app = await buildApp({ queries, main, logs: reader, logger, bind, allowedHosts, tls, retention, rate });
+  const app = await buildApp({
+    queries,
+    main,
+    logs: reader,
+    logger,
+    bind,
+    allowedHosts,
+    tls,
+    retention,
+    rate,
+    runRate,
+  });
   port.on('message', (message: ToEdge) => {
     if (message.kind === 'answers') main.take(message.answers);
     else void close();

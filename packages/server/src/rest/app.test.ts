@@ -44,6 +44,7 @@ beforeEach(async () => {
     tls: null,
     retention: { runDays: 30, journalDays: 7, letterDays: 30 },
     rate: null,
+    runRate: null,
   });
   await app.ready();
 });

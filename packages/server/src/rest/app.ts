@@ -50,6 +50,8 @@ export interface AppOptions {
   readonly retention: Retention;
   /** Requests of one caller; null for as many as it likes. */
   readonly rate: Rate | null;
+  /** Runs that one caller may submit; null for as many as it likes. */
+  readonly runRate: Rate | null;
 }
 
 export interface RestParts {
@@ -61,6 +63,8 @@ export interface RestParts {
   readonly isSecure: boolean;
   readonly dags: DagLookup;
   readonly params: ParamsChecker;
+  /** Runs that one caller may submit. */
+  readonly runRate: TokenBuckets | null;
   readonly streams: OpenStreams;
   /** Whether the credential that began a long answer would still be let in. */
   readonly isStillValid: (request: FastifyRequest) => Promise<boolean>;
@@ -114,6 +118,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     retention,
     isSecure: tls !== null,
     params: new ParamsChecker(),
+    runRate: options.runRate === null ? null : new TokenBuckets(options.runRate),
     streams: new OpenStreams(),
     isStillValid: (request) => isStillValid(request, doors),
     dags: new DagLookup(queries),

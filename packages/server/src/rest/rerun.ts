@@ -32,7 +32,7 @@ async function rerun(
   { version = 'same', params: given, dryRun = false }: ReturnType<typeof rerunSchema.parse>,
   key: string | null,
 ): Promise<RerunAnswer | RerunPreview> {
-  const { tenantId, actor } = callerOf(request);
+  const { tenantId, actor, credential } = callerOf(request);
   const run = await fromDatabase(() => parts.queries.getRun(tenantId, id), request.log);
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
   const kept = run.hasParams
@@ -69,6 +69,7 @@ async function rerun(
     versionNo: run.versionNo,
     actor,
   };
-  const { uid } = answerOf(await parts.main.command(command, parts.leftMs(request)), 'submitted', { dag: run.dagName });
+  const routed = await parts.main.command(command, parts.leftMs(request), credential);
+  const { uid } = answerOf(routed, 'submitted', { dag: run.dagName });
   return { id: uid, rerunOf: id, version: run.versionNo };
 }

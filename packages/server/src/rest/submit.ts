@@ -94,8 +94,10 @@ async function sendTo(
   { name, place, ...submission }: Submission,
   about: ErrorDetails = {},
 ) {
-  const { tenantId } = callerOf(request);
+  const { tenantId, credential } = callerOf(request);
   const { dags } = parts;
+  const retryAfterMs = parts.runRate?.take(credential, submission.items.length) ?? 0;
+  if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'runs', retryAfterMs });
   const look = async (): Promise<DagPlace> => {
     dags.forget(tenantId, name);
     const found = await fromDatabase(() => dags.find(tenantId, name), request.log);
@@ -137,10 +139,10 @@ function send(
   { shard, dagId }: DagPlace,
   submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays'>,
 ): Promise<Routed> {
-  const { tenantId, actor } = callerOf(request);
+  const { tenantId, actor, credential } = callerOf(request);
   const uid = makeRunUid(shard, Date.now() as Instant, randomBits(48), randomBits(26));
   const command = { kind: 'SubmitRuns', shard, tenantId, dagId, uid, mayRepeat: false, actor, ...submission } as const;
-  return parts.main.command(command, parts.leftMs(request));
+  return parts.main.command(command, parts.leftMs(request), credential);
 }
 
 /** One key, one body: by what it means, not by how it is written (I11). */
