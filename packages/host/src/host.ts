@@ -27,6 +27,7 @@ import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
 import type { ForwardResult, PeerMessage, ProgressSeen, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
+import { Reach } from './peer/reach.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Turns } from './turn/turns.ts';
@@ -64,6 +65,7 @@ export class Host {
   private readonly ownership: Ownership;
   private readonly clock: AttentiveClock;
   private readonly fleet: Fleet;
+  private readonly reach: Reach;
   private readonly counts = new Metrics();
   private toldDemand = NO_DEMAND;
   private cancelTelling: (() => void) | null = null;
@@ -113,12 +115,15 @@ export class Host {
     });
     const nodes = () => this.nodes.map((node) => node.nodeId);
     this.fleet = new Fleet({ self: nodeId, clock, gateway: this.gateway, peers, nodes });
+    const hasWorkers = () => this.gateway.workers().some(({ isDraining }) => !isDraining);
+    this.reach = new Reach({ self: nodeId, clock, peers, nodes, hasWorkers });
     this.ownership = new Ownership({
       ...ports,
       node: options,
       turns,
       directory,
       settings,
+      reach: () => this.reach.seen(),
       onNodes: (nodes) => {
         this.nodes = nodes;
         this.peers.update(nodes);
@@ -144,6 +149,7 @@ export class Host {
   async start(): Promise<void> {
     this.clock.start();
     this.gateway.start();
+    this.reach.start();
     this.keepTelling();
     await this.ownership.start();
   }
@@ -152,6 +158,7 @@ export class Host {
   async stop(): Promise<void> {
     await this.ownership.stop();
     this.gateway.stop();
+    this.reach.stop();
     this.peers.stop();
     this.cancelTelling?.();
     this.clock.stop();

@@ -1,41 +1,11 @@
 /** Histories with a plot: one thing goes wrong, and what is promised for it is looked at closely. */
-import {
-  type Actor,
-  type Command,
-  type DagId,
-  type DagSpec,
-  makeRunUid,
-  type QueueName,
-  type RunId,
-  type ShardNo,
-  type TenantId,
-  type VersionNo,
-} from '@signalbox/engine';
-import type { Host, Routed } from '@signalbox/host';
+import { type Command, makeRunUid, type RunId, type ShardNo, type VersionNo } from '@signalbox/engine';
+import type { Host } from '@signalbox/host';
 import type { Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
-import { Watch } from './checkers/index.ts';
-import { SimNode } from './world/node.ts';
+import { CLOCKS, JOB, named, ownerOf, queue, setUp } from './testing/scene.ts';
+import type { SimNode } from './world/node.ts';
 import { SimWorker } from './world/worker.ts';
-import { World } from './world/world.ts';
-
-const CLOCKS = { skewMs: 0, drift: 0 };
-const queue = 'default' as QueueName;
-const retry = { maxAttempts: 1, minMs: 0, baseMs: 0, factor: 1, maxMs: 0, maxLost: 3 };
-const JOB: DagSpec = {
-  tasks: [{ name: 'job', handler: 'quick', queue, needs: [], retry, timeoutMs: null }],
-  priority: 'normal',
-  maxActiveRuns: null,
-  maxActiveTasks: null,
-  schedule: null,
-};
-const named = { tenantId: 1 as TenantId, actor: 'token:sim' as Actor };
-
-interface SetUp {
-  readonly nodes: number;
-  readonly workers?: number;
-  readonly onHost?: (host: Host) => void;
-}
 
 /** These runs come from the database as if of a version that there is not. */
 function spoilLoads(host: Host, spoilt: ReadonlySet<RunId>): void {
@@ -47,59 +17,6 @@ function spoilLoads(host: Host, spoilt: ReadonlySet<RunId>): void {
     return { ...heads, runs };
   };
 }
-
-function setUp({ nodes, workers = 1, onHost }: SetUp) {
-  const world = new World({ seed: 1 });
-  for (let i = 0; i < nodes; i++)
-    world.nodes.push(new SimNode(world, `n${i}`, CLOCKS, onHost === undefined ? {} : { onHost }));
-  for (let i = 0; i < workers; i++) {
-    world.workers.push(new SimWorker(world, `w${i}`, { slots: 2, queues: [queue] }, CLOCKS));
-  }
-  const watch = new Watch(world);
-  for (const machine of [...world.nodes, ...world.workers]) machine.start();
-  const pass = async (ms: number) => {
-    await world.runUntil(world.now + ms);
-    if (world.history.broken !== null) throw new Error(JSON.stringify(world.history.broken));
-  };
-  /** Asks a node, and lets time pass until it has answered. */
-  const ask = async (node: SimNode, command: Command): Promise<Routed> => {
-    let result: Routed | null = null;
-    askCount += 1;
-    const at = world.now;
-    const asked = { no: askCount, client: 'test', node: node.machine, command, deadlineMs: 10_000, at };
-    world.history.add({ kind: 'asked', ask: asked });
-    void node.host?.ask(command, asked.deadlineMs).then((routed) => {
-      world.history.add({ kind: 'told', ask: asked, result: routed });
-      result = routed;
-    });
-    while (result === null) await pass(1);
-    return result;
-  };
-  let askCount = 0;
-  const deploy = async (shard: ShardNo, spec: DagSpec = JOB): Promise<DagId> => {
-    const node = world.nodes.find(({ isUp }) => isUp)!;
-    const dag = { name: `dag of ${shard}`, hash: 'one', spec, tenant: 'default' };
-    const result = await ask(node, { kind: 'DeployDag', shard, ...named, ...dag });
-    if (result.status !== 'answered' || !result.answer.ok || result.answer.kind !== 'deployed')
-      throw new Error('refused');
-    return result.answer.dagId;
-  };
-  let uidCount = 0;
-  const submit = async (shard: ShardNo, dagId: DagId, count = 1) => {
-    uidCount += 1;
-    const node = world.nodes.find(({ isUp }) => isUp)!;
-    const uid = makeRunUid(shard, node.process.wall(), uidCount, uidCount);
-    const items = Array.from({ length: count }, () => ({ params: null, priority: null }));
-    const what = { dagId, uid, items, key: null, mayRepeat: false };
-    const result = await ask(node, { kind: 'SubmitRuns', shard, ...named, ...what });
-    expect(result).toMatchObject({ status: 'answered', answer: { ok: true } });
-    return watch.ledger.byUid.get(uid)!;
-  };
-  return { world, watch, pass, ask, deploy, submit };
-}
-
-const ownerOf = ({ world, watch }: ReturnType<typeof setUp>, shard: ShardNo): SimNode =>
-  world.nodes.find(({ nodeId }) => nodeId === watch.ledger.shard(shard).owner)!;
 
 test.each([
   ['is killed', 5_000, (node: SimNode) => node.crash('kill')],
@@ -173,7 +90,7 @@ test('a node that stood still for longer than the lease gives up none whose hear
   const shard = 11 as ShardNo;
   const long = { ...JOB, tasks: [{ ...JOB.tasks[0]!, handler: 'long' }] };
   const dagId = await box.deploy(shard, long);
-  const first = await box.submit(shard, dagId, 4);
+  const first = await box.submit(shard, dagId, { count: 4 });
   await box.pass(200);
   box.world.nodes[0]!.pause('stopped');
   await box.pass(20_000);

@@ -5,9 +5,16 @@
 import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import type { Database } from './database.ts';
-import { type ClusterSeen, CommitError, type NodeAddresses, type TakenShard, type TakeShards } from './port.ts';
+import {
+  type ClusterSeen,
+  CommitError,
+  type NodeAddresses,
+  type NodeReach,
+  type TakenShard,
+  type TakeShards,
+} from './port.ts';
 import { type Call, call, statement } from './statement.ts';
-import { plainArray } from './text.ts';
+import { parseUuids, plainArray, uuidArray } from './text.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const MAX_EVICTIONS = 5;
@@ -70,13 +77,17 @@ const touch = statement(
 const insertNode = statement(
   'insert_node',
   `
-  insert into node (node_id, beat, peer_address, gateway_address, data_address)
-  values ($1::uuid, 1, $2::text, $3::text, $4::text)
-  on conflict (node_id) do update set beat = node.beat + 1, leaving = false,
+  insert into node (node_id, beat, peer_address, gateway_address, data_address, cut_from, has_workers)
+  values ($1::uuid, 1, $2::text, $3::text, $4::text, '{}', false)
+  on conflict (node_id) do update set beat = node.beat + 1, leaving = false, cut_from = '{}', has_workers = false,
     peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address`,
 );
 const raiseBeat = statement('raise_beat', 'update node set beat = beat + 1 where node_id = $1::uuid returning beat');
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
+const setReach = statement(
+  'set_reach',
+  'update node set cut_from = $2::uuid[], has_workers = $3::boolean where node_id = $1::uuid',
+);
 const deleteNode = statement(
   'delete_node',
   `
@@ -86,7 +97,8 @@ const deleteNode = statement(
 );
 const selectNodes = statement(
   'select_nodes',
-  'select node_id, beat, peer_address, gateway_address, data_address, leaving from node order by node_id',
+  `select node_id, beat, peer_address, gateway_address, data_address, leaving, cut_from, has_workers
+     from node order by node_id`,
 );
 const selectShards = statement('select_shards', 'select shard, epoch, owner from shard order by shard');
 
@@ -110,6 +122,10 @@ export class Ownership {
     await this.#database.one(call(setLeaving, nodeId));
   }
 
+  async tellReach(nodeId: NodeId, { cutFrom, hasWorkers }: NodeReach): Promise<void> {
+    await this.#database.one(call(setReach, nodeId, uuidArray(cutFrom), hasWorkers));
+  }
+
   async forgetNode(nodeId: NodeId): Promise<void> {
     await this.#database.one(call(deleteNode, nodeId));
   }
@@ -117,14 +133,17 @@ export class Ownership {
   async observe(): Promise<ClusterSeen> {
     const [nodes, shards] = await this.#database.run([call(selectNodes), call(selectShards)]);
     return {
-      nodes: (nodes?.rows ?? []).map(([nodeId, beat, peerAddress, gatewayAddress, dataAddress, leaving]) => ({
-        nodeId: nodeId as NodeId,
-        beat: Number(beat),
-        peerAddress: peerAddress ?? '',
-        gatewayAddress: gatewayAddress ?? '',
-        dataAddress: dataAddress ?? '',
-        leaving: leaving === 't',
-      })),
+      nodes: (nodes?.rows ?? []).map(
+        ([nodeId, beat, peerAddress, gatewayAddress, dataAddress, leaving, cutFrom, hasWorkers]) => ({
+          nodeId: nodeId as NodeId,
+          beat: Number(beat),
+          peerAddress: peerAddress ?? '',
+          gatewayAddress: gatewayAddress ?? '',
+          dataAddress: dataAddress ?? '',
+          leaving: leaving === 't',
+          reach: readReach(cutFrom ?? null, hasWorkers ?? null),
+        }),
+      ),
       shards: (shards?.rows ?? []).map(([shard, epoch, owner]) => ({
         shard: Number(shard) as ShardNo,
         epoch: Number(epoch) as Epoch,
@@ -187,4 +206,10 @@ export class Ownership {
       }
     }
   }
+}
+
+/** Null where a server of an older version has written the row. */
+function readReach(cutFrom: string | null, hasWorkers: string | null): NodeReach | null {
+  if (cutFrom === null || hasWorkers === null) return null;
+  return { cutFrom: parseUuids(cutFrom) as NodeId[], hasWorkers: hasWorkers === 't' };
 }

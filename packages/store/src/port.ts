@@ -89,11 +89,21 @@ export interface NodeAddresses {
   readonly dataAddress: string;
 }
 
+/** What a node reaches: it tells so when it changes. */
+export interface NodeReach {
+  /** Other nodes from which it gets no answer. */
+  readonly cutFrom: readonly NodeId[];
+  /** Workers are connected to it. */
+  readonly hasWorkers: boolean;
+}
+
 export interface NodeSeen extends NodeAddresses {
   /** Raised by the node each second. Whoever reads the same one for long enough takes the node for dead (D5). */
   readonly beat: number;
   /** It has said that it is leaving and takes no shards any more. */
   readonly leaving: boolean;
+  /** Null: it is of an older version, and does not tell. */
+  readonly reach: NodeReach | null;
 }
 
 export interface ShardSeen {
@@ -183,6 +193,7 @@ export interface Store {
   beat(nodeId: NodeId): Promise<void>;
   /** The node takes no more shards: others may have its own. */
   markLeaving(nodeId: NodeId): Promise<void>;
+  tellReach(nodeId: NodeId, reach: NodeReach): Promise<void>;
   /** Forgets a node that is gone, once it owns nothing. */
   forgetNode(nodeId: NodeId): Promise<void>;
   observe(): Promise<ClusterSeen>;

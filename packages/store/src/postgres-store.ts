@@ -8,7 +8,7 @@ import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
-import type { CommitChain, NodeAddresses, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import type { CommitChain, NodeAddresses, NodeReach, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
@@ -43,6 +43,7 @@ export class PostgresStore implements Store {
   registerNode = (node: NodeAddresses) => this.#ownership.registerNode(node);
   beat = (nodeId: NodeId) => this.#ownership.beat(nodeId);
   markLeaving = (nodeId: NodeId) => this.#ownership.markLeaving(nodeId);
+  tellReach = (nodeId: NodeId, reach: NodeReach) => this.#ownership.tellReach(nodeId, reach);
   forgetNode = (nodeId: NodeId) => this.#ownership.forgetNode(nodeId);
   observe = () => this.#ownership.observe();
   takeShards = (request: TakeShards) => this.#ownership.takeShards(request);

@@ -64,6 +64,7 @@ export class Fleet {
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
     if (question.what === 'workers') return { what: 'workers', workers: this.here() };
+    if (question.what === 'reach') return { what: 'reach' };
     if (question.what === 'progress') {
       return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
     }

@@ -5,7 +5,7 @@ import { Liveness } from './liveness.ts';
 
 const a = 'a' as NodeId;
 const seen = (beat: number): NodeSeen[] => [
-  { nodeId: a, beat, peerAddress: '', gatewayAddress: '', dataAddress: '', leaving: false },
+  { nodeId: a, beat, peerAddress: '', gatewayAddress: '', dataAddress: '', leaving: false, reach: null },
 ];
 
 test('a node whose beat is read unchanged for the whole lease is dead, and not a moment sooner (I18)', () => {

@@ -14,10 +14,11 @@ import {
   State,
   shardOfRun,
 } from '@signalbox/engine';
-import type { ClusterSeen, NodeAddresses, ShardSeen, Store, TakenShard } from '@signalbox/store';
+import type { ClusterSeen, NodeAddresses, NodeReach, NodeSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { Clock, LeaseRenewer, Log, ShardEpoch } from '../ports.ts';
 import type { Turns } from '../turn/turns.ts';
+import { ableNodes } from './able-nodes.ts';
 import { Liveness } from './liveness.ts';
 import { type Loaded, loadShards, restoreWithCare } from './load.ts';
 import { placeShards } from './placement.ts';
@@ -31,6 +32,8 @@ export interface OwnershipPorts {
   readonly directory: Directory;
   readonly settings: EngineSettings;
   readonly node: NodeAddresses;
+  /** Which other nodes and workers this one reaches. */
+  readonly reach: () => NodeReach;
   /** The nodes that are there: links go to them. */
   readonly onNodes: (seen: ClusterSeen['nodes']) => void;
   /** The engine has begun anew, and knows of no worker. */
@@ -57,6 +60,7 @@ export class Ownership {
   /** Runs that this process has touched with care, and lives. */
   private readonly survived = new Set<RunId>();
   private isLeaving = false;
+  private isAble = true;
   private isStopped = false;
   private isRunning = false;
   private isKicked = false;
@@ -135,6 +139,7 @@ export class Ownership {
     if (this.isLeaving) return;
     if (!seen.nodes.some((other) => other.nodeId === node.nodeId)) await store.registerNode(node);
     if (this.hasLost(seen.shards)) return this.recover('another node has taken a shard');
+    await this.tellReach(seen);
     const wanted = placeShards(this.candidates(seen));
     const mine = seen.shards.filter((shard) => this.mayTake(shard, wanted, seen));
     if (mine.length > 0) await this.take(mine);
@@ -144,10 +149,29 @@ export class Ownership {
     await this.forgetDead(seen);
   }
 
+  /** The nodes that should share the shards among them; this one too, unless it reaches no worker and another one does. */
   private candidates({ nodes }: ClusterSeen): NodeId[] {
-    const { nodeId } = this.ports.node;
-    const others = nodes.filter((other) => !other.leaving && this.liveness.isSurelyAlive(other.nodeId));
-    return [nodeId, ...others.map((other) => other.nodeId).filter((other) => other !== nodeId)];
+    const { node } = this.ports;
+    const others = nodes.filter(({ nodeId }) => nodeId !== node.nodeId && this.liveness.isSurelyAlive(nodeId));
+    const self: NodeSeen = { ...node, beat: 0, leaving: false, reach: this.ports.reach() };
+    const able = ableNodes([self, ...others]).map(({ nodeId }) => nodeId);
+    const isAble = able.includes(node.nodeId);
+    if (isAble !== this.isAble) {
+      this.isAble = isAble;
+      const message = isAble
+        ? 'This node reaches workers again, and owns shards again.'
+        : 'This node reaches no worker, here or at another node: others take its shards.';
+      this.ports.log(isAble ? 'info' : 'warn', message, { cutFrom: self.reach?.cutFrom });
+    }
+    return able;
+  }
+
+  private async tellReach({ nodes }: ClusterSeen): Promise<void> {
+    const { node, store } = this.ports;
+    const reach = this.ports.reach();
+    const told = nodes.find(({ nodeId }) => nodeId === node.nodeId)?.reach ?? null;
+    if (told !== null && told.hasWorkers === reach.hasWorkers && told.cutFrom.join() === reach.cutFrom.join()) return;
+    await store.tellReach(node.nodeId, reach);
   }
 
   private mayTake({ shard, owner }: ShardSeen, wanted: (NodeId | null)[], { nodes }: ClusterSeen): boolean {

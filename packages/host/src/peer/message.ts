@@ -138,12 +138,15 @@ export interface ProgressSeen {
 export type PeerQuestion =
   | { readonly what: 'workers' }
   | { readonly what: 'progress'; readonly runId: RunId }
+  /** Are you there? */
+  | { readonly what: 'reach' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
   | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
 
 export type PeerAnswer =
   | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }
   | { readonly what: 'progress'; readonly told: readonly ProgressSeen[] }
+  | { readonly what: 'reach' }
   | { readonly what: 'drain'; readonly isFound: boolean };
 
 export interface Asks {

@@ -71,6 +71,7 @@ const row = (nodeId: NodeId): NodeSeen => ({
   gatewayAddress: '',
   dataAddress: '',
   leaving: false,
+  reach: null,
 });
 
 test('a link that is meant for the process before us, at this address, voids none that is meant for us', () => {

@@ -10,6 +10,7 @@ import type {
   LoadedHeads,
   LoadedRest,
   NodeAddresses,
+  NodeReach,
   PayloadKey,
   RestCursor,
   Store,
@@ -66,7 +67,15 @@ export class FakeStore implements Store {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
       const beat = (nodes.get(nodeId)?.beat ?? 0) + 1;
-      nodes.set(nodeId, { nodeId, peerAddress, gatewayAddress, dataAddress, beat, leaving: false });
+      nodes.set(nodeId, {
+        nodeId,
+        peerAddress,
+        gatewayAddress,
+        dataAddress,
+        beat,
+        leaving: false,
+        reach: { cutFrom: [], hasWorkers: false },
+      });
     });
   }
 
@@ -76,6 +85,10 @@ export class FakeStore implements Store {
 
   markLeaving(nodeId: NodeId): Promise<void> {
     return this.#changeNode(nodeId, (node) => ({ ...node, leaving: true }));
+  }
+
+  tellReach(nodeId: NodeId, reach: NodeReach): Promise<void> {
+    return this.#changeNode(nodeId, (node) => ({ ...node, reach }));
   }
 
   forgetNode(nodeId: NodeId): Promise<void> {

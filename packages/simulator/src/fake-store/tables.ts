@@ -25,7 +25,7 @@ import type {
   WindowDecided,
 } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
-import type { NodeAddresses } from '@signalbox/store';
+import type { NodeAddresses, NodeReach } from '@signalbox/store';
 
 export interface ShardRow {
   readonly shard: ShardNo;
@@ -41,6 +41,7 @@ export interface ShardRow {
 export interface NodeRow extends NodeAddresses {
   readonly beat: number;
   readonly leaving: boolean;
+  readonly reach: NodeReach;
 }
 
 /** Which of a node's chains may commit, and how many of its commits were done. */

@@ -38,7 +38,13 @@ export const ownershipChecks: readonly Check[] = [
         dataAddress: 'a.example:7003',
       };
       await store.registerNode({ nodeId, ...addresses });
-      expect(await nodeSeen(other, nodeId)).toEqual({ nodeId, ...addresses, beat: 1, leaving: false });
+      expect(await nodeSeen(other, nodeId)).toEqual({
+        nodeId,
+        ...addresses,
+        beat: 1,
+        leaving: false,
+        reach: { cutFrom: [], hasWorkers: false },
+      });
       await store.beat(nodeId);
       await store.beat(nodeId);
       expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: false });
@@ -46,6 +52,23 @@ export const ownershipChecks: readonly Check[] = [
       expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: true });
       await other.forgetNode(nodeId);
       expect(await nodeSeen(store, nodeId)).toBeUndefined();
+    },
+  },
+  {
+    name: 'a node tells what it reaches, and tells it anew',
+    run: async (subject) => {
+      const store = await subject.open();
+      const other = await subject.open();
+      const [nodeId, a, b] = [randomUUID(), randomUUID(), randomUUID()] as NodeId[] as [NodeId, NodeId, NodeId];
+      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' });
+      for (const reach of [
+        { cutFrom: [a, b], hasWorkers: true },
+        { cutFrom: [b], hasWorkers: false },
+        { cutFrom: [], hasWorkers: false },
+      ]) {
+        await store.tellReach(nodeId, reach);
+        expect((await nodeSeen(other, nodeId))?.reach).toEqual(reach);
+      }
     },
   },
   {
@@ -57,7 +80,13 @@ export const ownershipChecks: readonly Check[] = [
       const moved = { peerAddress: 'b:1', gatewayAddress: 'b:2', dataAddress: 'b:3' };
       await store.registerNode({ nodeId, ...moved });
       const seen = await nodeSeen(store, nodeId);
-      expect(seen).toEqual({ nodeId, beat: 2, ...moved, leaving: false });
+      expect(seen).toEqual({
+        nodeId,
+        beat: 2,
+        ...moved,
+        leaving: false,
+        reach: { cutFrom: [], hasWorkers: false },
+      });
     },
   },
   {

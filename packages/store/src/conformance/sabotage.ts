@@ -24,6 +24,7 @@ function loadingEarly(store: Store): Store {
     registerNode: (node) => store.registerNode(node),
     beat: (nodeId) => store.beat(nodeId),
     markLeaving: (nodeId) => store.markLeaving(nodeId),
+    tellReach: (nodeId, reach) => store.tellReach(nodeId, reach),
     forgetNode: (nodeId) => store.forgetNode(nodeId),
     observe: () => store.observe(),
     takeShards: async (request) => {
