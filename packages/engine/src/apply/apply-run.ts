@@ -20,12 +20,15 @@ import {
   beginClosing,
   cancelUnbegun,
   hasOwnState,
+  isClosingTask,
   moveTask,
   settleAnew,
   settleClosingTasks,
   settleStart,
 } from '../task/move.ts';
-import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
+import { CANCELLED, READY, RETRYING, RUNNING } from '../task/task-table.ts';
+
+import { setTaskTimer } from './apply-task.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 
@@ -184,6 +187,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
   if (runs.phase[run] === OPEN) reviveCancelled(state, run);
+  else reviveClosers(state, run);
   // It may have nothing to do but close: what was cleared is a hook, say.
   state.agenda.runs.add(run);
   settleClosingTasks(state, run);
@@ -202,6 +206,22 @@ function reviveCancelled(state: State, run: number): void {
     else if (tasks.endedFence[slot] !== tasks.fence[slot]) moveTask(state, slot, READY);
   });
   if (waiting.length > 0) settleAnew(state, run, waiting);
+}
+
+/**
+ * The run closes again, and nobody forces it to its end any more. Its rows never said that these tasks were cancelled: a claim that
+ * came back waits for the next one, a retry for the rest of its backoff.
+ */
+function reviveClosers(state: State, run: number): void {
+  const { tasks } = state;
+  forEachSlot(state, run, (slot) => {
+    if (tasks.state[slot] !== CANCELLED || !isClosingTask(state, slot) || !hasOwnState(state, slot)) return;
+    if (tasks.endedFence[slot] !== tasks.fence[slot]) return moveTask(state, slot, READY);
+    if (tasks.retryAt[slot] === 0) return;
+    moveTask(state, slot, RETRYING);
+    const timer = { runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot), fence: tasks.fence[slot]! };
+    setTaskTimer(state, 'retry', tasks.retryAt[slot]! - state.now, timer);
+  });
 }
 
 const CANCELLED_OUTCOME = 1 + RUN_OUTCOMES.indexOf('cancelled');

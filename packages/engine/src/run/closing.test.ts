@@ -534,6 +534,31 @@ describe('by hand', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
+  test('a run that was forced to its end closes again: its hooks that still had attempts left go on, as a load finds them (I19)', () => {
+    const hooks = ['broken', 'flaky', 'returned'].map((name) =>
+      task(name, [], { hook: { of: 0, on: 'failure' }, retry: { maxAttempts: 2, minMs: 60_000, baseMs: 60_000 } }),
+    );
+    const box = scenario({ dag: dag([task('work'), ...hooks]) });
+    end(box, 'work', 'permanent');
+    end(box, 'broken', 'permanent');
+    box.report(box.claim('flaky'), 'transient');
+    box.refuse(box.claim('returned'));
+    expect(box.force()).toMatchObject({ ok: true, outcome: 'failed' });
+    expect(states(box, 'flaky', 'returned')).toEqual(['cancelled', 'cancelled']);
+    expect(box.run().phase).toBe('ended');
+    box.advance('20s');
+    expect(box.retry('broken')).toMatchObject({ ok: true });
+    expect(states(box, 'broken', 'flaky', 'returned')).toEqual(['ready', 'retrying', 'ready']);
+    end(box, 'broken');
+    end(box, 'returned');
+    // Its backoff goes on from where it was.
+    box.advance('39s');
+    expect(box.task('flaky').state).toBe('retrying');
+    box.advance('1s');
+    end(box, 'flaky');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
   test('a hook before a task runs again together with it, and is not needed for one that somebody marks', () => {
     const spec = dag([task('work'), task('first', [], { hook: { of: 0, on: 'before' } }), task('last', [0])]);
     const box = scenario({ dag: spec });

@@ -48,7 +48,8 @@ export const TASK_MOVES: readonly (readonly number[])[] = [
   [BLOCKED, EXPANDED], // expanded: an instance is decided anew, as all below
   [BLOCKED, EXPANDED],
   [BLOCKED, EXPANDED],
-  [BLOCKED, READY, EXPANDED], // ready: a claim that came back after its run was closed, and the run is open again
+  // ready: a claim that came back after its run was closed, and the run is open again; retrying: a closing task after a force
+  [BLOCKED, READY, RETRYING, EXPANDED],
   [BLOCKED, EXPANDED],
   [BLOCKED],
 ];
