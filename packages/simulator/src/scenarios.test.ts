@@ -134,3 +134,21 @@ test('a command that waited at an owner while the shard was another’s is not d
   expect(ownerOf(box, shard)).toBe(owner);
   expect(box.watch.ledger.dags.get(dagId)?.spec.description).toBe('three');
 });
+
+test('a slow commit and a clock that is set back make no backoff look too short (I40)', async () => {
+  const box = setUp({ nodes: 1, workers: 4 });
+  await box.pass(4_000);
+  const backoff = { maxAttempts: 9, minMs: 2_500, baseMs: 2_500, factor: 1, maxMs: 2_500, maxLost: 3 };
+  const task = { ...JOB.tasks[0]!, handler: 'flaky', retry: backoff, timeoutMs: 2_000 };
+  const dagId = await box.deploy(5 as ShardNo, { ...JOB, tasks: [task] });
+  await box.submit(5 as ShardNo, dagId, 8);
+  const [node] = box.world.nodes;
+  // Attempts end while commits are slow; the clock goes back before their retries are due, and commits are fast again.
+  box.world.database.slowness = 20;
+  await box.pass(1_500);
+  box.world.database.slowness = 1;
+  node!.jumpClock(-158);
+  await box.pass(10_000);
+  const retried = [...box.watch.ledger.runs.values()].flatMap(({ tasks }) => [...tasks.values()]);
+  expect(retried.filter(({ attemptNo }) => attemptNo > 1).length).toBeGreaterThan(2);
+});

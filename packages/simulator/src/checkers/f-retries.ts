@@ -1,6 +1,7 @@
 /** F. Retries, timeouts, cancel. */
 import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy } from '@signalbox/engine';
 import { isClosing } from '@signalbox/engine/testing';
+import type { JournaledCommit } from '../fake-store/index.ts';
 import { failureOf } from '../world/user-code.ts';
 import type { Checker, Scene } from './checker.ts';
 import { mayRun, type RunBook, type TaskBook } from './ledger.ts';
@@ -29,6 +30,19 @@ function isWorthIt({ codes, errors, on }: RetryPolicy, { outcome, code, error }:
 export function retries(scene: Scene): Checker {
   const { ledger, world } = scene;
   const extended = new Set<string>();
+  /** When the end of each task's newest attempt was decided, in true time. */
+  const decidedAt = new Map<string, number>();
+  const nameOf = ({ runId, taskNo }: { runId: number; taskNo: number }) => `${runId}/${taskNo}`;
+
+  /**
+   * The owner decides before it commits, and a slow commit may take seconds: its wall clock tells how long ago that was. A clock
+   * that was set back meanwhile can't tell; then the commit is all that is known.
+   */
+  function noteDecided(change: AttemptEnded, { nodeId }: JournaledCommit): void {
+    const owner = world.nodes.find((one) => one.nodeId === nodeId);
+    const agoMs = owner === undefined ? 0 : owner.process.wall() - change.endedAt;
+    decidedAt.set(nameOf(change), ledger.at - Math.max(0, agoMs));
+  }
 
   function checkEnd(change: AttemptEnded): void {
     const run = ledger.run(change.runId);
@@ -74,10 +88,10 @@ export function retries(scene: Scene): Checker {
     const backoffMs = (last.retryAt ?? 0) - last.endedAt;
     // Over a handover two wall clocks take part, which may differ: it holds by the owner's clock.
     if (task.endEpoch !== ledger.shard(run.shard).epoch) return;
-    // The clock was set back in between: by it no span can be told, and a slow commit would blur the other one.
+    // The clock was set back in between: by it no span can be told.
     if (change.at < last.endedAt) return;
-    // A slow commit blurs the one span, a clock that was set the other: too short by both is too short.
-    const waitedMs = Math.max(ledger.at - task.endedAt, change.at - last.endedAt);
+    // A clock that was set blurs the one span or the other: too short by both is too short.
+    const waitedMs = Math.max(ledger.at - (decidedAt.get(nameOf(change)) ?? task.endedAt), change.at - last.endedAt);
     if (waitedMs < backoffMs * PACE - ROUNDING_MS) {
       scene.fail('I40', `task ${change.runId}/${change.taskNo} was claimed after ${waitedMs} ms of ${backoffMs}`);
     }
@@ -127,7 +141,8 @@ export function retries(scene: Scene): Checker {
 
   return {
     invariants: ['I28', 'I39', 'I40', 'I41', 'I42'],
-    onChange(change) {
+    onChange(change, commit) {
+      if (change.kind === 'AttemptEnded') noteDecided(change, commit);
       if (change.kind === 'AttemptExtended') extended.add(`${change.runId}/${change.taskNo}/${change.fence}`);
       if (change.kind === 'AttemptEnded') checkEnd(change);
       else if (change.kind === 'AttemptClaimed') checkClaim(change);
