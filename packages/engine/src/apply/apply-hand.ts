@@ -3,7 +3,8 @@ import { assert } from '../assert.ts';
 import type { PauseSet, TaskMarked } from '../change.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { isPaused, Pauses } from '../run/pauses.ts';
-import { CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
+import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
+import { watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { lastFence } from '../straggler/seconds.ts';
@@ -53,7 +54,8 @@ function setPause(state: State, run: number, change: PauseSet): void {
       if (isOf(slot) && !isPaused(state, slot)) leaveLane(state, slot);
     });
   }
-  const wasPaused = known.get(taskNo) !== null;
+  const before = known.get(taskNo);
+  const wasPaused = before !== null;
   known.set(taskNo, pause);
   if (known.isEmpty) {
     runs.pauses.delete(run);
@@ -64,6 +66,10 @@ function setPause(state: State, run: number, change: PauseSet): void {
   }
   watchPause(state, run, taskNo, until);
   if (paused || !wasPaused) return;
+  // The delay of its retry policy is over: its times begin now.
+  if (taskNo === null && before.until !== null && runs.has(run, ADMITTED) && runs.phase[run] === OPEN) {
+    watchRunAnew(state, run, change.at);
+  }
   forEachSlot(state, run, (slot) => {
     if (isOf(slot)) enqueue(state, slot);
   });

@@ -11,7 +11,7 @@ import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { readRunNotes } from '../run/run-notes.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
-import { watchRun } from '../run/run-timers.ts';
+import { watchRun, watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { dropSecond } from '../straggler/apply-second.ts';
@@ -27,6 +27,7 @@ import {
   settleStart,
 } from '../task/move.ts';
 import { CANCELLED, READY, RETRYING, RUNNING } from '../task/task-table.ts';
+import { watchTotal } from '../timer/task-timers.ts';
 
 import { setTaskTimer } from './apply-task.ts';
 
@@ -96,7 +97,7 @@ function admitRun(state: State, run: number, change: RunAdmitted): void {
   runs.flags[run]! |= ADMITTED;
   const version = runs.versionOf(run);
   version.dag.activeRuns += 1;
-  watchRun(state, run, change.at);
+  watchRunAnew(state, run, change.at);
   enqueueReady(state, run);
   if (version.graph.maps !== null) watchMaps(state, run);
 }
@@ -167,6 +168,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     if (change.notes !== undefined) runs.notes.set(run, readRunNotes(change.notes));
   }
   runs.flags[run]! &= ~(ADMITTED | FORCED);
+  runs.timings.delete(run);
   if (change.retryNo > 0) {
     assert(change.retryNo === runs.retries[run]! + 1, 'the retries of a run are counted one by one');
     runs.retries[run] = change.retryNo;
@@ -180,13 +182,13 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
   if (change.admitted) {
     runs.flags[run]! |= ADMITTED;
     dag.activeRuns += 1;
-    watchRun(state, run, change.at);
+    if (runs.phase[run] === OPEN) watchRun(state, run, change.at);
   } else if (runs.phase[run] === OPEN) {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
   state.lingering = state.lingering.filter(({ slot }) => slot !== run);
-  if (runs.phase[run] === OPEN) reviveCancelled(state, run);
+  if (runs.phase[run] === OPEN) reviveCancelled(state, run, change.admitted);
   else reviveClosers(state, run);
   // It may have nothing to do but close: what was cleared is a hook, say.
   state.agenda.runs.add(run);
@@ -197,13 +199,16 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
 }
 
 /** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
-function reviveCancelled(state: State, run: number): void {
+function reviveCancelled(state: State, run: number, isAdmitted: boolean): void {
   const { tasks } = state;
   const waiting: number[] = [];
   forEachSlot(state, run, (slot) => {
     if (tasks.state[slot] !== CANCELLED) return;
     if (!hasOwnState(state, slot)) waiting.push(taskNoOf(state, slot));
-    else if (tasks.endedFence[slot] !== tasks.fence[slot]) moveTask(state, slot, READY);
+    else if (tasks.endedFence[slot] !== tasks.fence[slot]) {
+      moveTask(state, slot, READY);
+      if (isAdmitted) watchTotal(state, slot);
+    }
   });
   if (waiting.length > 0) settleAnew(state, run, waiting);
 }

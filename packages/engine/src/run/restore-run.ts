@@ -21,9 +21,9 @@ import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
 import type { Columns } from '../task/field.ts';
 import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
-import { forgetExpiry, keepNotes, notesOf } from '../task/notes.ts';
+import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { READY, SUCCEEDED } from '../task/task-table.ts';
+import { BLOCKED, READY, SUCCEEDED } from '../task/task-table.ts';
 import { watchLoaded, watchOf, watchTotal } from '../timer/task-timers.ts';
 import { watchPause } from '../timer/watch-pause.ts';
 import { restorePauses } from './pauses.ts';
@@ -142,6 +142,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   keepNotes(state, slot, row.notes);
   if (row.state !== 'expired') forgetExpiry(state, slot);
+  if (!isOnItsWay(state, run, slot)) forgetQueued(state, slot);
   const spec = taskSpecOf(state, slot);
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   const { deadlineAt } = notesOf(state, slot);
@@ -176,6 +177,13 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   }
   watchPace(state, slot);
   restoreSecond(state, slot);
+}
+
+/** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued. */
+function isOnItsWay({ runs, tasks }: State, run: number, slot: number): boolean {
+  const code = tasks.state[slot]!;
+  const isQueueing = runs.phase[run] !== OPEN || runs.has(run, ADMITTED);
+  return code !== BLOCKED && code < SUCCEEDED && (code !== READY || isQueueing);
 }
 
 function countTasks(state: State, run: number): void {

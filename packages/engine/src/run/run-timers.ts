@@ -1,18 +1,20 @@
 /**
  * The times that a whole run may take: `timeoutMs` ends it as failed, `softTimeoutMs` tells of it once. Both count from when it
- * became active, which is stored; one that is opened again begins anew. Closing is not a part of it: what closes a run has
- * timeouts of its own.
+ * became active, which is stored; one that is opened again begins anew, after the delay of its retry policy if it has one. The
+ * times of its tasks never count from before that (I41). Closing is not a part of it: what closes a run has timeouts of its own.
  */
 import type { Actor, Instant, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { State } from '../state.ts';
 import type { StoredRun } from '../stored.ts';
-import { leftMs } from '../timer/task-timers.ts';
+import { SUCCEEDED } from '../task/task-table.ts';
+import { leftMs, watchTotal } from '../timer/task-timers.ts';
 import type { Timer } from '../timer/timer-heap.ts';
 import { finishRun } from './finish.ts';
 import { notesSlow } from './run-notes.ts';
 import { OPEN } from './run-table.ts';
 import { stopRunning } from './stop-running.ts';
+import { forEachSlot } from './task-slots.ts';
 
 export interface RunTiming {
   /** When it became active, by both clocks. */
@@ -22,15 +24,30 @@ export interface RunTiming {
 
 /** The run has become active. */
 export function watchRun(state: State, run: number, since: Instant): void {
-  const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
-  if (timeoutMs === undefined && softTimeoutMs === undefined) return;
-  beginWatch(state, run, since);
+  if (hasTimes(state, run)) beginWatch(state, run, since);
+}
+
+/** The run is active anew, and so are the times of what has had attempts before. Its tasks come into their lanes after this. */
+export function watchRunAnew(state: State, run: number, since: Instant): void {
+  watchRun(state, run, since);
+  if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);
+  });
+}
+
+/** Its retry policy has it wait: no time of it counts before it goes on. */
+export function isDelayed({ runs }: State, run: number): boolean {
+  return (runs.pauses.get(run)?.run?.until ?? null) !== null;
+}
+
+function hasTimes({ runs }: State, run: number): boolean {
+  const { spec, keepsNotes } = runs.versionOf(run);
+  return keepsNotes || spec.timeoutMs !== undefined || spec.softTimeoutMs !== undefined;
 }
 
 export function watchLoadedRun(state: State, run: number, stored: StoredRun): void {
-  const { timeoutMs, softTimeoutMs } = state.runs.versionOf(run).spec;
-  if ((timeoutMs === undefined && softTimeoutMs === undefined) || stored.admittedAt === undefined) return;
-  beginWatch(state, run, stored.admittedAt);
+  if (stored.admittedAt !== undefined && hasTimes(state, run)) beginWatch(state, run, stored.admittedAt);
 }
 
 function beginWatch(state: State, run: number, since: Instant): void {
@@ -72,6 +89,8 @@ export function ringRun(recorder: Recorder, timer: Timer): void {
   if (!isCurrentRunTimer(state, timer)) return;
   const runId = timer.subject as RunId;
   const run = runs.find(runId);
+  // Set anew when it goes on.
+  if (isDelayed(state, run)) return;
   state.touching = runId;
   // Its last task may have ended in this very step: what came first wins.
   finishRun(recorder, run);

@@ -9,6 +9,7 @@ import type { State } from '../state.ts';
 import { allClosers } from './closers.ts';
 import { decideCloser, decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
 import type { Field } from './field.ts';
+import { forgetQueued } from './notes.ts';
 import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
@@ -34,6 +35,7 @@ export function moveTask(state: State, slot: number, to: number): void {
   tasks.state[slot] = to;
   if (from >= SUCCEEDED !== to >= SUCCEEDED) countOver(state, slot, to);
   if (from === READY) leaveLane(state, slot);
+  if (tasks.notes.size > 0 && (to === BLOCKED || to >= SUCCEEDED)) forgetQueued(state, slot);
   if (to === READY) enqueue(state, slot);
   if (to < SUCCEEDED) {
     if (from >= SUCCEEDED) uncount(state, slot, from);

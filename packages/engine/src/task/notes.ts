@@ -72,6 +72,15 @@ export function forgetExpiry({ tasks }: State, slot: number): void {
   if (expired !== undefined) tasks.notes.set(slot, others);
 }
 
+/**
+ * Since when a task was ready tells nothing once it is not, and has no claim either: when it is ready again it has its whole time
+ * in the queue again. Its row may still say so; a load forgets it as well.
+ */
+export function forgetQueued({ tasks }: State, slot: number): void {
+  const { queuedAt, ...others } = tasks.notes.get(slot) ?? NONE;
+  if (queuedAt !== undefined) tasks.notes.set(slot, others);
+}
+
 /** The same for a change that is about nothing else. */
 export function notesWith(before: TaskNotes, fields: TaskNotes): string {
   return textOf({ ...before, ...fields });

@@ -274,7 +274,9 @@ export class MemoryStore {
     const row = this.runs.get(runId)!;
     const others = row.pauses.filter((pause) => pause.taskNo !== taskNo);
     const pauses = paused ? [...others, { taskNo, by, at, until }] : others;
-    this.runs.set(runId, { ...row, pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
+    const isDelayOver = !paused && row.pauses.some((pause) => pause.taskNo === null && pause.until !== null);
+    const since = taskNo === null && isDelayOver && row.admittedAt !== undefined ? { admittedAt: at } : {};
+    this.runs.set(runId, { ...row, ...since, pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
   }
 
   private writeRun(change: Extract<Change, { kind: `Run${string}` }>): void {

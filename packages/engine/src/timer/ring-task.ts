@@ -5,6 +5,7 @@ import { endOverdue } from '../lease/doubt.ts';
 import { claimOf, killAttempt } from '../lease/kill.ts';
 import { writeLetter } from '../letter/letter.ts';
 import type { Recorder } from '../recorder.ts';
+import { isDelayed } from '../run/run-timers.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { ownerOf, withAttempt } from '../straggler/seconds.ts';
@@ -13,7 +14,7 @@ import { fingerprintOf } from '../task/fingerprint.ts';
 import { mayRun } from '../task/move.ts';
 import { notesOf, notesWith, type TaskNotes } from '../task/notes.ts';
 import { READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../task/task-table.ts';
-import { pushStuck } from './task-timers.ts';
+import { pushStuck, totalSince } from './task-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
 /** A worker that was not heard since the load will be, or will lose the attempt by its lease. */
@@ -28,7 +29,7 @@ export function isCurrent(state: State, slot: number, timer: Timer): boolean {
   const { tasks } = state;
   const code = tasks.state[slot]!;
   if (timer.kind === 'queue') return code === READY && tasks.watches.get(slot)?.queueDueAt === timer.at;
-  if (timer.kind === 'total') return code < SUCCEEDED && notesOf(state, slot).firstAt === timer.stamp;
+  if (timer.kind === 'total') return code < SUCCEEDED && totalSince(state, slot) === timer.stamp;
   return (code === RUNNING || code === WAITING) && tasks.fence[slot] === timer.stamp;
 }
 
@@ -36,6 +37,8 @@ export function ringTask(recorder: Recorder, slot: number, timer: Timer): void {
   const { state } = recorder;
   // A run that is closing ends what may not go on by itself.
   if (!isCurrent(state, slot, timer) || !mayRun(state, slot)) return;
+  // Set anew when the run goes on.
+  if ((timer.kind === 'queue' || timer.kind === 'total') && isDelayed(state, state.tasks.run[slot]!)) return;
   if (timer.kind === 'queue') expire(recorder, slot, 'queue');
   else if (timer.kind === 'total') ringTotal(recorder, slot);
   else if (timer.kind === 'soft') noteSlow(recorder, slot);

@@ -6,6 +6,8 @@
  *   soft    one attempt, before it is slow   from its claim
  *   stuck   one attempt without progress     from its claim, or from its last progress, which its worker tells again and again
  *   total   all attempts and backoffs     from `firstAt` of its notes: the first claim since its budgets began
+ *
+ * Queue and total never count from before the run became active, or active again: whoever is opened again has its whole time.
  */
 import type { Instant } from '../ids.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
@@ -62,9 +64,20 @@ export function watchLoaded(state: State, slot: number): void {
 /** The whole task's time, once it has begun. */
 export function watchTotal(state: State, slot: number): void {
   const { totalTimeoutMs } = taskSpecOf(state, slot);
+  const since = totalSince(state, slot);
+  if (totalTimeoutMs === undefined || since === undefined) return;
+  push(state, slot, 'total', leftMs(state, since, totalTimeoutMs), since);
+}
+
+/** Since when the time of the whole task counts; undefined before its first claim. */
+export function totalSince(state: State, slot: number): Instant | undefined {
   const { firstAt } = notesOf(state, slot);
-  if (totalTimeoutMs === undefined || firstAt === undefined) return;
-  push(state, slot, 'total', leftMs(state, firstAt, totalTimeoutMs), firstAt);
+  return firstAt === undefined ? undefined : notBeforeRun(state, slot, firstAt);
+}
+
+function notBeforeRun({ runs, tasks }: State, slot: number, at: Instant): Instant {
+  const since = runs.timings.get(tasks.run[slot]!)?.since;
+  return since !== undefined && since > at ? since : at;
 }
 
 /** The task has come into its lane. One whose queue time has no beginning yet gets one at the end of the step. */
@@ -79,9 +92,9 @@ export function watchQueue(state: State, slot: number): void {
 /** Since when it is ready, as far as that is stored. */
 export function queuedSince(state: State, slot: number): Instant | undefined {
   const { queuedAt } = notesOf(state, slot);
-  if (queuedAt !== undefined) return queuedAt;
-  const retryAt = state.tasks.retryAt[slot]!;
-  return hasOwnState(state, slot) && retryAt > 0 ? (retryAt as Instant) : undefined;
+  if (queuedAt !== undefined) return notBeforeRun(state, slot, queuedAt);
+  const retryAt = state.tasks.retryAt[slot]! as Instant;
+  return hasOwnState(state, slot) && retryAt > 0 ? notBeforeRun(state, slot, retryAt) : undefined;
 }
 
 /** What a claim leaves behind: since when the task and this attempt of it are on their way. */

@@ -3,12 +3,16 @@
  * timeout that a handover starts over is found, and one that an outage holds up is not blamed.
  */
 import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
 import { mayRun, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** For commits, ticks and looks; and what clocks of two owners may differ by counts twice. */
 const SLACK_MS = 8_000;
+/** Clocks run at slightly different paces. */
+const PACE = 0.998;
+const ROUNDING_MS = 3;
 
 interface Began {
   readonly servedMs: number;
@@ -24,22 +28,46 @@ export function limits(scene: Scene): Checker {
   const claims = new Map<string, Began>();
   const seconds = new Map<string, Began>();
   const slow = new Set<string>();
+  /** When each run became active, or active again: its owner then, and the instant of the decision in true time and by its clock. */
+  const opened = new Map<RunId, { readonly epoch: number; readonly trueAt: number; readonly at: number }>();
+  /** Those that wait for their retry. */
+  const delayed = new Set<RunId>();
   let skewMs = 0;
 
   const nameOf = ({ runId, taskNo }: { runId: RunId; taskNo: TaskNo }) => `${runId}/${taskNo}`;
   const beganIn = (runId: RunId): Began => ({ servedMs: health.servedMs(ledger.run(runId).shard) });
 
-  function note(change: Change): void {
+  function noteOpened(runId: RunId, at: number, { nodeId }: JournaledCommit): void {
+    const owner = world.nodes.find((one) => one.nodeId === nodeId);
+    const agoMs = Math.max(0, (owner?.process.wall() ?? at) - at);
+    opened.set(runId, { epoch: ledger.shard(shardOfRun(runId)).epoch, trueAt: ledger.at - agoMs, at });
+  }
+
+  function note(change: Change, commit: JournaledCommit): void {
     switch (change.kind) {
       case 'RunCreated':
-        if (change.admitted) runs.set(change.runId, { servedMs: health.servedMs(shardOfRun(change.runId)) });
-        return;
+        if (!change.admitted) return;
+        noteOpened(change.runId, change.at, commit);
+        return void runs.set(change.runId, { servedMs: health.servedMs(shardOfRun(change.runId)) });
       case 'RunAdmitted':
+        noteOpened(change.runId, change.at, commit);
         return void runs.set(change.runId, beganIn(change.runId));
       case 'RunReopened':
-        if (change.admitted) runs.set(change.runId, beganIn(change.runId));
-        else runs.delete(change.runId);
-        return;
+        // Whoever is opened again has its whole time again, in its queue too.
+        for (const name of [...queued.keys()]) if (name.startsWith(`${change.runId}/`)) queued.delete(name);
+        opened.delete(change.runId);
+        if (!change.admitted) return void runs.delete(change.runId);
+        noteOpened(change.runId, change.at, commit);
+        return void runs.set(change.runId, beganIn(change.runId));
+      case 'PauseSet': {
+        // The delay of its retry policy: its times begin when that is over.
+        if (change.taskNo !== null) return;
+        const wasDelayed = delayed.delete(change.runId);
+        if (change.paused && change.until !== null) delayed.add(change.runId);
+        if (!wasDelayed || change.paused || !runs.has(change.runId)) return;
+        noteOpened(change.runId, change.at, commit);
+        return void runs.set(change.runId, beganIn(change.runId));
+      }
       case 'AttemptClaimed': {
         const name = nameOf(change);
         if (!firsts.has(name)) firsts.set(name, beganIn(change.runId));
@@ -95,12 +123,20 @@ export function limits(scene: Scene): Checker {
   }
 
   /** Only what waits expires, and only what may not wait for ever. */
-  function checkExpired({ runId, taskNo, reason }: Extract<Change, { kind: 'TaskExpired' }>): void {
+  function checkExpired({ runId, taskNo, reason, at }: Extract<Change, { kind: 'TaskExpired' }>): void {
     const run = ledger.run(runId);
     const spec = taskSpecOf(run, taskNo);
     const what = `task ${runId}/${taskNo}`;
     const limitMs = reason === 'queue' ? spec.queueTimeoutMs : spec.totalTimeoutMs;
     if (limitMs === undefined) return scene.fail('I41', `${what} has no limit for its ${reason} time, and expired`);
+    const since = opened.get(runId);
+    // By the clock of one owner: those of two may differ. One that was set blurs the one span or the other.
+    if (since !== undefined && since.epoch === ledger.shard(run.shard).epoch && at >= since.at) {
+      const passedMs = Math.max(ledger.at - since.trueAt, at - since.at);
+      if (passedMs < limitMs * PACE - ROUNDING_MS) {
+        scene.fail('I41', `${what} expired (${reason}) after ${passedMs} ms of ${limitMs} since its run was opened`);
+      }
+    }
     const state = ledger.stateOf(run, taskNo);
     if (state !== 'ready' && state !== 'retrying') scene.fail('I32', `${what} expired, it is ${state}`);
     if (run.phase !== 'open') scene.fail('I33', `${what} expired, its run is ${run.phase}`);
@@ -118,7 +154,8 @@ export function limits(scene: Scene): Checker {
     for (const run of ledger.live) {
       if (run.isSetAside || run.phase !== 'open' || !run.isAdmitted) continue;
       const { runId } = run.created;
-      if (isOver(runs.get(runId), run, run.spec.timeoutMs)) scene.fail('I41', `run ${runId} is open for too long`);
+      if (!delayed.has(runId) && isOver(runs.get(runId), run, run.spec.timeoutMs))
+        scene.fail('I41', `run ${runId} is open for too long`);
       for (const [taskNo, task] of run.tasks) {
         const spec = taskSpecOf(run, taskNo);
         const name = nameOf({ runId, taskNo });
@@ -134,7 +171,7 @@ export function limits(scene: Scene): Checker {
     for (const [name, began] of queued) {
       const [runId, taskNo] = name.split('/').map(Number) as [RunId, TaskNo];
       const run = ledger.run(runId);
-      if (run.phase !== 'open' || run.isSetAside || run.paused.size > 0) continue;
+      if (run.phase !== 'open' || run.isSetAside || run.paused.size > 0 || !run.isAdmitted) continue;
       if (ledger.stateOf(run, taskNo) !== 'ready') continue;
       if (isOver(began, run, taskSpecOf(run, taskNo).queueTimeoutMs))
         scene.fail('I41', `task ${name} waits in its queue for longer than it may`);

@@ -241,9 +241,14 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return markTask(tables, change);
     case 'PauseSet': {
       const { taskNo, paused, until, actor: by, at } = change;
-      const others = liveRun(tables, change).pauses.filter((pause) => pause.taskNo !== taskNo);
+      const run = liveRun(tables, change);
+      const others = run.pauses.filter((pause) => pause.taskNo !== taskNo);
+      const ended = paused ? undefined : run.pauses.find((pause) => pause.taskNo === taskNo);
+      // The times of a run begin when the delay of its retry policy is over.
+      const isDelayOver = taskNo === null && ended !== undefined && ended.until !== null;
+      const since = isDelayOver && run.admittedAt !== undefined ? { admittedAt: at } : {};
       const pauses = paused ? [...others, { taskNo, by, at, until }] : others;
-      return setRun(tables, change, { pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
+      return setRun(tables, change, { ...since, pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
     }
     case 'RunReopened': {
       const { runId, admitted } = change;

@@ -303,6 +303,9 @@ export class Model {
         const { taskNo, paused, actor: by, at, until } = change;
         const run = this.run(change.runId);
         const others = run.pauses.filter((pause) => pause.taskNo !== taskNo);
+        const ended = run.pauses.find((pause) => pause.taskNo === taskNo);
+        const isDelayOver = taskNo === null && !paused && ended !== undefined && ended.until !== null;
+        if (isDelayOver && run.admittedAt !== undefined) run.admittedAt = at;
         const all = paused ? [...others, { taskNo, by, at, until }] : others;
         run.pauses = all.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1));
         return;

@@ -81,6 +81,7 @@ function markColumns(tasks: readonly TaskMarked[]): string[] {
 /** The number under which the pause of a whole run stands among those of its tasks. */
 const WHOLE_RUN = -1;
 
+/** The times of a run begin when the delay of its retry policy is over: a pause with an end. */
 const setPauses = leafStatement(
   'set_pauses',
   (leaf) => `
@@ -88,7 +89,10 @@ const setPauses = leafStatement(
     update run_${leaf} r set pauses = case
         when u.paused then coalesce(r.pauses, '{}'::jsonb) || jsonb_build_object(u.task_no::text,
           jsonb_build_object('by', u.actor, 'at', u.at, 'until', u.until))
-        else nullif(coalesce(r.pauses, '{}'::jsonb) - u.task_no::text, '{}'::jsonb) end
+        else nullif(coalesce(r.pauses, '{}'::jsonb) - u.task_no::text, '{}'::jsonb) end,
+        admitted_at = case
+          when not u.paused and u.task_no = ${WHOLE_RUN} and r.admitted_at is not null and r.pauses -> '${WHOLE_RUN}' ->> 'until' is not null
+          then u.at else r.admitted_at end
       from (${rowsOf(
         'shard smallint',
         'run_id bigint',
