@@ -146,7 +146,7 @@ export class Effects {
       shard,
       epoch,
       claim,
-      token: Buffer.from(tokens.mint(shard, claim)).toString('base64'),
+      token: Buffer.from(tokens.mint(shard, claim, effect.workerId)).toString('base64'),
       tenant: version.dag.tenant,
       dag: version.dag.name,
       version: version.no,

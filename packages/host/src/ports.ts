@@ -39,10 +39,10 @@ export type Log = (
   details?: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** Proves claims to the outside: a MAC over incarnation, shard, task, attempt and fence (D8). */
+/** Proves claims to the outside: a MAC over incarnation, shard, task, attempt, fence and the worker they are assigned to (D8). */
 export interface Tokens {
-  mint(shard: ShardNo, claim: ClaimRef): Uint8Array;
-  check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean;
+  mint(shard: ShardNo, claim: ClaimRef, workerId: WorkerId): Uint8Array;
+  check(shard: ShardNo, claim: ClaimRef, workerId: WorkerId, token: Uint8Array): boolean;
   /** A text that only this claim can use, and nobody else can make. */
   seal(shard: ShardNo, claim: ClaimRef, text: string): string;
   /** Null unless it was sealed for this claim. */
@@ -112,8 +112,8 @@ export interface WorkerDoor {
   askAnswers(answers: readonly AskAnswer[]): void;
   /** Finish what you have, then leave. */
   drain(): void;
-  /** Ends the stream. */
-  close(): void;
+  /** Ends the stream. `unproven`: it named claims that it was not assigned. */
+  close(reason?: 'closed' | 'unproven'): void;
 }
 
 export interface ShardEpoch {
@@ -189,14 +189,21 @@ export interface ReportAnswer {
 }
 
 /** What a worker tells its gateway. */
+/** A claim that a worker says it holds from an earlier stream, with what proves it. */
+export interface ProvenClaim {
+  readonly claim: ClaimRef;
+  readonly token: Uint8Array;
+}
+
 export interface WorkerHello {
+  /** Stands for its tenant and credential, too: no other credential can be this worker. */
   readonly workerId: WorkerId;
   /** Whose credential it has. */
   readonly tenantId: TenantId;
   readonly name: string;
   readonly queues: readonly QueueName[];
   readonly slots: number;
-  readonly holds: readonly ClaimRef[];
+  readonly holds: readonly ProvenClaim[];
   readonly draining: boolean;
 }
 
@@ -256,6 +263,8 @@ export interface WorkerSays {
   refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;
   holdings(epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void;
   draining(): void;
+  /** The most claims that it can truthfully name in one message (I68). */
+  mostHolds(): number;
   /** The stream is gone. */
   closed(): void;
 }

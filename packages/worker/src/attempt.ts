@@ -15,7 +15,7 @@ import { type InputRoots, resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import type { LogBook } from './logs/log-book.ts';
-import { type Mask, NO_MASK } from './logs/mask.ts';
+import { Mask, tokenTexts } from './logs/mask.ts';
 import { readUpstream } from './outputs/upstream.ts';
 import { type MapItem, readMap } from './read-map.ts';
 import { secretOf } from './secrets.ts';
@@ -59,8 +59,9 @@ export class Attempt {
   /** When it was ended by force; on the worker's own clock. */
   forcedAt: number | null = null;
   log: AttemptLog | null = null;
-  /** Of the secrets that it was given. */
-  mask: Mask | null = null;
+  /** What its log must not show: values of secrets that it was given. */
+  secretValues: readonly string[] = [];
+  #mask: Mask | null = null;
   isEnding = false;
   /** What it has told last, and when; on the worker's own clock. */
   progress: { readonly fraction: number | null; readonly note: string; readonly at: number } | null = null;
@@ -77,6 +78,15 @@ export class Attempt {
 
   get claim(): Claim {
     return this.assignment.claim;
+  }
+
+  /**
+   * Hides the secrets that it was given, and its own token: who reads a log must not be able to report for it (I67). Made
+   * when first asked for: most attempts say nothing.
+   */
+  get mask(): Mask {
+    this.#mask ??= new Mask([...this.secretValues, ...tokenTexts(this.assignment.token)]);
+    return this.#mask;
   }
 
   /** Its clocks run from here; on the worker's own clock. */
@@ -306,15 +316,25 @@ export class AttemptContext implements HandlerContext {
   get log(): Log {
     const { dag, run, taskName } = this.#assignment;
     const own = withFields(this.#log, { dag, run, task: taskName, attempt: this.attempt });
-    const mask = this.#work?.mask ?? NO_MASK;
+    const { mask } = this.#attempt;
     const hide = (text: string): string => mask.text(text);
     const both = (level: keyof Log) => (message: string, fields?: object) => {
       const line = logLine(level, message, fields, hide);
       this.#book.of(this.#attempt)?.line('log', line);
-      if (mask.isEmpty) own[level](message, fields);
+      if (isClean(mask, [message, fields])) own[level](message, fields);
       else own[level](...maskedLine(mask, line));
     };
     return { debug: both('debug'), info: both('info'), warn: both('warn'), error: both('error') };
+  }
+}
+
+/** Whether nothing in it has to be hidden. What can't be written as JSON counts as if there were. */
+function isClean(mask: Mask, said: unknown): boolean {
+  try {
+    const text = JSON.stringify(said);
+    return mask.text(text) === text;
+  } catch {
+    return false;
   }
 }
 

@@ -1,9 +1,11 @@
 /** Where logs go and bundles come from: what the last welcome said. */
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { CHANNEL_OPTIONS } from '@signalbox/protocol/grpc';
+import { CHANNEL_OPTIONS, WORKER_HEADER } from '@signalbox/protocol/grpc';
 import { type GatewayAddress, parseGateway } from './gateways.ts';
 
 export interface DataAccess {
+  /** The worker's own id: tokens of claims are good for the worker that they were assigned to. */
+  readonly id: string;
   readonly token: string;
   readonly rootCertificates: Buffer | null;
 }
@@ -32,8 +34,9 @@ export function dataClient({ target, tls }: GatewayAddress, { rootCertificates }
   });
 }
 
-export function dataMetadata({ token }: DataAccess): Metadata {
+export function dataMetadata({ id, token }: DataAccess): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
+  metadata.set(WORKER_HEADER, id);
   return metadata;
 }

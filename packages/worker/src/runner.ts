@@ -75,7 +75,7 @@ export class Runner {
     } catch (error) {
       return this.#settle(attempt, resultOfFault(error));
     }
-    if (work !== null) attempt.mask = work.mask;
+    if (work !== null && work.secrets.size > 0) attempt.secretValues = [...work.secrets.values()];
     if (attempt.assignment.references.length > 0) this.#fetchAndStart(attempt, work);
     else this.#startWork(attempt, work);
   }
@@ -140,7 +140,7 @@ export class Runner {
     const { now } = this.#config.timing;
     return {
       progress: (fraction, note) => {
-        const masked = attempt.mask === null || note === '' ? note : attempt.mask.text(note);
+        const masked = note === '' ? note : attempt.mask.text(note);
         attempt.progress = { fraction, note: masked, at: now() };
       },
       extend: async (ms) => {
@@ -227,7 +227,7 @@ export class Runner {
       outcome: stop === null ? result.outcome : stop.outcome,
       output: stop === null ? result.output : '',
       // Masked whole, then cut: half a secret would not be found.
-      error: cutError(attempt.mask === null || error === '' ? error : attempt.mask.text(error)),
+      error: cutError(error === '' ? error : attempt.mask.text(error)),
       startedAt: startedAt === 0 ? endedAt : startedAt,
       endedAt,
       code: stop === null ? (result.code ?? '') : stop.code,

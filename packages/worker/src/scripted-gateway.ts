@@ -98,7 +98,15 @@ export class ScriptedGateway {
   readonly #server = new Server({ ...CHANNEL_OPTIONS });
   readonly sessions: Session[] = [];
   address = '';
-  welcome: Welcome = { nodeId: 'node', heartbeatMs: 3_000, leaseMs: 15_000, gateways: [], dataAddress: '', pingMs: 0 };
+  welcome: Welcome = {
+    nodeId: 'node',
+    heartbeatMs: 3_000,
+    leaseMs: 15_000,
+    gateways: [],
+    dataAddress: '',
+    pingMs: 0,
+    workerId: '',
+  };
   /** Off: a hello is heard and not answered. */
   welcomes = true;
   onMessage: (session: Session, message: WorkerMessage) => void = (session, message) => session.take(message);

@@ -1,7 +1,6 @@
 /** What an assignment says is to be done, with the secrets that the task names. */
 import { sourcesIn, type WorkShape } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
-import { Mask, NO_MASK } from './logs/mask.ts';
 import type { Secrets } from './secrets.ts';
 
 export const WORK_KINDS = ['handler', 'function', 'process', 'http'] as const;
@@ -11,7 +10,6 @@ export interface Work {
   readonly shape: WorkShape;
   /** Those that the task names, and those in its texts. */
   readonly secrets: ReadonlyMap<string, string>;
-  readonly mask: Mask;
 }
 
 export const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -23,9 +21,8 @@ export function readWork(text: string, secrets: Secrets): Work {
     throw new PermanentError(`This worker does not know work of the kind "${String(shape.kind)}": upgrade it.`);
   }
   const names = [...(shape.secrets ?? []), ...namesInTexts(shape)];
-  if (names.length === 0) return { shape, secrets: NO_SECRETS, mask: NO_MASK };
-  const found = secrets.of(names);
-  return { shape, secrets: found, mask: new Mask(found.values()) };
+  if (names.length === 0) return { shape, secrets: NO_SECRETS };
+  return { shape, secrets: secrets.of(names) };
 }
 
 function namesInTexts({ fill = {} }: WorkShape): string[] {

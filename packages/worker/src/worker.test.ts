@@ -33,6 +33,7 @@ test('a worker says who it is, and reports what a handler returns with the token
     queues: ['a', 'b'],
     slots: 7,
     holds: [],
+    holdTokens: [],
     draining: false,
   });
 

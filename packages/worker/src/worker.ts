@@ -34,7 +34,7 @@ import { Silence } from './silence.ts';
 const LAST_LOGS_MS = 1_000;
 
 export interface Worker {
-  /** UUID, new for each start. */
+  /** UUID, new for each start. Once connected: the one by which servers know it (`signalbox workers`). */
   readonly id: string;
   /** Resolves when a gateway has first said welcome. */
   readonly connected: Promise<void>;
@@ -69,6 +69,8 @@ class RunningWorker implements Worker {
   /** The highest epoch heard of each shard (D5). */
   readonly #epochs = new Map<number, number>();
   #ticker: NodeJS.Timeout | null = null;
+  /** What servers call it; empty until the first welcome. */
+  #knownId = '';
   #phase: 'working' | 'draining' | 'left' = 'working';
   /** The heartbeat that told the gateway of the draining: once it is answered no assignment is on its way any more. */
   #drainHeardNo = 0;
@@ -123,7 +125,7 @@ class RunningWorker implements Worker {
   }
 
   get id(): string {
-    return this.#config.id;
+    return this.#knownId === '' ? this.#config.id : this.#knownId;
   }
 
   start(): void {
@@ -161,12 +163,15 @@ class RunningWorker implements Worker {
 
   #hello(): Hello {
     const { id, name, queues, slots } = this.#config;
-    return { workerId: id, name, queues, slots, holds: this.#holds.name(), draining: this.#phase !== 'working' };
+    const holds = this.#holds.name();
+    const holdTokens = Array.from(this.#holds.all(), ({ assignment }) => assignment.token);
+    return { workerId: id, name, queues, slots, holds, holdTokens, draining: this.#phase !== 'working' };
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
     this.#pulse.welcomed(welcome, helloSentAt);
     this.#silence.begin(welcome.pingMs);
+    this.#knownId = welcome.workerId;
     const place = dataPlaceOf(welcome.dataAddress, this.#link.gateway);
     this.#bundles.place = place;
     this.#outputs.place = place;

@@ -33,7 +33,7 @@ export class Asks {
     const { no, claim, token, wish } = ask;
     const { tokens, router } = this.ports;
     const answer = (said: Omit<AskAnswer, 'no'>) => session.door.askAnswers([{ no, ...said }]);
-    if (!tokens.check(shardOfRun(claim.runId), claim, token)) return answer(refused('STALE_TOKEN'));
+    if (!tokens.check(shardOfRun(claim.runId), claim, session.workerId, token)) return answer(refused('STALE_TOKEN'));
     if (wish.kind === 'faulty') return answer(refused('BAD_REQUEST', wish.reason));
     // Not answered: it comes again when there is room.
     if (session.asking.size >= MOST_UNDER_WAY) return;

@@ -52,6 +52,8 @@ export interface GatewayPorts {
 /** A report that finds no owner for this long is dropped here; the worker keeps it, and sends it again. */
 const REPORT_DEADLINE_MS = 30_000;
 const SWEEP_MS = 1_000;
+/** Claims of one hello whose tokens prove nothing, before the others are not looked at. */
+const MOST_DOUBTED = 100;
 
 export class Gateway {
   private readonly ports: GatewayPorts;
@@ -119,21 +121,17 @@ export class Gateway {
     return true;
   }
 
-  /** By a worker of another tenant. One of its own that comes again takes the place of its older stream. */
-  isTaken({ workerId, tenantId }: Pick<WorkerHello, 'workerId' | 'tenantId'>): boolean {
-    const older = this.sessions.get(workerId);
-    return older !== undefined && older.tenantId !== tenantId;
-  }
-
   /** A worker has said hello. What it says from now on goes to the answer. */
   attach(hello: WorkerHello, door: WorkerDoor): WorkerSays {
     const older = this.sessions.get(hello.workerId);
     if (older !== undefined) this.drop(older);
-    const session = new Session(hello, door, this.ports.clock.mono());
+    const { proven, unproven } = this.proveHolds(hello);
+    const session = new Session(hello, proven, door, this.ports.clock.mono());
     this.sessions.set(session.workerId, session);
     this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
     door.epochs(this.ports.directory.knownEpochs());
-    this.tellOwners(session, hello.holds);
+    this.disown(session, unproven);
+    this.tellOwners(session, proven);
     this.lending.offer(session);
     return {
       heartbeat: (no, holds, progress) => this.heartbeat(session, no, holds, progress ?? []),
@@ -142,6 +140,7 @@ export class Gateway {
       refusals: (refusals) => this.refusals(session, refusals),
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
       draining: () => this.draining(session),
+      mostHolds: () => session.mostHolds,
       closed: () => this.closed(session),
     };
   }
@@ -210,6 +209,25 @@ export class Gateway {
 
   // ── from workers ──
 
+  /** Splits what hello says it holds by whether the tokens prove it. Claims of a restored database prove nothing any more (I64). */
+  private proveHolds({ workerId, holds }: WorkerHello): { proven: ClaimRef[]; unproven: ClaimRef[] } {
+    const [proven, unproven]: [ClaimRef[], ClaimRef[]] = [[], []];
+    for (const { claim, token } of holds) {
+      // One that lies in a hundred cases lies in all: no time is spent on the rest.
+      const isProven =
+        unproven.length < MOST_DOUBTED && this.ports.tokens.check(shardOfRun(claim.runId), claim, workerId, token);
+      (isProven ? proven : unproven).push(claim);
+    }
+    return { proven, unproven };
+  }
+
+  /** Tells the worker to stop what it does not own; until it has heard, its heartbeats may name it. */
+  private disown(session: Session, claims: readonly ClaimRef[]): void {
+    if (claims.length === 0) return;
+    for (const claim of claims) session.answered.add(claimKey(claim));
+    session.door.answer(claims.map((claim) => ({ claim, verdict: 'stale' })));
+  }
+
   private heartbeat(
     session: Session,
     no: number,
@@ -217,10 +235,17 @@ export class Gateway {
     progress: readonly ClaimProgress[],
   ): void {
     if (!this.isCurrent(session)) return;
+    // Its next stream proves what it holds, or is told that it does not.
+    if (!claims.every((claim) => session.knowsOf(claimKey(claim)))) return this.dropUnproven(session);
     session.heardAt = this.ports.clock.mono();
-    const holds = session.hearProgress(claims, progress);
+    // What was answered is over, whatever a heartbeat on its way still shows.
+    const isOpen = (claim: ClaimRef) => !session.answered.has(claimKey(claim));
+    const holds = session.hearProgress(
+      claims.filter(isOpen),
+      progress.filter(({ claim }) => session.held.has(claimKey(claim))),
+    );
     session.shown = { at: session.heardAt, holds };
-    this.syncHeld(session, holds);
+    this.syncHeld(session, claims);
     session.door.heartbeatAnswered(no);
     this.tellOwners(session, holds);
   }
@@ -238,7 +263,7 @@ export class Gateway {
     const shards = new Set(epochs.map(({ shard }) => shard));
     this.tellOwners(
       session,
-      holds.filter((claim) => shards.has(shardOfRun(claim.runId))),
+      holds.filter((claim) => shards.has(shardOfRun(claim.runId)) && session.knowsOf(claimKey(claim))),
       shards,
     );
   }
@@ -252,9 +277,11 @@ export class Gateway {
 
   private report(session: Session, { claim, token, ...rest }: WorkerReport): void {
     const key = claimKey(claim);
+    const wasKnown = session.knowsOf(key);
     session.release(key);
     if (session.reporting.has(key)) return;
-    if (!this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) {
+    if (!this.ports.tokens.check(shardOfRun(claim.runId), claim, session.workerId, token)) {
+      if (wasKnown) session.answered.add(key);
       session.door.answer([{ claim, verdict: 'stale' }]);
       return;
     }
@@ -263,7 +290,11 @@ export class Gateway {
     const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...said };
     this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
       session.reporting.delete(key);
-      if (result.status !== 'answered') return;
+      if (result.status !== 'answered') {
+        // The worker still holds it, and sends the report again.
+        session.held.set(key, claim);
+        return;
+      }
       session.answered.add(key);
       if (this.isCurrent(session)) session.door.answer([{ claim, verdict: result.answer.ok ? 'accepted' : 'stale' }]);
     });
@@ -274,7 +305,8 @@ export class Gateway {
     session.heardAt = this.ports.clock.mono();
     for (const { claim, token } of refusals) {
       session.release(claimKey(claim));
-      if (this.ports.tokens.check(shardOfRun(claim.runId), claim, token)) this.refuse(claim, session.workerId);
+      if (!this.ports.tokens.check(shardOfRun(claim.runId), claim, session.workerId, token)) continue;
+      this.refuse(claim, session.workerId);
     }
     this.lending.offer(session);
   }
@@ -300,11 +332,17 @@ export class Gateway {
     return this.sessions.get(session.workerId) === session;
   }
 
-  private drop(session: Session): void {
+  private dropUnproven(session: Session): void {
+    const { workerId } = session;
+    this.ports.log('warn', 'A worker named claims that were not assigned to it on this stream.', { worker: workerId });
+    this.drop(session, 'unproven');
+  }
+
+  private drop(session: Session, reason: 'closed' | 'unproven' = 'closed'): void {
     this.sessions.delete(session.workerId);
     session.isGone = true;
     this.lending.recallAll(session);
-    session.door.close();
+    session.door.close(reason);
   }
 
   /** Workers that are silent for the whole lease: their streams are of no use, though nobody closed them. */
@@ -318,11 +356,6 @@ export class Gateway {
   /** What the worker does not hold fills no slot, once it has had time to arrive. */
   private syncHeld(session: Session, holds: readonly ClaimRef[]): void {
     const held = new Set(holds.map(claimKey));
-    for (const claim of holds) {
-      const key = claimKey(claim);
-      const isOver = session.reporting.has(key) || session.answered.has(key);
-      if (!session.held.has(key) && !isOver) session.held.set(key, claim);
-    }
     for (const key of session.answered) if (!held.has(key)) session.answered.delete(key);
     for (const key of session.held.keys()) {
       if (held.has(key)) session.absent.delete(key);

@@ -30,8 +30,8 @@ function setUp(slots: number) {
       return true;
     },
   });
-  const hello = { workerId: 'w' as WorkerId, tenantId, name: 'w', queues: [queue], slots, holds: [], draining: false };
-  const session = new Session(hello, {} as WorkerDoor, 0);
+  const hello = { workerId: 'w' as WorkerId, tenantId, name: 'w', queues: [queue], slots, draining: false };
+  const session = new Session(hello, [], {} as WorkerDoor, 0);
   return { lending, session, lent, recalled, timers };
 }
 

@@ -26,7 +26,7 @@ export class Session {
   readonly queueKeys: readonly QueueKey[];
   readonly slots: number;
   readonly door: WorkerDoor;
-  /** Claims that fill a slot: sent and not reported yet. */
+  /** Claims that fill a slot: sent on this stream, or proven by hello, and not reported yet. */
   readonly held = new Map<string, ClaimRef>();
   /** Of those, the ones that its last heartbeat did not show: the next one that does not shows that they never arrived. */
   readonly absent = new Set<string>();
@@ -38,7 +38,7 @@ export class Session {
   private progress: readonly ClaimProgress[] = [];
   /** What the worker itself showed last, and when: what was only sent to it may not have arrived. */
   shown: { readonly at: number; readonly holds: readonly ClaimRef[] };
-  /** Reports that were answered: a heartbeat that was on its way meanwhile still shows them, and they fill no slot. */
+  /** Claims that the worker was told are over: a heartbeat that was on its way meanwhile still shows them, and they fill no slot. */
   readonly answered = new Set<string>();
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
@@ -53,7 +53,7 @@ export class Session {
   heardAt: number;
   private lentTotal = 0;
 
-  constructor(hello: WorkerHello, door: WorkerDoor, mono: number) {
+  constructor(hello: Omit<WorkerHello, 'holds'>, held: readonly ClaimRef[], door: WorkerDoor, mono: number) {
     this.workerId = hello.workerId;
     this.tenantId = hello.tenantId;
     this.name = hello.name;
@@ -63,8 +63,18 @@ export class Session {
     this.isDraining = hello.draining;
     this.door = door;
     this.heardAt = mono;
-    this.shown = { at: mono, holds: hello.holds };
-    for (const claim of hello.holds) this.held.set(claimKey(claim), claim);
+    this.shown = { at: mono, holds: held };
+    for (const claim of held) this.held.set(claimKey(claim), claim);
+  }
+
+  /** Whether the claim was assigned to this worker, as far as this stream knows. Whatever else it names is not its own. */
+  knowsOf(key: string): boolean {
+    return this.held.has(key) || this.reporting.has(key) || this.answered.has(key);
+  }
+
+  /** The most claims that it can truthfully name in one message. */
+  get mostHolds(): number {
+    return this.held.size + this.reporting.size + this.answered.size;
   }
 
   /** The claims that it holds, each with how long ago it told of progress. */

@@ -19,6 +19,8 @@ import type { BundleChunk, LogBatch, LogStream, OutputPart, OutputRequest } from
 import { loadMethod, WIRE_FORMAT } from './worker-proto.ts';
 
 const SERVICE = 'signalbox.data.v1.WorkerData';
+/** Metadata of each call: the id that the worker says hello with. */
+export const WORKER_HEADER = 'signalbox-worker';
 const push = loadMethod('data.proto', SERVICE, 'PushLogs');
 const fetch = loadMethod('data.proto', SERVICE, 'FetchBundle');
 const fetchOut = loadMethod('data.proto', SERVICE, 'FetchOutput');

@@ -22,7 +22,17 @@ test.each([
   ['asks', { asks: many(10_001, ask) }],
   [
     'claims of a hello',
-    { hello: { workerId: 'w', name: '', queues: [], slots: 1, holds: many(200_001, claim), draining: false } },
+    {
+      hello: {
+        workerId: 'w',
+        name: '',
+        queues: [],
+        slots: 1,
+        holds: many(200_001, claim),
+        holdTokens: [],
+        draining: false,
+      },
+    },
   ],
   ['epochs', { holdings: { epochs: many(1_025, { shard: 0, epoch: 1 }), holds: [] } }],
   ['refusals', { refusals: many(10_001, refusal) }],

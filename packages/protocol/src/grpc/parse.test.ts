@@ -82,7 +82,20 @@ const gatewayWire = (parts: GatewayMessageParts) =>
 
 test.each<[string, WorkerMessageParts]>([
   ['nothing', {}],
-  ['hello', { hello: { workerId: 'w', name: 'n', queues: ['a', 'b'], slots: 4, holds: [claim], draining: true } }],
+  [
+    'hello',
+    {
+      hello: {
+        workerId: 'w',
+        name: 'n',
+        queues: ['a', 'b'],
+        slots: 4,
+        holds: [claim],
+        holdTokens: [Buffer.alloc(16, 1)],
+        draining: true,
+      },
+    },
+  ],
   [
     'heartbeat',
     {
@@ -121,6 +134,7 @@ test.each<[string, GatewayMessageParts]>([
         gateways: ['a:1'],
         dataAddress: 'a:2',
         pingMs: 1_000,
+        workerId: 'w',
       },
     },
   ],

@@ -89,6 +89,12 @@ function parseHello(fields: Fields): Hello {
     queues: each(fields.queues, 'hello.queues', (queue, path) => filledText(queue, path, SHORT), MOST_QUEUES),
     slots: count(fields.slots, 'hello.slots'),
     holds: each(fields.holds, 'hello.holds', parseClaim, MOST_HELD),
+    holdTokens: each(
+      fields.holdTokens,
+      'hello.holdTokens',
+      (token, path) => bytes(token, path, TOKEN_BYTES),
+      MOST_HELD,
+    ),
     draining: fields.draining === true,
   };
 }
@@ -245,6 +251,7 @@ function parseWelcome(fields: Fields): Welcome {
     gateways: each(fields.gateways, 'welcome.gateways', (gateway, path) => filledText(gateway, path, SHORT)),
     dataAddress: text(fields.dataAddress, 'welcome.dataAddress', SHORT),
     pingMs: count(fields.pingMs, 'welcome.pingMs'),
+    workerId: text(fields.workerId, 'welcome.workerId', SHORT),
   };
 }
 

@@ -60,6 +60,8 @@ export interface Hello {
   readonly queues: readonly string[];
   readonly slots: number;
   readonly holds: readonly Claim[];
+  /** One for each of `holds`, in their order. */
+  readonly holdTokens: readonly Buffer[];
   readonly draining: boolean;
 }
 
@@ -130,6 +132,8 @@ export interface Welcome {
   readonly dataAddress: string;
   /** How often the worker should ping; 0 when the gateway answers no pings. */
   readonly pingMs: number;
+  /** By which servers know the worker; empty from an older gateway. */
+  readonly workerId: string;
 }
 
 export interface UpstreamOutput {

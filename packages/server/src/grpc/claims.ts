@@ -11,8 +11,6 @@ import {
   type ShardNo,
   shardOfRun,
   type TaskNo,
-  type TenantId,
-  type WorkerId,
 } from '@signalbox/engine';
 import type {
   Assignment,
@@ -38,8 +36,9 @@ import {
   type ReportAnswer as WireReportAnswer,
   type ShardEpoch as WireShardEpoch,
 } from '@signalbox/protocol/grpc';
+import type { Caller } from '../auth/bearer.ts';
+import { isWorkerOwnId, workerIdOf } from '../auth/worker-identity.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MAX_SLOTS = 100_000;
 const MAX_QUEUES = 100;
 const MAX_QUEUE_CHARS = 200;
@@ -104,21 +103,22 @@ export function bytesOf({ params, upstream, map, references, checkpoint }: Assig
   return bytes;
 }
 
-export function helloFromWire(hello: Hello, tenantId: TenantId): WorkerHello {
+export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   const refuse = (path: string, message: string): never => {
     throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `hello.${path}`, message }] });
   };
-  if (!UUID.test(hello.workerId)) refuse('workerId', 'is no UUID');
+  if (!isWorkerOwnId(hello.workerId)) refuse('workerId', 'is no UUID');
   if (hello.slots < 1 || hello.slots > MAX_SLOTS) refuse('slots', `must be from 1 to ${MAX_SLOTS}`);
   if (hello.queues.length < 1 || hello.queues.length > MAX_QUEUES) refuse('queues', `must be from 1 to ${MAX_QUEUES}`);
   for (const queue of hello.queues) if (queue.length > MAX_QUEUE_CHARS) refuse('queues', 'has too long a name');
+  if (hello.holdTokens.length !== hello.holds.length) refuse('holdTokens', 'must be as many as hello.holds');
   return {
-    workerId: hello.workerId as WorkerId,
-    tenantId,
+    workerId: workerIdOf(caller, hello.workerId),
+    tenantId: caller.tenantId,
     name: hello.name,
     queues: [...new Set(hello.queues)] as QueueName[],
     slots: hello.slots,
-    holds: hello.holds.map(claimFromWire),
+    holds: hello.holds.map((claim, i) => ({ claim: claimFromWire(claim), token: hello.holdTokens[i]! })),
     draining: hello.draining,
   };
 }

@@ -50,6 +50,7 @@ const hello = (more: object = {}) => ({
   queues: ['door'],
   slots: 2,
   holds: [],
+  holdTokens: [],
   draining: false,
   ...more,
 });
@@ -77,6 +78,7 @@ test('hello is answered with a welcome that names the gateways, first of all', a
     gateways: [grpcAddress],
     dataAddress: servicesAddress,
     pingMs: 1000,
+    workerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
   expect(messages[0]?.epochs).toHaveLength(64);
   stream.cancel();

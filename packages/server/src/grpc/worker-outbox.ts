@@ -7,10 +7,12 @@ import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerDoor 
 import { type GatewayMessageParts, MAX_BATCH_BYTES, MAX_BATCH_ITEMS, type Welcome } from '@signalbox/protocol/grpc';
 import { answerToWire, assignmentToWire, bytesOf, killToWire } from './claims.ts';
 
+/** `slow`: it does not read. `unproven`: it named claims that it was not assigned. */
+export type EndReason = 'closed' | 'slow' | 'unproven';
+
 export interface Line {
   write(parts: GatewayMessageParts, written: () => void): void;
-  /** `slow`: it does not read. */
-  end(reason: 'closed' | 'slow'): void;
+  end(reason: EndReason): void;
 }
 
 const WRITES_IN_FLIGHT = 4;
@@ -84,8 +86,8 @@ export class WorkerOutbox implements WorkerDoor {
     this.#schedule();
   }
 
-  close(): void {
-    this.#end('closed');
+  close(reason: 'closed' | 'unproven' = 'closed'): void {
+    this.#end(reason);
   }
 
   /** The stream is gone: nothing more is written. */
@@ -159,7 +161,7 @@ export class WorkerOutbox implements WorkerDoor {
     return all.splice(0, count);
   }
 
-  #end(reason: 'closed' | 'slow'): void {
+  #end(reason: EndReason): void {
     if (this.#isClosed) return;
     if (reason === 'closed') this.#flush();
     this.discard();

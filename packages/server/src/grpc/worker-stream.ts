@@ -3,7 +3,6 @@
  * then on goes to the host, part by part: what it holds before what it has done.
  */
 import { type ServerErrorResponse, status } from '@grpc/grpc-js';
-import type { TenantId } from '@signalbox/engine';
 import type { Host, WorkerSays } from '@signalbox/host';
 import { ERRORS, SignalboxError } from '@signalbox/protocol';
 import {
@@ -13,7 +12,7 @@ import {
   type Welcome,
   type WorkerMessage,
 } from '@signalbox/protocol/grpc';
-import type { Bearers, Role } from '../auth/bearer.ts';
+import type { Bearers, Caller, Role } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import type { Tell } from '../log.ts';
 import {
@@ -24,18 +23,27 @@ import {
   progressFromWire,
   reportFromWire,
 } from './claims.ts';
-import { WorkerOutbox } from './worker-outbox.ts';
+import { type EndReason, WorkerOutbox } from './worker-outbox.ts';
 
 export interface WorkerStreamPorts {
   readonly bearers: Bearers;
   readonly gateway: () => Host['gateway'] | null;
-  readonly welcome: () => Welcome;
+  readonly welcome: () => Omit<Welcome, 'workerId'>;
   readonly tell: Tell;
 }
 
 const HELLO_MS = 5_000;
 /** How often it is asked whether the token is still good; what is found is believed for longer. */
 const LOOK_MS = 1_000;
+const UNPROVEN = new SignalboxError('BAD_REQUEST', {
+  problems: [
+    {
+      path: 'heartbeat.holds',
+      message:
+        'names claims that were not assigned to this worker on this stream: connect again, and prove them in hello',
+    },
+  ],
+});
 const MAY_WORK: readonly Role[] = ['admin', 'worker'];
 
 export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPorts): Promise<void> {
@@ -51,7 +59,7 @@ export async function serveWorker(stream: GatewayStream, ports: WorkerStreamPort
     const caller = await identify(stream, ports, networkOf(stream.getPeer()));
     if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
     if (!MAY_WORK.includes(caller.role)) throw new SignalboxError('FORBIDDEN', { action: 'run tasks' });
-    if (!isGone) new WorkerStream(stream, ports, caller.tenantId).begin();
+    if (!isGone) new WorkerStream(stream, ports, caller).begin();
   } catch (error) {
     fail(stream, error, ports.tell);
   }
@@ -65,17 +73,18 @@ function identify(stream: GatewayStream, { bearers }: WorkerStreamPorts, from: s
 class WorkerStream {
   readonly #stream: GatewayStream;
   readonly #ports: WorkerStreamPorts;
-  /** Of its credential: whatever it says of itself, it works for nobody else (I65). */
-  readonly #tenantId: TenantId;
+  /** Whoever its credential names: whatever it says of itself, it works for nobody else (I65). */
+  readonly #caller: Caller;
   #says: WorkerSays | null = null;
+  #workerId = '';
   #outbox: WorkerOutbox | null = null;
   #helloTimer: NodeJS.Timeout | null = null;
   #isOver = false;
   #lookedAt = performance.now();
   #toldGateways = '';
 
-  constructor(stream: GatewayStream, ports: WorkerStreamPorts, tenantId: TenantId) {
-    this.#tenantId = tenantId;
+  constructor(stream: GatewayStream, ports: WorkerStreamPorts, caller: Caller) {
+    this.#caller = caller;
     this.#stream = stream;
     this.#ports = ports;
   }
@@ -114,7 +123,7 @@ class WorkerStream {
     if (welcome.gateways.join() === this.#toldGateways) return;
     // Servers have come or gone since the worker came: it must know where to go should this one hang.
     this.#toldGateways = welcome.gateways.join();
-    this.#outbox?.welcomeAgain(welcome);
+    this.#outbox?.welcomeAgain({ ...welcome, workerId: this.#workerId });
   }
 
   /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
@@ -134,32 +143,26 @@ class WorkerStream {
       throw new SignalboxError('BAD_REQUEST', { problems: [{ path: 'hello', message: 'must come first' }] });
     }
     if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
-    const parsed = helloFromWire(hello, this.#tenantId);
-    // Whoever takes the id of another worker would speak for it (I65).
-    if (gateway.isTaken(parsed)) {
-      const problem = { path: 'hello.workerId', message: 'can not be used: choose another one' };
-      throw new SignalboxError('BAD_REQUEST', { problems: [problem] });
-    }
+    const parsed = helloFromWire(hello, this.#caller);
+    this.#workerId = parsed.workerId;
     const line = {
       write: (parts: GatewayMessageParts, written: () => void) => {
         this.#stream.write(parts, (error?: Error | null) => {
           if (error === null || error === undefined) written();
         });
       },
-      end: (reason: 'closed' | 'slow') => this.#endedByUs(reason),
+      end: (reason: EndReason) => this.#endedByUs(reason),
     };
     const welcome = this.#ports.welcome();
     this.#toldGateways = welcome.gateways.join();
-    this.#outbox = new WorkerOutbox(line, welcome);
+    this.#outbox = new WorkerOutbox(line, { ...welcome, workerId: this.#workerId });
     this.#says = gateway.attach(parsed, this.#outbox);
   }
 
   /** The host has dropped the session, or the worker does not read. */
-  #endedByUs(reason: 'closed' | 'slow'): void {
-    if (reason === 'slow') {
-      this.#refuse(new SignalboxError('OVERLOADED'));
-      return;
-    }
+  #endedByUs(reason: EndReason): void {
+    if (reason === 'slow') return this.#refuse(new SignalboxError('OVERLOADED'));
+    if (reason === 'unproven') return this.#refuse(UNPROVEN);
     this.#isOver = true;
     this.#stream.end();
   }

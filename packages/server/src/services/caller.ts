@@ -1,13 +1,26 @@
 /** Who calls a service: the same credentials as over HTTP, in the metadata `authorization` (D13, I66). */
 import type { Metadata } from '@grpc/grpc-js';
+import type { WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
+import { WORKER_HEADER } from '@signalbox/protocol/grpc';
 import type { Bearers, Caller, Role } from '../auth/bearer.ts';
+import { isWorkerOwnId, workerIdOf } from '../auth/worker-identity.ts';
 import type { Logger } from '../log.ts';
 import { fromDatabase } from '../rest/errors.ts';
 
 export interface CallGuard {
   readonly bearers: Bearers;
   readonly logger: Logger;
+}
+
+/** The worker that a call is from: its tokens are good for it alone (I20). */
+export function workerIn(metadata: Metadata, caller: Caller): WorkerId {
+  const [ownId] = metadata.get(WORKER_HEADER);
+  if (typeof ownId !== 'string' || !isWorkerOwnId(ownId)) {
+    const problem = { path: WORKER_HEADER, message: 'must be the id that the worker says hello with' };
+    throw new SignalboxError('BAD_REQUEST', { problems: [problem] });
+  }
+  return workerIdOf(caller, ownId);
 }
 
 export async function callerIn(

@@ -2,14 +2,14 @@
  * Logs of one worker. A batch is read, its tokens are checked, its lines are written, and only then is it acknowledged and the next
  * one read: a slow disk slows the sender, not this process.
  */
-import { type RunId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
+import { type RunId, SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import { type LogPiece, type LogServerStream, parseLogBatch } from '@signalbox/protocol/grpc';
 import type { Logger } from '../log.ts';
 import { LINES_END, type LogLines } from '../logs/frame.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { HmacTokens } from '../ports/tokens.ts';
-import { type CallGuard, callerIn } from './caller.ts';
+import { type CallGuard, callerIn, workerIn } from './caller.ts';
 import { refusalOf } from './refusal.ts';
 
 export interface PushLogsPorts extends CallGuard {
@@ -34,8 +34,9 @@ export async function pushLogs(stream: LogServerStream, ports: PushLogsPorts): P
     over();
     stream.emit('error', refusalOf(error, logger));
   };
+  let workerId: WorkerId;
   try {
-    await callerIn(stream.metadata, ports, SENDERS);
+    workerId = workerIn(stream.metadata, await callerIn(stream.metadata, ports, SENDERS));
   } catch (error) {
     return refuse(error);
   }
@@ -45,7 +46,7 @@ export async function pushLogs(stream: LogServerStream, ports: PushLogsPorts): P
   const take = async (input: unknown): Promise<void> => {
     const batch = parseLogBatch(input);
     await stillMay(stream, ports);
-    const pieces = batch.pieces.filter((piece) => canBe(piece) && isGenuine(piece, ports.tokens));
+    const pieces = batch.pieces.filter((piece) => canBe(piece) && isGenuine(piece, workerId, ports.tokens));
     const refused = batch.pieces.length - pieces.length;
     if (refused > 0 && !hasToldRefusal) {
       hasToldRefusal = true;
@@ -100,10 +101,10 @@ function canBe({ claim, firstLine, lines }: LogPiece): boolean {
   return claim.shard < SHARD_COUNT && firstLine + lines.length <= LINES_END;
 }
 
-function isGenuine({ claim, token }: LogPiece, tokens: HmacTokens): boolean {
+function isGenuine({ claim, token }: LogPiece, workerId: WorkerId, tokens: HmacTokens): boolean {
   const { runId, task, attempt, fence } = claim;
   const ref = { runId: runId as RunId, taskNo: task, attemptNo: attempt, fence } as Parameters<HmacTokens['check']>[1];
-  return tokens.check(claim.shard as ShardNo, ref, token);
+  return tokens.check(claim.shard as ShardNo, ref, workerId, token);
 }
 
 function linesOf({ claim, firstLine, lines }: LogPiece): LogLines {

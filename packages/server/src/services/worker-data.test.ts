@@ -17,6 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '../config.ts';
 import { HmacTokens } from '../ports/tokens.ts';
 import { startServer } from '../start.ts';
+import { bearer as bearerOf, TEST_WORKER, testWorkerId } from '../testing/raw-worker.ts';
 import { type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
@@ -34,15 +35,11 @@ afterAll(async () => {
   await rig.stop();
 });
 
-const bearer = (token: string) => {
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${token}`);
-  return metadata;
-};
+const bearer = (token: string) => bearerOf(token, TEST_WORKER);
 const claim = { shard: 3, runId: 12_345, task: 0, attempt: 1, fence: 7 };
 const tokenOf = ({ shard, runId, task, attempt, fence }: typeof claim) => {
   const ref = { runId: runId as RunId, taskNo: task, attemptNo: attempt, fence } as ClaimRef;
-  return Buffer.from(tokens.mint(shard as ShardNo, ref));
+  return Buffer.from(tokens.mint(shard as ShardNo, ref, testWorkerId(rig.token)));
 };
 const batch = (no: number, firstLine: number, of = claim, token = tokenOf(of)): LogBatch => ({
   no,

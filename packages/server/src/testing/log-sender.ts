@@ -1,9 +1,10 @@
 /** Sends lines of real attempts, as a worker does: with the token of its claim, over the services port. */
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Client, credentials } from '@grpc/grpc-js';
 import type { TenantId } from '@signalbox/engine';
 import { type LogLine, openLogStream, parseLogStored } from '@signalbox/protocol/grpc';
 import { openQueries, type Queries } from '@signalbox/store';
 import { HmacTokens } from '../ports/tokens.ts';
+import { bearer, TEST_WORKER, testWorkerId } from './raw-worker.ts';
 import type { Rig } from './rig.ts';
 
 export class LogSender {
@@ -34,17 +35,16 @@ export class LogSender {
     if (found === null || row === undefined) throw new Error('nothing was claimed');
     const { runId, shard } = found;
     const { taskNo, attemptNo, fence } = row;
-    const token = Buffer.from(this.#tokens.mint(shard, { runId, taskNo, attemptNo, fence }));
+    const ref = { runId, taskNo, attemptNo, fence };
+    const token = Buffer.from(this.#tokens.mint(shard, ref, testWorkerId(this.#rig.token)));
     const lines = texts.map((text): LogLine => {
       const usual = { at: Date.now(), stream: 'stdout', text: '' } as const;
       return typeof text === 'string' ? { ...usual, text } : { ...usual, ...text };
     });
     const claim = { shard, runId, task: taskNo, attempt: attemptNo, fence };
-    const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${this.#rig.token}`);
     const client = new Client(to, credentials.createInsecure());
     try {
-      const stream = openLogStream(client, metadata);
+      const stream = openLogStream(client, bearer(this.#rig.token, TEST_WORKER));
       await new Promise<void>((resolve, reject) => {
         stream.on('data', (input: unknown) => {
           if (parseLogStored(input) === 1) resolve();

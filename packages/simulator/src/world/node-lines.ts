@@ -181,7 +181,11 @@ export class NodeLines implements PeerNetwork {
     let says: WorkerSays | null = null;
     this.#process.deliver(() => {
       send({ kind: 'welcome', machines: this.#world.nodes.map(({ machine }) => machine) });
-      this.#heard(workerId, 0, hello.holds);
+      this.#heard(
+        workerId,
+        0,
+        hello.holds.map(({ claim }) => claim),
+      );
       says = this.#host?.gateway.attach(hello, door) ?? null;
     });
     return this.#end({

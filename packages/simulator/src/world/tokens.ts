@@ -1,5 +1,5 @@
 /** Tokens that are as good as real ones here: nobody in this world forges, but many mix them up. */
-import type { ClaimRef, ShardNo } from '@signalbox/engine';
+import type { ClaimRef, ShardNo, WorkerId } from '@signalbox/engine';
 import type { Tokens } from '@signalbox/host';
 
 export class SimTokens implements Tokens {
@@ -9,20 +9,24 @@ export class SimTokens implements Tokens {
     this.#incarnation = incarnation;
   }
 
-  mint(shard: ShardNo, { runId, taskNo, attemptNo, fence }: ClaimRef): Uint8Array {
-    return new TextEncoder().encode([this.#incarnation, shard, runId, taskNo, attemptNo, fence].join('.'));
+  mint(shard: ShardNo, claim: ClaimRef, workerId: WorkerId): Uint8Array {
+    return new TextEncoder().encode(`${this.#name(shard, claim)}.${workerId}`);
   }
 
-  check(shard: ShardNo, claim: ClaimRef, token: Uint8Array): boolean {
-    return Buffer.compare(this.mint(shard, claim), token) === 0;
+  check(shard: ShardNo, claim: ClaimRef, workerId: WorkerId, token: Uint8Array): boolean {
+    return Buffer.compare(this.mint(shard, claim, workerId), token) === 0;
+  }
+
+  #name(shard: ShardNo, { runId, taskNo, attemptNo, fence }: ClaimRef): string {
+    return [this.#incarnation, shard, runId, taskNo, attemptNo, fence].join('.');
   }
 
   seal(shard: ShardNo, claim: ClaimRef, text: string): string {
-    return `${text}~${Buffer.from(this.mint(shard, claim)).toString()}`;
+    return `${text}~${this.#name(shard, claim)}`;
   }
 
   open(shard: ShardNo, claim: ClaimRef, sealed: string): string | null {
-    const end = `~${Buffer.from(this.mint(shard, claim)).toString()}`;
+    const end = `~${this.#name(shard, claim)}`;
     return sealed.endsWith(end) ? sealed.slice(0, -end.length) : null;
   }
 }

@@ -69,6 +69,12 @@ export class WorkerLife {
     return claims;
   }
 
+  /** The same, all of them, with what proves them. */
+  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array }[] {
+    this.holds();
+    return Array.from(this.#holds.values(), ({ claim, assignment }) => ({ claim, token: bytesOf(assignment.token) }));
+  }
+
   get active(): Attempt[] {
     return [...this.#holds.values()].filter((attempt) => attempt.isActive);
   }

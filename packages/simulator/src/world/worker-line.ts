@@ -54,7 +54,7 @@ export class WorkerLine {
       name: this.#machine,
       queues: shape.queues,
       slots: shape.slots,
-      holds: this.#life.holds(),
+      holds: this.#life.proofs(),
       draining: this.#life.phase !== 'working',
     };
     const isCurrent = () => this.#line === line;

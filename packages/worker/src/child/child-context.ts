@@ -1,7 +1,7 @@
 /** What a function sees in a child: the same as a handler in the worker's own process does. */
 import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
-import { Mask } from '../logs/mask.ts';
+import { Mask, tokenTexts } from '../logs/mask.ts';
 import { readUpstream } from '../outputs/upstream.ts';
 import { type MapItem, readMap } from '../read-map.ts';
 import type { RunOrder } from './frames.ts';
@@ -95,7 +95,8 @@ export class ChildContext implements HandlerContext {
 
   get log(): Log {
     if (this.#log === null) {
-      const mask = new Mask(this.#order.secrets.map(([, value]) => value));
+      const token = tokenTexts(Buffer.from(this.#order.token, 'base64url'));
+      const mask = new Mask([...this.#order.secrets.map(([, value]) => value), ...token]);
       const hide = (text: string): string => mask.text(text);
       const at = (level: keyof Log) => (message: string, fields?: object) =>
         this.#onLine(logLine(level, message, fields, hide));

@@ -179,6 +179,21 @@ test('secrets come into the environment by reference, and into no log and no err
   expect([...data.textOf(assignment.claim)].sort()).toEqual(['stderr: ***', 'stdout: *** Bearer ***']);
 });
 
+test('the token of the attempt is in no log and no error, however it is printed (I67)', async () => {
+  const { run, data } = await startBody();
+  const assignment = commandOf(
+    'env | grep TOKEN; printf "as hex: "; printf "%s==" "$SIGNALBOX_ATTEMPT_TOKEN" | tr -- "-_" "+/" | base64 -d | od -An -tx1 -v | tr -d " \\n"; echo "$SIGNALBOX_ATTEMPT_TOKEN" >&2; exit 4',
+  );
+  const real = { ...assignment, token: Buffer.from('6f1e2d3c4b5a69788796a5b4c3d2e1f0', 'hex') };
+  const report = await run(real);
+  expect(report).toMatchObject({ outcome: 'transient', error: 'The process ended with exit code 4.\n***' });
+  expect([...data.textOf(assignment.claim)].sort()).toEqual([
+    'stderr: ***',
+    'stdout: SIGNALBOX_ATTEMPT_TOKEN=***',
+    'stdout: as hex: ***',
+  ]);
+});
+
 test('what a command line refers to is a value to the shell, whatever it holds (I69)', async () => {
   const { run } = await startBody();
   const evil = 'a  b"; echo broken; $(echo worse) `echo bad` \' * \n${{ secrets.KEY }} \\';

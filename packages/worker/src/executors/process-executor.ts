@@ -110,7 +110,7 @@ class RunningProcess implements Execution {
     const voice = await AttemptVoice.begin(this.#job, folder);
     try {
       if (this.#isStopped) return failure('cancelled', '');
-      const stderr = new LastLines(this.#job.work.mask);
+      const stderr = new LastLines(this.#job.attempt.mask);
       const before = oomKills();
       // Last: what a definition sets under `env` is meant.
       const exit = await this.#spawn(cwd, { ...voice.variables, ...variables }, stderr);

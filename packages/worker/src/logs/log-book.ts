@@ -21,7 +21,7 @@ export class LogBook {
     if (attempt.log === null && attempt.isActive) {
       const outgoing = this.#shipper.open(attempt.claim, attempt.assignment.token);
       attempt.log = new AttemptLog(outgoing, this.#wallNow);
-      if (attempt.mask !== null) attempt.log.mask = attempt.mask;
+      attempt.log.mask = attempt.mask;
       this.#outgoing.set(attempt.log, outgoing);
     }
     return attempt.log;

@@ -11,7 +11,7 @@ const line = (text: string) => ({ at: 1, stream: 'stdout' as const, text });
 
 async function startShipper(log: Log = quiet) {
   const data = await ScriptedData.start();
-  const shipper = new LogShipper({ token: 'secret', rootCertificates: null }, log);
+  const shipper = new LogShipper({ id: 'w', token: 'secret', rootCertificates: null }, log);
   onTestFinished(() => {
     shipper.destroy();
     data.stop();

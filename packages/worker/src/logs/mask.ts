@@ -5,6 +5,8 @@ const MASK = '***';
 const MASK_BYTES = Buffer.from(MASK);
 /** A line of a secret of many lines: shorter ones would mask words that are no secret. */
 const MIN_LINE_CHARS = 8;
+/** Tokens of the servers are as long as this; a shorter one would mask words. */
+const MIN_TOKEN_BYTES = 16;
 
 export class Mask {
   readonly #texts: readonly string[];
@@ -53,3 +55,9 @@ export interface MaskedStream {
 }
 
 export const NO_MASK = new Mask([]);
+
+/** A token as user code is given it, and as it is likely to be printed otherwise. */
+export function tokenTexts(token: Buffer): string[] {
+  const encodings = ['base64url', 'base64', 'hex'] as const;
+  return token.length < MIN_TOKEN_BYTES ? [] : encodings.map((encoding) => token.toString(encoding));
+}

@@ -1,5 +1,5 @@
 /** The claim that a worker speaks for, once its token has proved it (I20). */
-import { type ClaimRef, type RunId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
+import { type ClaimRef, type RunId, SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { Claim } from '@signalbox/protocol/grpc';
 import type { HmacTokens } from '../../ports/tokens.ts';
@@ -9,10 +9,10 @@ export interface Proved {
   readonly claim: ClaimRef;
 }
 
-export function proveClaim(said: Claim, token: Buffer, tokens: HmacTokens): Proved {
+export function proveClaim(said: Claim, token: Buffer, workerId: WorkerId, tokens: HmacTokens): Proved {
   const { runId, task, attempt, fence } = said;
   const claim = { runId: runId as RunId, taskNo: task, attemptNo: attempt, fence } as ClaimRef;
   const shard = said.shard as ShardNo;
-  if (said.shard < SHARD_COUNT && tokens.check(shard, claim, token)) return { shard, claim };
+  if (said.shard < SHARD_COUNT && tokens.check(shard, claim, workerId, token)) return { shard, claim };
   throw new SignalboxError('STALE_TOKEN', { taskId: `${runId}/${task}` });
 }

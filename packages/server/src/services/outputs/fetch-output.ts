@@ -9,7 +9,7 @@ import { OUTPUT_CHUNK_BYTES, type OutputServerStream, parseOutputRequest } from 
 import { type Queries, readLargeOutput } from '@signalbox/store';
 import type { HmacTokens } from '../../ports/tokens.ts';
 import { fromDatabase } from '../../rest/errors.ts';
-import { type CallGuard, callerIn } from '../caller.ts';
+import { type CallGuard, callerIn, workerIn } from '../caller.ts';
 import { refusalOf } from '../refusal.ts';
 import { proveClaim } from './claim-of.ts';
 import type { Room } from './room.ts';
@@ -29,9 +29,10 @@ const PAGE_BYTES = 2 * 1024 * 1024;
 export async function fetchOutput(stream: OutputServerStream, ports: OutputPorts): Promise<void> {
   stream.on('error', () => undefined);
   try {
-    const { tenantId } = await callerIn(stream.metadata, ports, TAKERS);
+    const caller = await callerIn(stream.metadata, ports, TAKERS);
+    const { tenantId } = caller;
     const { claim: said, token, id } = parseOutputRequest(stream.request);
-    const { shard, claim } = proveClaim(said, token, ports.tokens);
+    const { shard, claim } = proveClaim(said, token, workerIn(stream.metadata, caller), ports.tokens);
     const sealed = ports.tokens.open(shard, claim, id);
     if (sealed === null) throw new SignalboxError('STALE_TOKEN', { taskId: `${claim.runId}/${claim.taskNo}` });
     const outputs = unpackOutputs(sealed);

@@ -10,6 +10,7 @@ import {
 import { openQueries, type Queries } from '@signalbox/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HmacTokens } from '../../ports/tokens.ts';
+import { bearer as bearerOf, TEST_WORKER, testWorkerId } from '../../testing/raw-worker.ts';
 import { eventually, type Rig, startRig } from '../../testing/rig.ts';
 
 let rig: Rig;
@@ -41,11 +42,7 @@ afterAll(async () => {
   await rig.stop();
 });
 
-const bearer = (token = rig.token) => {
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${token}`);
-  return metadata;
-};
+const bearer = (token = rig.token) => bearerOf(token, TEST_WORKER);
 
 async function runOf(name: string, tasks: object[]): Promise<string> {
   await rig.ask('PUT', `/v1/dags/${name}`, { name, tasks });
@@ -64,7 +61,7 @@ async function claimOf(run: string, task: number): Promise<{ claim: Claim; token
   if (found === null || row === undefined) throw new Error('nothing was claimed');
   const ref = { runId: found.runId, taskNo: row.taskNo, attemptNo: row.attemptNo, fence: row.fence };
   const claim = { shard: found.shard, runId: found.runId, task, attempt: row.attemptNo, fence: row.fence };
-  return { claim, token: Buffer.from(tokens.mint(shardOfRun(found.runId), ref)), ref };
+  return { claim, token: Buffer.from(tokens.mint(shardOfRun(found.runId), ref, testWorkerId(rig.token))), ref };
 }
 
 async function fetchAs(claim: Claim, token: Buffer, id: string, metadata = bearer()): Promise<string | number> {

@@ -3,13 +3,13 @@
  * good in a report of this very attempt (I36). What conditions and maps want to know of it is taken out here, not in the scheduling loop.
  */
 import type { sendUnaryData } from '@grpc/grpc-js';
-import { type DagSpec, type ReadFacts, readTaskFacts } from '@signalbox/engine';
+import { type DagSpec, type ReadFacts, readTaskFacts, type WorkerId } from '@signalbox/engine';
 import { sealOutput } from '@signalbox/host';
 import { MAX_OUTPUT_BYTES, SignalboxError } from '@signalbox/protocol';
 import { type OutputHead, parseOutputPart, type StoreServerStream } from '@signalbox/protocol/grpc';
 import { largeOutputText } from '@signalbox/store';
 import { fromDatabase } from '../../rest/errors.ts';
-import { callerIn } from '../caller.ts';
+import { callerIn, workerIn } from '../caller.ts';
 import { refusalOf } from '../refusal.ts';
 import { proveClaim } from './claim-of.ts';
 import type { OutputPorts } from './fetch-output.ts';
@@ -24,10 +24,12 @@ export async function storeOutput(
 ): Promise<void> {
   stream.on('error', () => undefined);
   try {
-    const { tenantId } = await callerIn(stream.metadata, ports, SENDERS);
+    const caller = await callerIn(stream.metadata, ports, SENDERS);
+    const { tenantId } = caller;
+    const workerId = workerIn(stream.metadata, caller);
     const reference = await ports.room.within(async () => {
-      const { head, json } = await readParts(stream, ports);
-      const { claim } = proveClaim(head.claim, head.token, ports.tokens);
+      const { head, json } = await readParts(stream, workerId, ports);
+      const { claim } = proveClaim(head.claim, head.token, workerId, ports.tokens);
       const log = ports.logger as Parameters<typeof fromDatabase>[1];
       const spec = await fromDatabase(() => ports.queries.getRunSpec(tenantId, claim.runId), log);
       // To another tenant it is as if it were not there (I65).
@@ -52,7 +54,7 @@ interface Parts {
 }
 
 /** The claim is looked at before anything that comes after it is kept (I68). */
-function readParts(stream: StoreServerStream, { tokens }: OutputPorts): Promise<Parts> {
+function readParts(stream: StoreServerStream, workerId: WorkerId, { tokens }: OutputPorts): Promise<Parts> {
   return new Promise((resolve, reject) => {
     let head: OutputHead | null = null;
     const chunks: Buffer[] = [];
@@ -70,7 +72,7 @@ function readParts(stream: StoreServerStream, { tokens }: OutputPorts): Promise<
       try {
         const part = parseOutputPart(input, head === null);
         if (part.head !== null) {
-          proveClaim(part.head.claim, part.head.token, tokens);
+          proveClaim(part.head.claim, part.head.token, workerId, tokens);
           head = part.head;
         }
         size += part.json.length;

@@ -49,7 +49,7 @@ export class HttpExecutor implements Executor {
     const late = AbortSignal.timeout(work.timeoutMs);
     try {
       const answer = await this.#follow(job, work, AbortSignal.any([stopped, late]));
-      return resultOf(answer, work, job.work.mask);
+      return resultOf(answer, work, job.attempt.mask);
     } catch (error) {
       if (stopped.aborted) return failure('cancelled', '');
       if (late.aborted)
@@ -58,7 +58,7 @@ export class HttpExecutor implements Executor {
           `${named(work)} was not answered within ${work.timeoutMs / 1000} s.`,
           'http:timeout',
         );
-      const text = job.work.mask.text(shortError(error));
+      const text = job.attempt.mask.text(shortError(error));
       const isFinal = error instanceof AddressRefused || error instanceof PermanentError;
       return failure(isFinal ? 'permanent' : 'transient', `${named(work)} failed: ${text}`, errorCode(error));
     }
