@@ -141,7 +141,7 @@ test('a slow commit and a clock that is set back make no backoff look too short 
   const backoff = { maxAttempts: 9, minMs: 2_500, baseMs: 2_500, factor: 1, maxMs: 2_500, maxLost: 3 };
   const task = { ...JOB.tasks[0]!, handler: 'flaky', retry: backoff, timeoutMs: 2_000 };
   const dagId = await box.deploy(5 as ShardNo, { ...JOB, tasks: [task] });
-  await box.submit(5 as ShardNo, dagId, 8);
+  await box.submit(5 as ShardNo, dagId, { count: 8 });
   const [node] = box.world.nodes;
   // Attempts end while commits are slow; the clock goes back before their retries are due, and commits are fast again.
   box.world.database.slowness = 20;
