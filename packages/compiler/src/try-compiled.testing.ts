@@ -42,7 +42,8 @@ async function stubsFor(dag: CompiledDag, others: readonly CompiledDag[]): Promi
 /** As a worker would: inputs as variables, the output in a file. */
 async function runProcess(run: string | readonly string[], { inputs }: HandlerContext): Promise<unknown> {
   const output = join(await makeFolder(), 'output.json');
-  const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, String(value)]);
+  const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, textOf(value)]);
   const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
   const [program, ...args] = typeof run === 'string' ? ['sh', '-c', run] : run;
   await promisify(execFile)(program as string, args, { env });

@@ -14,9 +14,13 @@ const WORDS: Readonly<Record<HookEvent, string>> = {
   slow: 'on_slow',
 };
 
-/** Where the reason of the attempt is that it is about; null when there was none. */
-export function errorKey(runId: RunId, { taskNo, attemptNo }: HookNews): PayloadKey | null {
-  return taskNo === null || attemptNo === 0 ? null : { runId, taskNo, errorOf: attemptNo };
+/**
+ * Where the error of the attempt is that the hook is about; null when there is none. Not asked for an attempt that may still run
+ * (`before`, `on_slow`) or has succeeded.
+ */
+export function errorKey(runId: RunId, { on, outcome, taskNo, attemptNo }: HookNews): PayloadKey | null {
+  if (taskNo === null || attemptNo === 0 || on === 'before' || on === 'slow' || outcome === 'succeeded') return null;
+  return { runId, taskNo, errorOf: attemptNo };
 }
 
 export function eventText(

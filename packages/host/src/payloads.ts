@@ -67,8 +67,9 @@ export class Payloads {
     for (const key of lacking) {
       const text = found.get(payloadName(key)) ?? null;
       texts.set(payloadName(key), text);
-      // Large ones would push out all others.
-      if (key.large === undefined && generation === this.generation) this.keep(key, text);
+      // Large ones would push out all others. An attempt without an error may have one later: that is not remembered.
+      const mayCome = key.errorOf !== undefined && text === null;
+      if (key.large === undefined && !mayCome && generation === this.generation) this.keep(key, text);
     }
     return (key) => texts.get(payloadName(key)) ?? null;
   }

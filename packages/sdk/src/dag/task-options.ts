@@ -102,7 +102,7 @@ export interface ProcessOptions extends CommonOptions {
   readonly cwd?: string;
   /** What its exit codes mean, by number or range: `{ 3: 'permanent', '10-19': 'transient' }`. */
   readonly exitCodes?: Readonly<Record<string | number, ExitClass>>;
-  /** Each is the variable INPUT_<name>, and all of them are JSON in SIGNALBOX_INPUTS. */
+  /** Each is the variable INPUT_<name> (lists and objects as JSON text), and all of them are JSON in SIGNALBOX_INPUTS. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly secrets?: readonly string[];
   /** It may add tasks to its run, made of the templates of the dag. */

@@ -49,6 +49,7 @@ test('a process is told of its attempt, and what it writes to $SIGNALBOX_OUTPUT 
   expect(names).toEqual([
     'HOME',
     'INPUT_day',
+    'INPUT_list',
     'MINE',
     'PATH',
     'PWD',
@@ -70,6 +71,43 @@ test('a process is told of its attempt, and what it writes to $SIGNALBOX_OUTPUT 
     'SIGNALBOX_TASK',
     'SIGNALBOX_WORKER_MARK',
   ]);
+});
+
+test.each([
+  ['text', 'a "b"', 'a "b"'],
+  ['a number', 3, '3'],
+  ['a boolean', false, 'false'],
+  ['a list', ['load', 'drop "it"'], '["load","drop \\"it\\""]'],
+  ['an empty list', [], '[]'],
+  ['an object', { room: { no: 7 } }, '{"room":{"no":7}}'],
+  ['nothing', null, 'unset'],
+])('an input that is %s is a variable: lists and objects are JSON text', async (_, value, expected) => {
+  const { run } = await startBody({ environment: { PATH: process.env.PATH } });
+  const assignment = workOf({
+    kind: 'process',
+    run: 'printf %s "${INPUT_x-unset}" | sed \'s/\\\\/\\\\\\\\/g; s/"/\\\\"/g; s/.*/"&"/\' > "$SIGNALBOX_OUTPUT"',
+    inputs: { x: { from: 'value', value } },
+  });
+  const report = await run(assignment);
+  expect(report).toMatchObject({ outcome: 'succeeded', error: '' });
+  expect(JSON.parse(report.output)).toBe(expected);
+});
+
+test('inputs beyond what a process can be given come in the file alone', async () => {
+  const { run, data } = await startBody({ environment: { PATH: process.env.PATH } });
+  const large = Array.from(
+    { length: 30 },
+    (_, i) => [`n${i}`, { from: 'value', value: ['x'.repeat(90_000)] }] as const,
+  );
+  const assignment = workOf({
+    kind: 'process',
+    run: 'env | grep -c "^INPUT_" > "$SIGNALBOX_OUTPUT"; test -s "$SIGNALBOX_INPUTS_FILE"',
+    inputs: Object.fromEntries(large),
+  });
+  const report = await run(assignment);
+  expect(report).toMatchObject({ outcome: 'succeeded', error: '' });
+  expect(JSON.parse(report.output)).toBe(11);
+  expect(data.textOf(assignment.claim).join('\n')).toContain('Input n29 is not a variable');
 });
 
 test('params that are too large for a variable come in a file', async () => {

@@ -6,6 +6,8 @@ import type { ProcessFolder } from './process-folder.ts';
 
 /** Linux takes 128 KiB for one variable; what is larger goes into a file. */
 const MAX_VARIABLE_BYTES = 100 * 1024;
+/** And 2 MiB for all variables and arguments; inputs take no more than half of that. */
+const MAX_INPUTS_BYTES = 1024 * 1024;
 
 export async function processVariables(job: Job, folder: ProcessFolder): Promise<Readonly<Record<string, string>>> {
   const { assignment, context, work, log } = job;
@@ -21,13 +23,17 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
   };
   const { failedUpstream } = assignment;
   if (failedUpstream.length > 0) variables.SIGNALBOX_FAILED_UPSTREAM = JSON.stringify(failedUpstream);
+  let inputsLeft = MAX_INPUTS_BYTES;
   for (const [name, value] of Object.entries(context.inputs)) {
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
-    const text = String(value);
+    const text = variableText(value);
+    if (text === null) continue;
     if (text.includes('\0'))
       throw new PermanentError(`Input ${name} has a zero character; no process can be given that.`);
-    if (Buffer.byteLength(text) <= MAX_VARIABLE_BYTES) variables[`INPUT_${name}`] = text;
-    else log.line('system', `Input ${name} is too large for a variable: read it from the JSON of all inputs.`);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= MAX_VARIABLE_BYTES && bytes <= inputsLeft) {
+      variables[`INPUT_${name}`] = text;
+      inputsLeft -= bytes;
+    } else log.line('system', `Input ${name} is not a variable, it is too large: read it from the JSON of all inputs.`);
   }
   const texts = {
     PARAMS: assignment.params === '' ? 'null' : assignment.params,
@@ -54,6 +60,12 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     variables[name] = context.text(`env.${name}`, 'variable', text);
   }
   return variables;
+}
+
+/** Lists and objects as JSON. What is missing is no variable, so that a script can tell it from an empty text. */
+function variableText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function limited(text: string): string {
