@@ -54,6 +54,11 @@ test('branch goes one way', async () => {
   expect(states).toMatchObject({ review: 'succeeded', ship: 'skipped' });
 }, 120_000);
 
+test('word-count runs scripts that were deployed with it', async () => {
+  const { run, exitCode } = await trigger('word-count', { word: 'stop' });
+  expect([run.outcome, exitCode, outputOf(run, 'report')]).toEqual(['succeeded', 0, 'found 2 times']);
+}, 120_000);
+
 test('nested-map counts each shop of each region', async () => {
   const { run } = await trigger('nested-map', { regions: ['north', 'south'] });
   expect(run.outcome).toBe('succeeded');

@@ -1,10 +1,11 @@
 /** A run keeps the version it started with, code included, whatever is deployed or deleted meanwhile (I35). */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFolder, deployCompiled } from '@signalbox/compiler';
 import { type Client, createClient } from '@signalbox/sdk';
 import { type Rig, startRig } from '@signalbox/server/testing';
+import { openPostgresStore } from '@signalbox/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const RUNS = 200;
@@ -86,3 +87,43 @@ test.each([
   },
   180_000,
 );
+
+test('a run keeps the scripts that it started with, and a changed script is a new version', async () => {
+  const gate = join(folder, 'gate');
+  const script = (word: string) => `#!/bin/sh\necho '"${word}"' > "$SIGNALBOX_OUTPUT"\n`;
+  const definition = [
+    'name: scripts',
+    'files: [lib/]',
+    'tasks:',
+    '  - name: first',
+    `    run: while ! test -e ${gate}; do sleep 0.02; done; ./lib/say.sh`,
+    '  - name: second',
+    '    run: sh -c "exec lib/say.sh"',
+    '    needs: [first]',
+  ].join('\n');
+  await mkdir(join(folder, 'lib'));
+  await writeFile(join(folder, 'scripts.yaml'), definition);
+  await writeFile(join(folder, 'lib/say.sh'), script('one'), { mode: 0o755 });
+  await deployAll();
+  await rig.addWorker({}, { slots: 2, cacheFolder: join(folder, '.cache') });
+  const { id: older } = await client.submit('scripts');
+  await expect.poll(async () => (await client.getRun(older)).tasks[0]?.state, { timeout: 30_000 }).toBe('running');
+  await deployAll();
+  expect((await client.getDag('scripts')).version).toBe(1);
+  await writeFile(join(folder, 'lib/say.sh'), script('two'));
+  await deployAll();
+  expect((await client.getDag('scripts')).version).toBe(2);
+  // Upkeep leaves alone what a version names, however long ago it was sent.
+  await rig.sql(`update bundle set touched_at = '2000-01-01'`);
+  const store = await openPostgresStore({ url: rig.databaseUrl });
+  expect(await store.dropUnusedBundles()).toMatchObject({ dropped: 0 });
+  await store.close();
+  const { id: newer } = await client.submit('scripts');
+  await writeFile(gate, '');
+  const outputs = async (id: string) =>
+    (await client.waitForRun(id, { timeoutMs: 60_000 })).tasks.map(({ output }) => output);
+  expect([await outputs(older), await outputs(newer)]).toEqual([
+    ['one', 'one'],
+    ['two', 'two'],
+  ]);
+}, 120_000);

@@ -42,7 +42,13 @@ process.on('unhandledRejection', (error) => tell({ error: describe(error) }));
 try {
   const { dags = [], functions = {} } = await import(pathToFileURL(process.argv[2]).href);
   tell({
-    dags: dags.map(({ definition, place, places }) => ({ definition, place, places })),
+    dags: dags.map(({ definition, files, place, places, groupPlaces }) => ({
+      definition,
+      files,
+      place,
+      places,
+      groupPlaces,
+    })),
     functions: Object.entries(functions).map(([name, value]) => ({ name, type: typeof value })),
   });
 } catch (error) {

@@ -11,6 +11,7 @@ import {
   type SourceFile,
 } from './compiled.ts';
 import { compileDefinition } from './definition/compile-definition.ts';
+import { attachFiles } from './files/attach-files.ts';
 import { findFiles, kindOf } from './find-files.ts';
 import { compileModule } from './module/compile-module.ts';
 
@@ -37,10 +38,10 @@ export async function compileFolder({
       timeLimitMs,
     }),
   );
-  const unread = found.unreadable.map(({ path, why }): FileResult => {
+  const unread = found.unreadable.map(({ path, why }): Compiled => {
     const remedy = 'Check that it is there and may be read.';
     const problem = { file: join(folder, path), ...NOWHERE, message: `the folder can't be read: ${why}`, remedy };
-    return { dags: [], problems: [problem], madeOf: null };
+    return { dags: [], problems: [problem] };
   });
   return joinResults([...unread, ...(await inParallel(files, compileAny))]);
 }
@@ -55,7 +56,17 @@ export async function compileFile({
   return joinResults([await compileAny({ path, folder: resolve(folder), shown: file, isNamed: true, timeLimitMs })]);
 }
 
-async function compileAny(file: SourceFile): Promise<FileResult> {
+/** Files are looked for each time, also where the rest is kept: one may have come that a pattern matches. */
+async function compileAny(file: SourceFile): Promise<Compiled> {
+  const { dags, problems } = await compileDraft(file);
+  const finished = await Promise.all(dags.map((dag) => attachFiles(dag, file)));
+  return {
+    dags: finished.flatMap(({ dag }) => dag ?? []),
+    problems: [...problems, ...finished.flatMap((each) => each.problems)],
+  };
+}
+
+async function compileDraft(file: SourceFile): Promise<FileResult> {
   const kind = kindOf(file.path);
   try {
     if (kind === 'code') return await keptOr(file, () => compileModule(file));
@@ -89,7 +100,7 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
 }
 
 /** A name that two files have is nobody's: which of them would be deployed must not be chance. */
-function joinResults(results: readonly FileResult[]): Compiled {
+function joinResults(results: readonly Compiled[]): Compiled {
   const byName = group(results);
   const problems = new Map<string, CompileProblem>();
   // Two dags that import one broken file have the same problem.
@@ -115,7 +126,7 @@ function joinResults(results: readonly FileResult[]): Compiled {
   return { dags, problems: [...problems.values()] };
 }
 
-function group(results: readonly FileResult[]): Map<string, CompiledDag[]> {
+function group(results: readonly Compiled[]): Map<string, CompiledDag[]> {
   const byName = new Map<string, CompiledDag[]>();
   for (const dag of results.flatMap(({ dags }) => dags)) {
     byName.set(dag.name, [...(byName.get(dag.name) ?? []), dag]);

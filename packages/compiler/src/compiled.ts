@@ -11,9 +11,30 @@ export interface Bundle {
 export interface CompiledDag {
   readonly name: string;
   readonly file: string;
-  /** Names its bundle, where it has one. */
+  /** Names its bundle and its files, where it has them. */
   readonly definition: DagDefinition;
   readonly bundle: Bundle | null;
+  readonly files: FileArchive | null;
+}
+
+/** The files that its processes work with, in one piece. */
+export interface FileArchive {
+  /** SHA-256 of the archive, in hex. */
+  readonly hash: string;
+  readonly archive: Buffer;
+  /** Within the folder of the dag's file. */
+  readonly paths: readonly string[];
+}
+
+/** A dag whose files have not been looked for yet. */
+export interface DraftDag extends Omit<CompiledDag, 'files'> {
+  readonly wanted: WantedFiles;
+}
+
+export interface WantedFiles {
+  /** What it has under `files`; it may be anything. */
+  readonly listed: unknown;
+  readonly spotOf: (no: number | null) => Spot & { readonly file?: string };
 }
 
 /** Lines and columns count from 1; null where the fault has no place in the file. */
@@ -44,7 +65,9 @@ export interface SourceFile {
 }
 
 /** With the files that it was made of, so that nobody makes it again while they stay the same. */
-export interface FileResult extends Compiled {
+export interface FileResult {
+  readonly dags: readonly DraftDag[];
+  readonly problems: CompileProblem[];
   /** Absolute paths; null when it must be made again each time. */
   readonly madeOf: readonly string[] | null;
 }

@@ -1,7 +1,7 @@
 /** Code first, then the versions that name it. One refusal does not stop the others. */
 import { MAX_BUNDLE_BYTES, SignalboxError } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
-import type { Bundle, CompiledDag } from './compiled.ts';
+import type { Bundle, CompiledDag, FileArchive } from './compiled.ts';
 
 export type DeployOutcome = { readonly name: string; readonly file: string } & (
   | { readonly ok: true; readonly version: number; readonly hash: string; readonly changed: boolean }
@@ -13,12 +13,16 @@ type Deployer = Pick<Client, 'deployDag' | 'putBundle' | 'putSourceMap'>;
 export async function deployCompiled(client: Deployer, dags: readonly CompiledDag[]): Promise<DeployOutcome[]> {
   const stored = new Map<string, Promise<void>>();
   const outcomes: DeployOutcome[] = [];
-  for (const { name, file, definition, bundle } of dags) {
+  for (const { name, file, definition, bundle, files } of dags) {
     try {
       // Dags of one file have one bundle.
       if (bundle !== null) {
         if (!stored.has(bundle.hash)) stored.set(bundle.hash, storeBundle(client, bundle));
         await stored.get(bundle.hash);
+      }
+      if (files !== null) {
+        if (!stored.has(files.hash)) stored.set(files.hash, storeFiles(client, files));
+        await stored.get(files.hash);
       }
       const { version, hash, changed } = await client.deployDag(definition);
       outcomes.push({ name, file, ok: true, version, hash, changed });
@@ -28,6 +32,10 @@ export async function deployCompiled(client: Deployer, dags: readonly CompiledDa
     }
   }
   return outcomes;
+}
+
+async function storeFiles(client: Deployer, { hash, archive }: FileArchive): Promise<void> {
+  await client.putBundle(hash, archive);
 }
 
 async function storeBundle(client: Deployer, { hash, code, sourceMap }: Bundle): Promise<void> {

@@ -22,7 +22,7 @@ async function tryExample(name: string, params: unknown = null): Promise<TestRun
 test('the folder has these dags, and all compile', async () => {
   const { dags, problems } = await compileFolder({ folder: EXAMPLES });
   expect(problems).toEqual([]);
-  const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml', 'resume'];
+  const names = ['branch', 'broken', 'files', 'flaky', 'heartbeat', 'hello', 'hello-yaml', 'resume', 'word-count'];
   const calls = ['load-region', 'regions'];
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
@@ -158,6 +158,11 @@ test('regions calls load-region for each, and sums up what those leave', async (
 
 test('heartbeat is cheap', async () => {
   expect((await tryExample('heartbeat')).task('beat').output).toMatchObject({ uptime: expect.any(Number) });
+});
+
+test('word-count runs its scripts on the texts that go along', async () => {
+  const { outcome, tasks } = await tryExample('word-count');
+  expect([outcome, tasks.map(({ output }) => output)]).toEqual(['succeeded', [{ count: 3 }, 'found 3 times']]);
 });
 
 test('nested-map walks regions and shops, and gathers both', async () => {

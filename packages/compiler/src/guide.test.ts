@@ -9,7 +9,9 @@ import { tryCompiled } from './try-compiled.testing.ts';
 const GUIDE = new URL('../../../docs/guides/writing-dags.md', import.meta.url);
 
 async function filesOf(page: URL): Promise<Record<string, string>> {
-  const blocks = (await readFile(page, 'utf8')).matchAll(/^```\w+\n(?:\/\/|#) ([\w-]+\.(?:ts|yaml))\n(.*?)^```/gms);
+  const blocks = (await readFile(page, 'utf8')).matchAll(
+    /^```\w+\n(?:\/\/|#) ([\w/-]+\.(?:ts|yaml|sh|sql|py))\n(.*?)^```/gms,
+  );
   return Object.fromEntries(Array.from(blocks, ([, name, text]) => [name as string, text as string]));
 }
 
@@ -23,10 +25,22 @@ test('every file of the guide compiles', async () => {
     'fetch-yaml',
     'load-yaml',
     'load',
+    'nightly',
     'notify-yaml',
     'notify',
     'report-yaml',
   ]);
+});
+
+test('the files beside a dag of the guide go along, and its script runs', async () => {
+  const { dags } = await compileFolder({ folder: await makeFolder(await filesOf(GUIDE)) });
+  const nightly = dags.find(({ name }) => name === 'nightly') as CompiledDag;
+  expect(nightly.files?.paths).toEqual(['etl/transform.py', 'load.sh', 'sql/day.sql']);
+  const { tasks } = await tryCompiled({
+    ...nightly,
+    definition: { ...nightly.definition, tasks: nightly.definition.tasks.slice(0, 1) },
+  });
+  expect(tasks.map(({ state }) => state)).toEqual(['succeeded']);
 });
 
 test('every file of the guide to graphs compiles', async () => {

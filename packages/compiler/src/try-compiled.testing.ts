@@ -1,10 +1,10 @@
 /** Runs a compiled dag in a test: its functions out of the bundle, its processes for real, on the production engine. */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { toDagSpec } from '@signalbox/protocol';
+import { toDagSpec, unpackFiles } from '@signalbox/protocol';
 import type { Handler, HandlerContext } from '@signalbox/sdk';
 import { type Stub, type TestRun, testRun } from '@signalbox/sdk/testing';
 import type { CompiledDag } from './compiled.ts';
@@ -33,19 +33,28 @@ async function stubsFor(dag: CompiledDag, others: readonly CompiledDag[]): Promi
     const called = others.find((other) => other.name === child?.dag);
     if (called !== undefined) {
       for (const [inner, stub] of Object.entries(await stubsFor(called, others))) stubs[`${name}/${inner}`] = stub;
-    } else if (work?.kind === 'process') stubs[name] = (context) => runProcess(work.run, context);
+    } else if (work?.kind === 'process') stubs[name] = (context) => runProcess(work.run, context, dag.files);
     else stubs[name] = functions[handler] as Stub;
   }
   return stubs;
 }
 
 /** As a worker would: inputs as variables, the output in a file. */
-async function runProcess(run: string | readonly string[], { inputs }: HandlerContext): Promise<unknown> {
+async function runProcess(
+  run: string | readonly string[],
+  { inputs }: HandlerContext,
+  files: CompiledDag['files'],
+): Promise<unknown> {
+  const cwd = await makeFolder();
+  for (const { path, isExecutable, content } of files === null ? [] : unpackFiles(files.archive)) {
+    await mkdir(join(cwd, dirname(path)), { recursive: true });
+    await writeFile(join(cwd, path), content, { mode: isExecutable ? 0o755 : 0o644 });
+  }
   const output = join(await makeFolder(), 'output.json');
   const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
   const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, textOf(value)]);
   const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
   const [program, ...args] = typeof run === 'string' ? ['sh', '-c', run] : run;
-  await promisify(execFile)(program as string, args, { env });
+  await promisify(execFile)(program as string, args, { env, cwd });
   return readFile(output, 'utf8').then(JSON.parse, () => null);
 }

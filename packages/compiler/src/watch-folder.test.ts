@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeFolder, writeInto } from './folder.testing.ts';
@@ -53,6 +53,8 @@ test.each<[string, WatchTiming]>([
   await writeInto(folder, 'sub/b.ts', '22');
   await next();
   await writeInto(folder, 'new/deep/c.yaml', '1');
+  await next();
+  await chmod(join(folder, 'a.ts'), 0o755); // a script that may be executed now
   await next();
   await writeInto(folder, 'new/deep/c.yaml', '22');
   await next();

@@ -97,7 +97,7 @@ class FolderWatch implements Watching {
       if (entry.isDirectory()) await this.#read(path, folders, marks);
       else {
         const found = await stat(path).catch(() => null);
-        if (found !== null) marks.push(`${path} ${found.mtimeMs} ${found.size} ${found.ino}`);
+        if (found !== null) marks.push(`${path} ${found.mtimeMs} ${found.size} ${found.ino} ${found.mode}`);
       }
     }
   }

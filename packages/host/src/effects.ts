@@ -155,6 +155,7 @@ export class Effects {
       handler: task.handler,
       work: version.workText(effect.specNo),
       bundle: version.spec.bundle ?? '',
+      files: version.spec.files ?? '',
       queue: task.queue,
       timeoutMs: task.timeoutMs ?? 0,
       effectKey: `${runUid}/${task.name}${map.map(({ index }) => `[${index}]`).join('')}`,

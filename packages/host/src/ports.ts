@@ -137,6 +137,8 @@ export interface Assignment {
   readonly work: string;
   /** Names the code that the handler is in; empty when the worker brings it. */
   readonly bundle: string;
+  /** Names the files that its process works with; empty when there are none, undefined from an older node. */
+  readonly files?: string;
   readonly queue: QueueName;
   readonly timeoutMs: number;
   readonly effectKey: string;

@@ -50,6 +50,9 @@ export const MAX_KEY_CHARS = 255;
 export const MAX_TIMEOUT_MS = 30 * 86_400_000;
 /** Code of a bundle, and again its source map. */
 export const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
+/** Files that go along with a dag, such as scripts: how many, and how many bytes they may have together. */
+export const MAX_FILES = 1_000;
+export const MAX_FILES_BYTES = 8 * 1024 * 1024;
 
 /** Tasks that a person may name in one request. */
 export const MAX_NAMED_TASKS = 1_000;

@@ -175,6 +175,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     handler: 'noop',
     work: '',
     bundle: '',
+    files: '',
     queue: 'default',
     timeoutMs: 0,
     effectKey: `effect-${runId}`,

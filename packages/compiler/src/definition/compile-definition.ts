@@ -28,7 +28,8 @@ export async function compileDefinition(file: SourceFile): Promise<FileResult> {
 }
 
 async function compileTasks(file: SourceFile, read: ReadText, written: Record<string, unknown>): Promise<FileResult> {
-  const { definition, calls, problems } = takeCalls(withoutSchema(written), file, read);
+  const { files: listed, ...rest } = withoutSchema(written);
+  const { definition, calls, problems } = takeCalls(rest, file, read);
   let bundle: Bundle | null = null;
   let madeOf: readonly string[] | null = [file.path];
   if (calls.length > 0 && problems.length === 0) {
@@ -42,7 +43,8 @@ async function compileTasks(file: SourceFile, read: ReadText, written: Record<st
   const whole = (hash === undefined ? definition : { ...definition, bundle: hash }) as DagDefinition;
   problems.push(...checkDag(whole, file.shown, (problem) => spotOf(problem, read)));
   if (problems.length > 0) return { dags: [], problems, madeOf };
-  return { dags: [{ name: whole.name, file: file.shown, definition: whole, bundle }], problems: [], madeOf };
+  const wanted = { listed, spotOf: (no: number | null) => read.spotOf(no === null ? 'files' : `files[${no}]`) };
+  return { dags: [{ name: whole.name, file: file.shown, definition: whole, bundle, wanted }], problems: [], madeOf };
 }
 
 /** An unknown field is a fault of the field, not of what it stands in; a call stands where its function would. */

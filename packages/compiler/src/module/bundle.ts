@@ -34,7 +34,7 @@ export async function buildBundle(file: SourceFile, entry: string): Promise<Buil
     build({
       ...optionsFor(file, entry),
       banner: { js: banner },
-      plugins: [ownPackages({ entry: join(file.folder, ENTRY), whole, onUsed: () => (usesSdk = true) })],
+      plugins: [ownPackages({ entry: join(file.path, '..', ENTRY), whole, onUsed: () => (usesSdk = true) })],
     });
   try {
     let whole = false;

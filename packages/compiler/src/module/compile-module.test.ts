@@ -97,6 +97,7 @@ test('a library is passed over unless it is named; several dags and lists of dag
     'tsconfig.json': '{"tasks": 1}',
     '.hidden/x.ts': 'nonsense(',
     'server.ts': 'process.exit(3); export {};',
+    'scripts/report.mjs': 'process.exit(4);',
   });
   const compiled = await compileFolder({ folder });
   expect(compiled.problems).toEqual([]);

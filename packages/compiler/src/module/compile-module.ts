@@ -5,8 +5,8 @@ import { worksIn } from '@signalbox/protocol';
 import { checkDag } from '../check-dag.ts';
 import {
   type Bundle,
-  type CompiledDag,
   type CompileProblem,
+  type DraftDag,
   type FileResult,
   NOWHERE,
   type SourceFile,
@@ -45,7 +45,7 @@ function noDagsIn({ isNamed, shown }: SourceFile): CompileProblem[] {
 function takeDags({ dags }: Held, bundle: Bundle, file: SourceFile): Omit<FileResult, 'madeOf'> {
   if (dags.length === 0) return { dags: [], problems: noDagsIn(file) };
   const places = new SourcePlaces(bundle, file);
-  const taken: CompiledDag[] = [];
+  const taken: DraftDag[] = [];
   const problems: CompileProblem[] = [];
   for (const dag of dags) {
     const spotOf = (at: Held['dags'][number]['place']) => {
@@ -61,7 +61,8 @@ function takeDags({ dags }: Held, bundle: Bundle, file: SourceFile): Omit<FileRe
     });
     problems.push(...found);
     if (found.length > 0) continue;
-    taken.push({ name: definition.name, file: file.shown, definition, bundle: hasFunctions ? bundle : null });
+    const wanted = { listed: dag.files, spotOf: () => spotOf(dag.place) };
+    taken.push({ name: definition.name, file: file.shown, definition, bundle: hasFunctions ? bundle : null, wanted });
   }
   return { dags: taken, problems };
 }

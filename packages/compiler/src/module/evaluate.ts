@@ -33,6 +33,8 @@ export interface Thrown {
 export interface Held {
   readonly dags: readonly {
     readonly definition: DagDefinition;
+    /** As it was written; it may be anything. */
+    readonly files: unknown;
     readonly place: Place | null;
     readonly places: readonly (Place | null)[];
     readonly groupPlaces: readonly (Place | null)[];

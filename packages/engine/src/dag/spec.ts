@@ -198,6 +198,8 @@ export interface DagSpec {
   readonly description?: string;
   /** Names the code of its functions; workers fetch it by this. */
   readonly bundle?: string;
+  /** Names the archive of the files that its processes work with. */
+  readonly files?: string;
   /** Events of this name make runs. */
   readonly on?: { readonly event: string };
   /** A run that ended failed is opened again by the server, so many times, and what failed is cleared. */

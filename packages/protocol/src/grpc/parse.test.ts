@@ -37,6 +37,7 @@ const assignment: Assignment = {
   handler: 'h',
   work: '{}',
   bundle: 'ab',
+  files: 'cd'.repeat(32),
   queue: 'default',
   timeoutMs: 30 * 86_400_000,
   effectKey: 'k',

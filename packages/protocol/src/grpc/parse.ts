@@ -297,6 +297,7 @@ function parseAssignment(value: unknown): Assignment {
     handler: text(fields.handler, 'assignments.handler', SHORT),
     work: text(fields.work, 'assignments.work', LONG),
     bundle: text(fields.bundle, 'assignments.bundle', SHORT),
+    files: text(fields.files, 'assignments.files', SHORT),
     queue: text(fields.queue, 'assignments.queue', SHORT),
     timeoutMs: count(fields.timeoutMs, 'assignments.timeoutMs'),
     effectKey: text(fields.effectKey, 'assignments.effectKey', SHORT),

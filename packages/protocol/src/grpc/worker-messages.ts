@@ -173,6 +173,8 @@ export interface Assignment {
   readonly work: string;
   /** SHA-256 of the code, in hex; empty when the worker brings its own. */
   readonly bundle: string;
+  /** SHA-256 of the archive of files for the working folder, in hex; empty when there are none. */
+  readonly files: string;
   readonly queue: string;
   /** 0: no limit. */
   readonly timeoutMs: number;

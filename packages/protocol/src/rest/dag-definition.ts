@@ -74,6 +74,14 @@ export const dagDefinitionSchema = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a bundle, in hex')
     .optional(),
+  /**
+   * SHA-256 of the archive of files that its processes find in their working folder, in hex; stored before the dag is
+   * deployed. People write a list of paths, and the compiler makes the archive.
+   */
+  files: z
+    .string('must be the SHA-256 of an archive: deploy the folder with "signalbox deploy", which makes one')
+    .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of an archive, in hex')
+    .optional(),
   /** A run for each event of this name, with the event's payload as its params. */
   on: z.strictObject({ event: eventName }).optional(),
   tasks: z

@@ -1,6 +1,6 @@
 /**
  * The definition of a dag for editors: JSON Schema, made from what the server itself checks, with the words that an editor
- * shows. It has `call`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
+ * shows. It has `call` and a list of `files`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
  */
 import { z } from 'zod';
 import { BREAKER_WORDS } from './breaker-words.ts';
@@ -51,6 +51,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   params: {
     description: 'JSON Schema of the params: checked when a run is submitted; defaults are filled in.',
     examples: [{ type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] }],
+  },
+  files: {
+    description:
+      'Files and folders that processes find in their working folder: paths and patterns (* and **) within the folder of this file. Files that a run names need not be listed.',
+    examples: [['etl/', 'sql/**/*.sql']],
   },
   tasks: { description: 'At most 10,000. Their order does not matter: needs and inputs say what comes first.' },
   'tasks[]': { description: 'A task does one thing: call, run, http, handler or dag.' },
@@ -275,8 +280,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export function dagJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(dagDefinitionSchema, { io: 'input', target: 'draft-7' }) as Schema;
-  const { bundle: _bundle, ...fields } = schema.properties ?? {};
-  schema.properties = { $schema: { type: 'string' }, ...fields };
+  const { bundle: _bundle, files: _files, ...fields } = schema.properties ?? {};
+  const files = { type: 'array', items: { type: 'string' }, maxItems: 100 };
+  schema.properties = { $schema: { type: 'string' }, ...fields, files };
   const task = schema.properties.tasks?.items as Schema;
   const template = schema.properties.templates?.items;
   for (const each of [task, template, task.properties?.undo, ...hooksIn(task), ...hooksIn(schema)]) writeCall(each);

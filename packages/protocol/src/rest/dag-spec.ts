@@ -77,6 +77,7 @@ export interface DagSpecShape {
   readonly schedule: ScheduleSpecShape | null;
   readonly description?: string;
   readonly bundle?: string;
+  readonly files?: string;
   readonly on?: { readonly event: string };
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
   readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
@@ -209,6 +210,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     schedule: definition.schedule,
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
+    ...(definition.files === undefined ? {} : { files: definition.files }),
     ...(definition.on === undefined ? {} : { on: definition.on }),
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}

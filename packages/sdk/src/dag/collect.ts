@@ -3,7 +3,7 @@ import type { Handler } from '../handler.ts';
 import { type Dag, isDag } from './dag.ts';
 
 export interface Collected {
-  readonly dags: readonly Pick<Dag, 'name' | 'definition' | 'place' | 'places' | 'groupPlaces'>[];
+  readonly dags: readonly Pick<Dag, 'name' | 'definition' | 'files' | 'place' | 'places' | 'groupPlaces'>[];
   readonly functions: Readonly<Record<string, Handler>>;
 }
 

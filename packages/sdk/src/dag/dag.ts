@@ -36,6 +36,8 @@ export interface Dag<Params = unknown, Output = unknown> {
   readonly functions: Readonly<Record<string, Handler>>;
   /** The dags that its tasks run, by name, where they were given as such. */
   readonly calls: Readonly<Record<string, Dag>>;
+  /** What it has under `files`, as it was written. */
+  readonly files: readonly string[];
   /** Where its tasks were written, in the order of the definition. */
   readonly places: readonly (Place | null)[];
   /** And where its groups were. */
@@ -76,9 +78,9 @@ export function dag<Params = unknown, Output = unknown>(
   }
   tasks.isOver = true;
   const groups = tasks.groups.length === 0 ? {} : { groups: tasks.groups };
-  const { hooks, ...fields } = options;
+  const { hooks, files = [], ...fields } = options;
   const ofRun = hooks === undefined ? {} : { hooks: hooksDefinition(hooks, `${name}/run`, place, tasks.keep) };
-  const said = plain(fields, '', place) as Omit<DagOptions, 'hooks'>;
+  const said = plain(fields, '', place) as Omit<DagOptions, 'hooks' | 'files'>;
   const templates = tasks.templates.length === 0 ? {} : { templates: tasks.templates };
   const definition = { name, ...said, ...ofRun, ...groups, ...templates, tasks: tasks.definitions };
   return Object.freeze({
@@ -87,6 +89,7 @@ export function dag<Params = unknown, Output = unknown>(
     definition,
     functions: tasks.functions,
     calls: tasks.calls,
+    files,
     places: tasks.places,
     groupPlaces: tasks.groupPlaces,
     place,

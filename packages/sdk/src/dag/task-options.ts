@@ -135,7 +135,17 @@ export interface HttpOutput<Body = unknown> {
   readonly body: Body;
 }
 
-export type DagOptions = Omit<DagDefinition, 'name' | 'tasks' | 'groups' | 'bundle' | 'hooks' | 'templates'> & {
+export type DagOptions = Omit<
+  DagDefinition,
+  'name' | 'tasks' | 'groups' | 'bundle' | 'files' | 'hooks' | 'templates'
+> & {
+  /**
+   * Files and folders that processes find in their working folder: paths and patterns (`*`, `**`) within the folder of this
+   * file. Files that a `run` names need not be listed.
+   *
+   * @example files: ['etl/', 'sql/*.sql']
+   */
+  readonly files?: readonly string[];
   /** Tasks of their own around each run. */
   readonly hooks?: Hooks;
 };

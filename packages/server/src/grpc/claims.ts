@@ -77,6 +77,7 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     handler: assignment.handler,
     work: assignment.work,
     bundle: assignment.bundle,
+    files: assignment.files ?? '',
     queue: assignment.queue,
     timeoutMs: assignment.timeoutMs,
     effectKey: assignment.effectKey,

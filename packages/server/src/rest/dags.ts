@@ -49,10 +49,11 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     { name, spec, hash }: { name: string; spec: DagSpec; hash: string },
   ): Promise<Deployed> {
     const { tenantId, tenant, actor } = callerOf(request);
-    const { bundle } = spec;
     // Touched too: what is named from now on must not be removed as unused in this very moment.
-    if (bundle !== undefined && !(await fromDatabase(() => queries.touchBundle(tenantId, bundle), request.log))) {
-      throw new SignalboxError('BUNDLE_NOT_FOUND', { bundle });
+    for (const bundle of [spec.bundle, spec.files]) {
+      if (bundle === undefined) continue;
+      const isThere = await fromDatabase(() => queries.touchBundle(tenantId, bundle), request.log);
+      if (!isThere) throw new SignalboxError('BUNDLE_NOT_FOUND', { bundle });
     }
     const place = await fromDatabase(() => dags.find(tenantId, name), request.log);
     const shard = place?.shard ?? firstShard(tenantId, name);

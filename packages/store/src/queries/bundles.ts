@@ -1,5 +1,5 @@
 /**
- * Code of dags, by tenant and hash. What a hash names never changes: storing it again only says that it is wanted. A bundle
+ * Code of dags, and archives of their files, by tenant and hash. What a hash names never changes: storing it again only says that it is wanted. A bundle
  * that no version names goes a day after it was last wanted.
  */
 import type { TenantId } from '@signalbox/engine';
@@ -45,7 +45,7 @@ const setTouched = statement(
 );
 
 /**
- * Leans on the index `dag_version_bundle`. One that is touched meanwhile has a new place in the table, so it is not among
+ * Leans on the indexes `dag_version_bundle` and `dag_version_files`. One that is touched meanwhile has a new place in the table, so it is not among
  * those that go.
  */
 const deleteUnused = statement(
@@ -58,6 +58,9 @@ const deleteUnused = statement(
          and not exists (
            select from dag_version v join dag d on d.shard = v.shard and d.dag_id = v.dag_id
             where v.bundle = b.hash and d.tenant_id = b.tenant_id)
+         and not exists (
+           select from dag_version v join dag d on d.shard = v.shard and d.dag_id = v.dag_id
+            where v.files = b.hash and d.tenant_id = b.tenant_id)
        limit ${BUNDLES_PER_STEP}))
     returning 1)
   select count(*) from gone`,

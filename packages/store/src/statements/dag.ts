@@ -15,10 +15,10 @@ const upsertDags = statement(
 const insertVersions = statement(
   'insert_versions',
   `
-  insert into dag_version (shard, dag_id, version_no, hash, spec, actor, at, bundle)
-  select u.shard, u.dag_id, u.version_no, u.hash, u.spec::json, u.actor, u.at, u.bundle
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[])
-      as u (shard, dag_id, version_no, hash, spec, actor, at, bundle)`,
+  insert into dag_version (shard, dag_id, version_no, hash, spec, actor, at, bundle, files)
+  select u.shard, u.dag_id, u.version_no, u.hash, u.spec::json, u.actor, u.at, u.bundle, u.files
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[])
+      as u (shard, dag_id, version_no, hash, spec, actor, at, bundle, files)`,
 );
 
 /** Leans on the primary key (shard, dag_id), as do the next two. */
@@ -92,6 +92,7 @@ function deployDags(dags: readonly Deployed[], deploys: readonly DagDeployed[]):
       textArray(deploys.map((dag) => dag.actor)),
       plainArray(deploys.map((dag) => dag.at)),
       textArray(deploys.map((dag) => dag.spec.bundle ?? null)),
+      textArray(deploys.map((dag) => dag.spec.files ?? null)),
     ),
   ];
 }

@@ -30,7 +30,7 @@ export class Executors {
     const home: ChildHome = { environment, reaper: this.#reaper, relief: shipper, memory: new MemoryWatch() };
     this.#byKind = {
       function: new FunctionExecutor(bundles, home, config.slots),
-      process: new ProcessExecutor(home),
+      process: new ProcessExecutor(home, bundles),
       http: new HttpExecutor(new AddressPolicy(config.httpAllow, WORKER)),
     };
   }

@@ -9,6 +9,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { ProcessWork } from '@signalbox/protocol';
 import { PermanentError, type StopReason } from '@signalbox/sdk';
+import type { Bundles } from '../bundles/bundles.ts';
 import { failure, type Result, resultOfFault } from '../result.ts';
 import { Capture } from './capture.ts';
 import type { ChildHome } from './child-home.ts';
@@ -21,20 +22,23 @@ import type { SaidFailure } from './process/said-failure.ts';
 import { ProcessFolder } from './process-folder.ts';
 import { processVariables } from './process-variables.ts';
 import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
+import { placeFiles } from './work-files.ts';
 
 /** For what is still in the pipes when the process has ended. */
 const DRAIN_MS = 1_000;
 
 export class ProcessExecutor implements Executor {
   readonly #home: ChildHome;
+  readonly #bundles: Bundles;
   readonly #running = new Set<RunningProcess>();
 
-  constructor(home: ChildHome) {
+  constructor(home: ChildHome, bundles: Bundles) {
     this.#home = home;
+    this.#bundles = bundles;
   }
 
   start(job: Job, end: (result: Result) => void): Execution {
-    const running = new RunningProcess(job, this.#home);
+    const running = new RunningProcess(job, this.#home, this.#bundles);
     this.#running.add(running);
     void running.run().then((result) => {
       this.#running.delete(running);
@@ -57,16 +61,18 @@ class RunningProcess implements Execution {
   readonly #job: Job;
   readonly #work: ProcessWork;
   readonly #home: ChildHome;
+  readonly #bundles: Bundles;
   readonly #mark = randomBytes(16).toString('hex');
   #child: ChildProcess | null = null;
   #isStopped = false;
   /** Why it was ended, when it had more memory than it may. */
   #overMemory: string | null = null;
 
-  constructor(job: Job, home: ChildHome) {
+  constructor(job: Job, home: ChildHome, bundles: Bundles) {
     this.#job = job;
     this.#work = job.work.shape as ProcessWork;
     this.#home = home;
+    this.#bundles = bundles;
   }
 
   stop(reason: StopReason): void {
@@ -106,7 +112,14 @@ class RunningProcess implements Execution {
     if (this.#work.cwd !== undefined && !(await isFolder(cwd))) {
       throw new PermanentError(`The working folder ${cwd} does not exist on this worker.`);
     }
-    const variables = await processVariables(this.#job, folder);
+    // In a working folder that the task has chosen nothing is written: there they lie beside it.
+    const files = this.#work.cwd === undefined ? folder.work : folder.files;
+    const { files: archive } = this.#job.assignment;
+    if (archive !== '') await placeFiles(this.#bundles, archive, files);
+    const variables = {
+      ...(archive === '' ? {} : { SIGNALBOX_FILES: files }),
+      ...(await processVariables(this.#job, folder)),
+    };
     const voice = await AttemptVoice.begin(this.#job, folder);
     try {
       if (this.#isStopped) return failure('cancelled', '');

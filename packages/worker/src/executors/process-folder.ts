@@ -1,4 +1,4 @@
-/** What a process attempt has on disk, for the worker's own account alone: an empty working folder, and beside it its files. */
+/** What a process attempt has on disk, for the worker's own account alone: a working folder, and beside it its files. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,11 @@ export class ProcessFolder {
 
   get work(): string {
     return join(this.#root, 'work');
+  }
+
+  /** For the files of the dag, where the task has another working folder. */
+  get files(): string {
+    return join(this.#root, 'files');
   }
 
   get output(): string {

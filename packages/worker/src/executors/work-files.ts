@@ -1,0 +1,35 @@
+/** Puts the files of a dag where a process finds them: fetched and kept like code, and written anew for each attempt. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { unpackFiles } from '@signalbox/protocol';
+import { PermanentError } from '@signalbox/sdk';
+import type { Bundles } from '../bundles/bundles.ts';
+
+/** Each attempt has its own: what one does to its files is not seen by the next. */
+export async function placeFiles(bundles: Bundles, hash: string, folder: string): Promise<void> {
+  const files = unpack(await archiveOf(bundles, hash));
+  const folders = new Set(files.map(({ path }) => dirname(path)));
+  for (const each of folders) await mkdir(join(folder, each), { recursive: true });
+  for (const { path, isExecutable, content } of files) {
+    await writeFile(join(folder, path), content, { mode: isExecutable ? 0o755 : 0o644 });
+  }
+}
+
+async function archiveOf(bundles: Bundles, hash: string): Promise<Buffer> {
+  const { path } = await bundles.get(hash);
+  try {
+    return await readFile(path);
+  } catch {
+    // Another worker with the same cache has removed it since it was looked at.
+    bundles.forget(hash);
+    return readFile((await bundles.get(hash)).path);
+  }
+}
+
+function unpack(archive: Buffer): ReturnType<typeof unpackFiles> {
+  try {
+    return unpackFiles(archive);
+  } catch (error) {
+    throw new PermanentError(`${(error as Error).message} Deploy the dag again.`);
+  }
+}
