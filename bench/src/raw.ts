@@ -36,6 +36,7 @@ export async function rawCommits(tasks: number, group: number): Promise<Figure[]
       nodeId,
       shards: [{ shard, seenEpoch: 0 as never }],
       lockTimeoutMs: 1_000,
+      windowGraceMs: 10_000,
     });
     const chain = await store.openChain(nodeId);
     const epoch = taken!.epoch;

@@ -50,6 +50,7 @@ class Bench {
       commitNo: 0,
       lastRunId: 0 as never,
       lastDagNo: 0,
+      missedAgoMs: null,
       silentWorkers: [],
     };
     const none = { schedules: [], runs: [], dags: [], versions: [], admitted: [], breakers: [] };

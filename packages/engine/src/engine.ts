@@ -26,6 +26,7 @@ import { settleAgenda } from './run/finish.ts';
 import { previewCancel } from './run/preview-cancel.ts';
 import { strikeRun } from './run/strike.ts';
 import { submitRuns } from './run/submit.ts';
+import { noteLook } from './schedule/service.ts';
 import { setSchedulePaused, strikeSchedule } from './schedule/set-schedule.ts';
 import type { State } from './state.ts';
 import type { Seen } from './stored.ts';
@@ -75,6 +76,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
 }
 
 function begin(state: State, input: StepInput): void {
+  noteLook(state, input.now);
   state.now = input.now;
   state.mono = input.mono;
   state.seed = input.seed;

@@ -76,7 +76,14 @@ function replayed(box: Scenario): State {
   state.isReplay = true;
   for (const shard of box.node.shards) {
     const { epoch } = box.state.shards.get(shard)!;
-    state.shards.set(shard, { shard, epoch, commitNo: 0, lastRunId: 0 as never, lastDagNo: 0 });
+    state.shards.set(shard, {
+      shard,
+      epoch,
+      commitNo: 0,
+      lastRunId: 0 as never,
+      lastDagNo: 0,
+      missedUntil: 0 as never,
+    });
   }
   for (const change of box.node.journal) apply(state, change);
   return state;

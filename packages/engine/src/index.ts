@@ -34,6 +34,7 @@ export { MAX_GRACE_MS } from './run/cancel.ts';
 export * from './run/phase.ts';
 export type { RunNotes } from './run/run-notes.ts';
 export { nextWindow, parseCron } from './schedule/cron.ts';
+export { noteLook } from './schedule/service.ts';
 export type { ZoneData } from './schedule/zone.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './state.ts';
 export type * from './stored.ts';

@@ -19,6 +19,7 @@ import { ENDED } from './run/run-table.ts';
 import { giveUpPlace } from './run/strike.ts';
 import { forEachSlot } from './run/task-slots.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
+import { noteLook } from './schedule/service.ts';
 import type { State } from './state.ts';
 import type {
   AdmittedCount,
@@ -45,12 +46,14 @@ export interface Heads {
 
 /** Takes shards into the working set, as of their takeover. */
 export function adoptShards(state: State, heads: Heads, now: { readonly wall: Instant; readonly mono: number }): void {
+  noteLook(state, now.wall);
   state.now = now.wall;
   state.mono = now.mono as State['mono'];
   for (const stored of heads.shards) {
     assert(!state.shards.has(stored.shard), 'a shard is adopted once');
-    const { shard, epoch, commitNo, lastRunId, lastDagNo } = stored;
-    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo });
+    const { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs } = stored;
+    const missedUntil = (missedAgoMs === null ? 0 : now.wall - missedAgoMs) as Instant;
+    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil });
     for (const { workerId, silentMs } of stored.silentWorkers) {
       const { leaseMs, reconcileMs } = state.settings;
       const leaseEndsAt = (state.mono + Math.max(leaseMs - silentMs, reconcileMs)) as State['mono'];

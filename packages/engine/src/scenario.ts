@@ -279,9 +279,9 @@ export class Scenario {
     return this;
   }
 
-  /** The owner is killed, and another one has taken over. */
-  killOwner(): this {
-    this.node.kill();
+  /** The owner is killed, and another one has taken over: at once, or after a time without one. */
+  killOwner(away: Span = '0s'): this {
+    this.node.kill(spanMs(away));
     return this;
   }
 

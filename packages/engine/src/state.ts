@@ -48,8 +48,8 @@ export interface EngineSettings {
     readonly pauseMs: number;
     readonly maxPauseMs: number;
   };
-  /** A window decided later than this after its time counts as missed. */
-  readonly missedAfterMs: number;
+  /** A break in service of at most this length makes no window missed: see `schedule/service.ts`. */
+  readonly windowGraceMs: number;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
   readonly zoneData: (zone: string, from: Instant, until: Instant) => ZoneData;
 }
@@ -62,7 +62,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   unfoldPerStep: 1_000,
   reconcileMs: 3_000,
   askChildMs: 20_000,
-  missedAfterMs: 60_000,
+  windowGraceMs: 10_000,
   retriesPerSecond: 1_000,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
@@ -73,6 +73,8 @@ export interface ShardState {
   commitNo: number;
   lastRunId: RunId;
   lastDagNo: number;
+  /** Windows up to here that are not decided yet are missed. */
+  missedUntil: Instant;
 }
 
 /** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
@@ -97,6 +99,8 @@ export class State {
   readonly settings: EngineSettings;
   now = 0 as Instant;
   mono = 0 as MonoMs;
+  /** When the host last looked whether a window is due. */
+  lookedAt = 0 as Instant;
   /** Chance of this step, from outside. */
   seed = 0;
   /** Number of the batch being decided, and of the last one known to be committed. */

@@ -34,6 +34,11 @@ export interface StoredShard {
   readonly lastRunId: RunId;
   /** The last number given to a dag of this shard. */
   readonly lastDagNo: number;
+  /**
+   * How long ago, by the database's clock, the last break in service ended that was longer than the grace. Windows due
+   * before that are missed. Null when there was none.
+   */
+  readonly missedAgoMs: number | null;
   /** Workers that were silent at an earlier takeover, with how long ago that was by the database's clock. */
   readonly silentWorkers: readonly { readonly workerId: WorkerId; readonly silentMs: number }[];
 }

@@ -53,6 +53,8 @@ export interface ServerConfig {
   readonly tokenFile: string;
   readonly heartbeatMs: number;
   readonly leaseMs: number;
+  /** A break in service up to this long, such as a quick takeover, makes no window missed. */
+  readonly windowGraceMs: number;
   /** How many requests a caller may send; null for as many as it likes. */
   readonly rate: Rate | null;
   /** How many runs a caller may submit; null for as many as it likes. */
@@ -101,6 +103,8 @@ export function parseConfig(variables: Variables): ServerConfig {
     leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
     rate: rateOf(variables, 'SIGNALBOX_RATE', 2_000),
     runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
+    windowGraceMs: wholeNumber(variables, 'SIGNALBOX_WINDOW_GRACE_MS', { least: 2_000, most: 600_000, usual: 10_000 }),
+    rate: rateOf(variables),
   };
   if (config.heartbeatMs * 2 > config.leaseMs) {
     throw new ConfigError(

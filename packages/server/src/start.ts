@@ -177,6 +177,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
         leaseMs: config.leaseMs,
         doubtfulMs: 2 * config.heartbeatMs,
         retriesPerSecond: config.retriesPerSecond,
+        windowGraceMs: config.windowGraceMs,
         zoneData,
       },
     },
@@ -188,7 +189,7 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       tokens: new HmacTokens(cluster),
       network,
       childParams,
-      renewer: new ThreadRenewer({ url, preparedStatements, logLevel }, tell),
+      renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),
     },
   );
   host = running;

@@ -218,7 +218,7 @@ const KINDS: Readonly<Record<string, Draw>> = {
         const { tables } = world.database;
         const seen = shards.map((shard) => ({ shard, seenEpoch: tables.shard(shard).epoch }));
         const stranger = new FakeStore(world.database, { name: 'stranger' });
-        const request = { nodeId: 'stranger.1' as NodeId, shards: seen, lockTimeoutMs: 500 };
+        const request = { nodeId: 'stranger.1' as NodeId, shards: seen, lockTimeoutMs: 500, windowGraceMs: 10_000 };
         stranger.takeShards(request).catch(() => undefined);
         return null;
       },

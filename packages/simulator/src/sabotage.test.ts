@@ -331,7 +331,7 @@ function ownersFlap(world: World): void {
   for (let at = 15_000; at < 80_000; at += 11_000) {
     events.in(at, () => {
       const shards = [...database.tables.shards.values()].map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
-      const request = { nodeId: 'stranger.1' as NodeId, shards, lockTimeoutMs: 500 };
+      const request = { nodeId: 'stranger.1' as NodeId, shards, lockTimeoutMs: 500, windowGraceMs: 10_000 };
       stranger.takeShards(request).catch(() => undefined);
     });
   }

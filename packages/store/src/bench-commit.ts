@@ -192,7 +192,7 @@ async function main(): Promise<void> {
     const nodeId = randomUUID() as NodeId;
     await store.registerNode({ nodeId, peerAddress: 'bench', gatewayAddress: 'bench', dataAddress: '' });
     const wanted = (await store.observe()).shards.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
-    await store.takeShards({ nodeId, shards: wanted, lockTimeoutMs: 1_000 });
+    await store.takeShards({ nodeId, shards: wanted, lockTimeoutMs: 1_000, windowGraceMs: 10_000 });
     const { shards } = await store.loadHeads(
       wanted.map(({ shard }) => shard),
       10,

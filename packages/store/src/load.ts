@@ -28,7 +28,11 @@ const LOAD_TIMEOUT_MS = 60_000;
 
 const selectShards = statement(
   'select_shard_states',
-  `select shard, epoch, commit_no, last_run_id, last_dag_no from shard where shard = any ($1::smallint[]) order by shard`,
+  `
+  select shard, epoch, commit_no, last_run_id, last_dag_no,
+         case when break_ended_at is not null
+              then greatest(0, floor(extract(epoch from clock_timestamp() - break_ended_at) * 1000))::bigint end
+    from shard where shard = any ($1::smallint[]) order by shard`,
 );
 
 const selectSilent = statement(
@@ -214,12 +218,13 @@ function lost(id: RunId): never {
 }
 
 function parseShards(shards: CallResult, silent: CallResult): StoredShard[] {
-  return shards.rows.map(([shard, epoch, commitNo, lastRunId, lastDagNo]) => ({
+  return shards.rows.map(([shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs]) => ({
     shard: Number(shard) as ShardNo,
     epoch: Number(epoch) as Epoch,
     commitNo: Number(commitNo),
     lastRunId: Number(lastRunId) as RunId,
     lastDagNo: Number(lastDagNo),
+    missedAgoMs: missedAgoMs === null || missedAgoMs === undefined ? null : Number(missedAgoMs),
     silentWorkers: silent.rows
       .filter(([of]) => of === shard)
       .map(([, workerId, silentMs]) => ({ workerId: workerId as WorkerId, silentMs: Number(silentMs) })),

@@ -27,12 +27,22 @@ const lockShards = statement(
   'lock_shards',
   'select from shard where shard = any ($1::smallint[]) order by shard for update',
 );
-/** After the locks: as a statement of its own it sees what those waited for. */
+/**
+ * After the locks: as a statement of its own it sees what those waited for. An owner served its shards until its last beat;
+ * a shard without an owner was served until its release. When that was longer ago than the grace, a break ends here. The end
+ * of a break stays in the row: if this owner dies before it has decided the missed windows, the next one must know.
+ */
 const takeLocked = statement(
   'take_locked_shards',
   `
-  update shard s set epoch = s.epoch + 1, owner = $1::uuid, load_count = s.load_count + 1
+  update shard s set epoch = s.epoch + 1, owner = $1::uuid, load_count = s.load_count + 1, served_until = clock_timestamp(),
+         break_ended_at = case
+           when coalesce(o.beat_at, o.served_until) >= clock_timestamp() - $4::integer * interval '1 ms'
+           then greatest(s.break_ended_at, o.break_ended_at)
+           else clock_timestamp() end
     from unnest($2::smallint[], $3::bigint[]) as u (shard, seen_epoch)
+    join (select h.shard, h.served_until, n.beat_at, n.break_ended_at
+            from shard h left join node n on n.node_id = h.owner) o on o.shard = u.shard
    where s.shard = u.shard and s.epoch = u.seen_epoch
   returning s.shard, s.epoch, s.load_count, s.touching`,
 );
@@ -65,7 +75,9 @@ const endChain = statement(
 const release = statement(
   'release_shards',
   `
-  update shard s set owner = null from unnest($2::smallint[], $3::bigint[]) as u (shard, epoch)
+  update shard s set owner = null, served_until = clock_timestamp(),
+         break_ended_at = greatest(s.break_ended_at, (select n.break_ended_at from node n where n.node_id = $1::uuid))
+    from unnest($2::smallint[], $3::bigint[]) as u (shard, epoch)
    where s.shard = u.shard and s.epoch = u.epoch and s.owner = $1::uuid`,
 );
 const touch = statement(
@@ -82,7 +94,15 @@ const insertNode = statement(
   on conflict (node_id) do update set beat = node.beat + 1, leaving = false, cut_from = '{}', has_workers = false,
     peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address`,
 );
-const raiseBeat = statement('raise_beat', 'update node set beat = beat + 1 where node_id = $1::uuid returning beat');
+/** A beat that comes late ends a break: whatever the node owns was not served meanwhile. */
+const raiseBeat = statement(
+  'raise_beat',
+  `
+  update node set beat = beat + 1, beat_at = clock_timestamp(),
+         break_ended_at = case when beat_at < clock_timestamp() - $2::integer * interval '1 ms'
+                               then clock_timestamp() else break_ended_at end
+   where node_id = $1::uuid returning beat`,
+);
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
 const setReach = statement(
   'set_reach',
@@ -113,8 +133,8 @@ export class Ownership {
     await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress, node.dataAddress));
   }
 
-  async beat(nodeId: NodeId): Promise<void> {
-    const { rows } = await this.#database.one(call(raiseBeat, nodeId));
+  async beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {
+    const { rows } = await this.#database.one(call(raiseBeat, nodeId, windowGraceMs));
     if (rows.length === 0) throw new Error(`Node ${nodeId} is not registered: it was forgotten by another node.`);
   }
 
@@ -152,11 +172,11 @@ export class Ownership {
     };
   }
 
-  async takeShards({ nodeId, shards, lockTimeoutMs }: TakeShards): Promise<TakenShard[]> {
+  async takeShards({ nodeId, shards, lockTimeoutMs, windowGraceMs }: TakeShards): Promise<TakenShard[]> {
     if (shards.length === 0) return [];
     const numbers = plainArray(shards.map((wanted) => wanted.shard));
     const seenEpochs = plainArray(shards.map((wanted) => wanted.seenEpoch));
-    const calls = [call(lockShards, numbers), call(takeLocked, nodeId, numbers, seenEpochs)];
+    const calls = [call(lockShards, numbers), call(takeLocked, nodeId, numbers, seenEpochs, windowGraceMs)];
     const taken = await this.#writeEvicting(calls, call(evictShardHolders, numbers), lockTimeoutMs);
     return (taken.at(-1)?.rows ?? [])
       .map(([shard, epoch, loadCount, touching]) => ({

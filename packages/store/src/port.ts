@@ -123,6 +123,8 @@ export interface TakeShards {
   readonly shards: readonly { readonly shard: ShardNo; readonly seenEpoch: Epoch }[];
   /** How long to wait for commits in flight on these shards before the backend that holds them is terminated. */
   readonly lockTimeoutMs: number;
+  /** A shard that nobody served for longer than this has missed its windows. */
+  readonly windowGraceMs: number;
 }
 
 export interface TakenShard {
@@ -189,8 +191,11 @@ export interface DagFound {
 export interface Store {
   /** Makes the node known, with beat 1. A node id is used by one process only. */
   registerNode(node: NodeAddresses): Promise<void>;
-  /** Raises the node's beat. Called from the renewal thread, over its own connection. */
-  beat(nodeId: NodeId): Promise<void>;
+  /**
+   * Raises the node's beat, and notes when. A beat that comes more than `windowGraceMs` after the last one ends a break in
+   * service. Called from the renewal thread, over its own connection.
+   */
+  beat(nodeId: NodeId, windowGraceMs: number): Promise<void>;
   /** The node takes no more shards: others may have its own. */
   markLeaving(nodeId: NodeId): Promise<void>;
   tellReach(nodeId: NodeId, reach: NodeReach): Promise<void>;

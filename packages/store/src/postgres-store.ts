@@ -41,7 +41,7 @@ export class PostgresStore implements Store {
   }
 
   registerNode = (node: NodeAddresses) => this.#ownership.registerNode(node);
-  beat = (nodeId: NodeId) => this.#ownership.beat(nodeId);
+  beat = (nodeId: NodeId, windowGraceMs: number) => this.#ownership.beat(nodeId, windowGraceMs);
   markLeaving = (nodeId: NodeId) => this.#ownership.markLeaving(nodeId);
   tellReach = (nodeId: NodeId, reach: NodeReach) => this.#ownership.tellReach(nodeId, reach);
   forgetNode = (nodeId: NodeId) => this.#ownership.forgetNode(nodeId);

@@ -1,7 +1,8 @@
 /**
- * What becomes of windows that are due: each ends as a run, or as skipped with a reason, in order (I2). Windows that are
- * late, because no server was there or the clock leapt, go by the schedule's `missed`; how many there were is bounded,
- * not how long the pause was (I8).
+ * What becomes of windows that are due: each ends as a run, or as skipped with a reason, in order (I2). Windows that were
+ * due while nobody served the schedule (`service.ts`) are missed and go by its policy `missed`. A window that is late for
+ * another reason, such as a full step, is not missed. The cost grows with the number of runs, not with the length of the
+ * break (I8).
  */
 import { assert } from '../assert.ts';
 import type { SkipReason } from '../change.ts';
@@ -31,8 +32,10 @@ export function decideAllDue(recorder: Recorder, schedule: Schedule): void {
 
 function decideWhile(recorder: Recorder, schedule: Schedule, hasRoom: () => boolean): boolean {
   const { state } = recorder;
-  const lateUntil = (state.now - state.settings.missedAfterMs) as Instant;
-  if (schedule.decidedUntil < lateUntil && !decideLate(recorder, schedule, lateUntil, hasRoom)) return false;
+  const { missedUntil } = state.shards.get(schedule.shard)!;
+  // A clock that went back since must not decide windows early (I4).
+  const until = Math.min(missedUntil, state.now) as Instant;
+  if (schedule.decidedUntil < until && !decideMissed(recorder, schedule, until, hasRoom)) return false;
   for (;;) {
     const next = windowAfter(state, schedule, schedule.decidedUntil);
     if (next === null || next > state.now) return true;
@@ -50,11 +53,11 @@ export function skipUntil(recorder: Recorder, schedule: Schedule, until: Instant
   recordSkip(recorder, schedule, skipped[0]!, isMany ? until : skipped.at(-1)!, isMany ? 0 : skipped.length, reason);
 }
 
-function decideLate(recorder: Recorder, schedule: Schedule, lateUntil: Instant, hasRoom: () => boolean): boolean {
+function decideMissed(recorder: Recorder, schedule: Schedule, until: Instant, hasRoom: () => boolean): boolean {
   const { missed, missedLimit } = schedule.spec;
   const wanted = missed === 'skip' ? 0 : missed === 'latest' ? 1 : missedLimit;
-  const newest = newestWindows(recorder, schedule, lateUntil, wanted);
-  const skipTo = newest.length === 0 ? lateUntil : ((newest[0]! - 1) as Instant);
+  const newest = newestWindows(recorder, schedule, until, wanted);
+  const skipTo = newest.length === 0 ? until : ((newest[0]! - 1) as Instant);
   skipUntil(recorder, schedule, skipTo, 'missed');
   for (const at of newest) {
     if (!hasRoom()) return false;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Scenario, scenario, TENANT } from '../scenario.ts';
 import { START } from '../testing/node.ts';
-import { every, job, spanMs } from '../testing/specs.ts';
+import { every, job, type Span, spanMs } from '../testing/specs.ts';
+import { noteLook } from './service.ts';
 import type { ZoneData } from './zone.ts';
 
 const MINUTE = 60_000;
@@ -47,25 +48,81 @@ test('a window whose commit was lost with its owner is decided again, under the 
   expect(uids).toEqual([uids[0], uids[0]]);
 });
 
-describe('windows that are late go by the policy (I2, I5, I8)', () => {
-  // Ten minutes without an owner: windows 1 to 10 are due, 10 is not late yet.
+describe('windows that were due while nobody served the schedule go by the policy (I2, I5, I8)', () => {
+  /** All ways in which nobody looks for a time. */
+  const BREAKS = {
+    'owner away': (box: Scenario, span: Span) => box.killOwner(span),
+    'clock leapt, or the process stood still': (box: Scenario, span: Span) => box.leap(span),
+    'owner away, and the next one died before it decided': (box: Scenario, span: Span) => {
+      box.hold().killOwner(span).killOwner('3s').leap('-3s');
+    },
+  };
+
   test.each([
-    ['skip', 10, ['-1 missed ×9', '+10']],
-    ['latest', 10, ['-1 missed ×8', '+9', '+10']],
-    ['all', 3, ['-1 missed ×6', '+7', '+8', '+9', '+10']],
+    ['skip', 10, ['-1 missed ×10']],
+    ['latest', 10, ['-1 missed ×9', '+10']],
+    ['all', 3, ['-1 missed ×7', '+8', '+9', '+10']],
     ['all', 100, ['+1', '+2', '+3', '+4', '+5', '+6', '+7', '+8', '+9', '+10']],
-  ] as const)('%s with a limit of %i', (missed, missedLimit, expected) => {
-    for (const how of ['owner away', 'clock leapt'] as const) {
+  ] as const)('%s with a limit of %i, ten minutes and a half', (missed, missedLimit, expected) => {
+    for (const cut of Object.values(BREAKS)) {
       const box = minutely({ missed, missedLimit });
-      if (how === 'clock leapt') box.leap('10.5m');
-      else {
-        box.node.wall = (box.node.wall + spanMs('10.5m')) as typeof box.node.wall;
-        box.killOwner();
-      }
+      cut(box, '10.5m');
       expect(decided(box)).toEqual(expected);
       box.advance('1m');
       expect(decided(box).at(-1)).toBe('+11');
     }
+  });
+
+  // A stop from 09:30:00 to 11:00:30.
+  test.each([
+    ['0 * * * *', 'skip', ['10:00 missed ×2']],
+    ['0 * * * *', 'latest', ['10:00 missed ×1', '11:00 run']],
+    ['0 * * * *', 'all', ['10:00 run', '11:00 run']],
+    ['*/10 * * * * *', 'skip', ['09:30:10 missed ×543']],
+    ['*/10 * * * * *', 'latest', ['09:30:10 missed ×542', '11:00:30 run']],
+  ] as const)('%s with %s runs nothing else after a stop', (cron, missed, expected) => {
+    for (const cut of Object.values(BREAKS)) {
+      const box = scenario({ dag: job({ schedule: every(cron, { missed }) }), audit: false });
+      box.advance('9.5h');
+      const before = box.node.store.windows.length;
+      cut(box, '90.5m');
+      const told = box.node.store.windows.slice(before).map(({ firesAt, skipped, count }) => {
+        const at = new Date(firesAt).toISOString().slice(11, 19).replace(/:00$/, '');
+        return skipped === null ? `${at} run` : `${at} ${skipped} ×${count}`;
+      });
+      expect(told).toEqual(expected);
+    }
+  });
+
+  test.each(['skip', 'latest'] as const)('a takeover within the grace misses none, with %s', (missed) => {
+    const box = scenario({ dag: job({ schedule: every('* * * * * *', { missed }) }), runs: 0 });
+    box.advance('2s').killOwner('10s').advance('1s');
+    expect(box.node.store.windows.map(({ firesAt, runId }) => [(firesAt - START) / 1000, runId !== null])).toEqual(
+      Array.from({ length: 13 }, (_, i) => [i + 1, true]),
+    );
+    box.killOwner('10.1s');
+    expect(box.node.store.windows.slice(13).map(({ count, runId }) => [count, runId !== null])).toEqual(
+      missed === 'skip'
+        ? [[10, false]]
+        : [
+            [9, false],
+            [1, true],
+          ],
+    );
+  });
+
+  test('windows that are late because steps are full are not missed, however late they are', () => {
+    const dag = job({ schedule: every('* * * * * *', { missed: 'skip' }) });
+    const box = scenario({ dag, runs: 0, settings: { changesPerStep: 1 } });
+    const { node } = box;
+    // The server looks each second and finds no time to decide.
+    for (let i = 0; i < 60; i++) {
+      node.wall = (node.wall + 1_000) as typeof node.wall;
+      noteLook(box.state, node.wall);
+    }
+    node.work();
+    expect(node.store.windows).toHaveLength(60);
+    expect(node.store.windows.every(({ runId }) => runId !== null)).toBe(true);
   });
 
   test.each(['-1m', '-10m', '-24h'] as const)('a clock that goes back by %s fires nothing again (I5)', (back) => {

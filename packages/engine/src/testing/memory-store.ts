@@ -41,6 +41,8 @@ interface ShardRow {
   commitNo: number;
   lastRunId: RunId;
   lastDagNo: number;
+  /** The end of the last break in service, by the database's own clock. */
+  missedUntil: number | null;
   /** By the database's own clock. */
   readonly silentSince: Map<WorkerId, number>;
 }
@@ -71,6 +73,11 @@ export class MemoryStore {
     return this.heads(shards, now);
   }
 
+  /** Nobody served these shards for longer than the grace, until now. */
+  noteBreak(shards: readonly ShardNo[], now: number): void {
+    for (const shard of shards) this.shard(shard).missedUntil = now;
+  }
+
   heads(shards: readonly ShardNo[], now: number): Heads {
     const taken = new Set(shards);
     const runs = [...this.runs.values()].filter((run) => taken.has(shardOfRun(run.runId)) && isLive(run));
@@ -79,9 +86,10 @@ export class MemoryStore {
     for (const { dagId, admitted } of runs) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
     return {
       shards: shards.map((shard) => {
-        const { epoch, commitNo, lastRunId, lastDagNo, silentSince } = this.shard(shard);
+        const { epoch, commitNo, lastRunId, lastDagNo, silentSince, missedUntil } = this.shard(shard);
+        const missedAgoMs = missedUntil === null ? null : now - missedUntil;
         const silentWorkers = [...silentSince].map(([workerId, since]) => ({ workerId, silentMs: now - since }));
-        return { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo, silentWorkers };
+        return { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo, missedAgoMs, silentWorkers };
       }),
       schedules: [...this.schedules.values()].filter(({ shard }) => taken.has(shard)),
       runs: runs.map(readRun),
@@ -129,7 +137,7 @@ export class MemoryStore {
   private shard(shard: ShardNo): ShardRow {
     let row = this.shards.get(shard);
     if (row === undefined) {
-      row = { epoch: 0, commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0, silentSince: new Map() };
+      row = { epoch: 0, commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0, missedUntil: null, silentSince: new Map() };
       this.shards.set(shard, row);
     }
     return row;

@@ -115,16 +115,24 @@ export class TestNode {
       this.mono += wait;
       this.passedMs += wait;
       this.wall = (this.wall + wait) as Instant;
+      // A server that runs looks all the time.
+      this.state.lookedAt = this.wall;
       this.work();
       if (this.mono >= end) return;
     }
   }
 
-  /** The owner is gone, and with it what was in flight. The next one has another clock that never jumps. */
-  kill(): void {
+  /**
+   * The owner is gone, and with it what was in flight. The next one takes over after `awayMs`, and has another clock that
+   * never jumps.
+   */
+  kill(awayMs = 0): void {
     this.inFlight = [];
     this.isHolding = false;
     this.mono += 123_456;
+    this.passedMs += awayMs;
+    this.wall = (this.wall + awayMs) as Instant;
+    if (awayMs > this.settings.windowGraceMs) this.store.noteBreak(this.shards, this.passedMs);
     this.state = this.takeOver();
     this.settledBatchNo = this.state.batchNo;
     this.work();

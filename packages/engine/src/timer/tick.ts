@@ -12,6 +12,7 @@ import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { isRunTimer, ringRun } from '../run/run-timers.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { watchSchedule } from '../schedule/schedule.ts';
 import { ringPace } from '../straggler/watch.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { deadlineOf } from '../task/extend.ts';
@@ -63,7 +64,8 @@ function openWindows(recorder: Recorder): void {
     state.windows.pop();
     state.touchingSchedule = schedule ?? null;
     if (schedule !== undefined && !decideDueWindows(recorder, schedule)) {
-      state.windows.push(timer);
+      // The step is full. A timer of the window that is next: the old one is dead once its window is decided.
+      watchSchedule(state, schedule);
       break;
     }
   }

@@ -194,7 +194,13 @@ export class Ownership {
   private async take(shards: readonly ShardSeen[]): Promise<void> {
     const { store, node, turns, log } = this.ports;
     const request = shards.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
-    const taken = await store.takeShards({ nodeId: node.nodeId, shards: request, lockTimeoutMs: LOCK_TIMEOUT_MS });
+    const { windowGraceMs } = this.ports.settings;
+    const taken = await store.takeShards({
+      nodeId: node.nodeId,
+      shards: request,
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+      windowGraceMs,
+    });
     if (taken.length === 0) return;
     for (const { touching } of taken) {
       // What this very process was touching has not ended it.
@@ -294,6 +300,7 @@ export class Ownership {
   /** Shows the renewal thread that the main loop is alive. */
   private tick(): void {
     this.ports.renewer.tick();
+    this.ports.turns.look();
     if (!this.isStopped) this.cancelTick = this.ports.clock.after(TICK_MS, () => this.tick());
   }
 }

@@ -3,6 +3,7 @@ import {
   type DagId,
   DEFAULT_SETTINGS,
   type Epoch,
+  type Instant,
   type RunId,
   type Seen,
   type ShardNo,
@@ -63,7 +64,7 @@ function setUp() {
     const span = { fromMs: -1e12, untilMs: 1e14 };
     const zoneData = (zone: string) => ({ zone, tzVersion: 'test', initialOffsetMs: 0, transitions: [], ...span });
     const state = new State({ ...DEFAULT_SETTINGS, zoneData });
-    const fresh = { commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0 };
+    const fresh = { commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0, missedUntil: 0 as Instant };
     state.shards.set(shard, { shard, epoch: 5 as Epoch, ...fresh });
     turns.begin(state, chain);
     return state;

@@ -10,6 +10,7 @@ import {
   type Epoch,
   needs,
   nextDue,
+  noteLook,
   restoreRuns,
   type SecondEnded,
   type ShardNo,
@@ -167,10 +168,16 @@ export class Turns {
     return this.inbox.size > 0 || this.hasMore || this.rest !== null || this.charges.isOpen || this.isDue();
   }
 
+  /** Shows that somebody serves the windows. Called several times a second, also while turns are held up. */
+  look(): void {
+    if (this.state !== null) noteLook(this.state, this.ports.clock.wall());
+  }
+
   private isDue(): boolean {
     if (this.state === null) return false;
-    const due = nextDue({ state: this.state });
     const { clock } = this.ports;
+    this.look();
+    const due = nextDue({ state: this.state });
     return (due.mono !== null && due.mono <= clock.mono()) || (due.wall !== null && due.wall <= clock.wall());
   }
 

@@ -7,7 +7,7 @@ import type { RenewalData } from './renewer.ts';
 const BEAT_MS = 1_000;
 const ANSWER_MS = 2_000;
 
-const { url, preparedStatements, nodeId, logLevel, ticks } = workerData as RenewalData;
+const { url, preparedStatements, nodeId, logLevel, windowGraceMs, ticks } = workerData as RenewalData;
 const tell = tellWith(makeLogger(logLevel, 'renewal'));
 const counter = new Int32Array(ticks);
 let store: PostgresStore | null = null;
@@ -20,7 +20,7 @@ async function beatOnce(): Promise<void> {
   if (seen === lastTicks) return tell('warn', 'The main loop stands still: its beat is not raised.');
   try {
     store ??= await openPostgresStore({ url, preparedStatements, connectTimeoutMs: ANSWER_MS, maxConnections: 1 });
-    await store.beat(nodeId);
+    await store.beat(nodeId, windowGraceMs);
     lastTicks = seen;
     if (isAway) tell('info', 'The beat is raised again.');
     isAway = false;

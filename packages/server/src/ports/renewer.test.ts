@@ -28,7 +28,10 @@ test('the beat rises while the main loop ticks, stands still when it does not, a
   const nodeId = randomUUID() as NodeId;
   const beat = async () => (await store.observe()).nodes.find((node) => node.nodeId === nodeId)?.beat ?? 0;
   await store.registerNode({ nodeId, peerAddress: 'here:1', gatewayAddress: 'here:1', dataAddress: '' });
-  const renewer = new ThreadRenewer({ url, preparedStatements: true, logLevel: 'silent' }, () => undefined);
+  const renewer = new ThreadRenewer(
+    { url, preparedStatements: true, logLevel: 'silent', windowGraceMs: 10_000 },
+    () => undefined,
+  );
   renewer.start(nodeId);
   let ticking = setInterval(() => renewer.tick(), 50);
   const first = await beat();
@@ -50,7 +53,10 @@ test('the beat rises while the main loop ticks, stands still when it does not, a
 }, 60_000);
 
 test('a renewer whose thread has just failed can be stopped all the same', async () => {
-  const renewer = new ThreadRenewer({ url, preparedStatements: true, logLevel: 'silent' }, () => undefined);
+  const renewer = new ThreadRenewer(
+    { url, preparedStatements: true, logLevel: 'silent', windowGraceMs: 10_000 },
+    () => undefined,
+  );
   const begun = once(process, 'worker') as Promise<[Worker]>;
   renewer.start(randomUUID() as NodeId);
   const [thread] = await begun;

@@ -14,6 +14,8 @@ export interface RenewalData {
   readonly preparedStatements: boolean;
   readonly nodeId: NodeId;
   readonly logLevel: LogLevel;
+  /** Beats further apart than this leave a break in service. */
+  readonly windowGraceMs: number;
   /** Counted up by the main loop. */
   readonly ticks: SharedArrayBuffer;
 }

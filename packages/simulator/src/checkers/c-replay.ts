@@ -1,5 +1,5 @@
 /** I16, I19: state equals history. The journal replayed, the rows loaded, and what a live owner has in memory are all the same. */
-import { adoptShards, apply, describeShard, type ShardNo, State } from '@signalbox/engine';
+import { adoptShards, apply, describeShard, type Instant, type ShardNo, State } from '@signalbox/engine';
 import { readHeads } from '../fake-store/reads.ts';
 import { WORLD_BEGAN_AT } from '../world/process.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -57,7 +57,14 @@ export function replay(scene: Scene): Checker {
               ? R
               : never
             : never;
-          replayed.shards.set(shard, { shard, epoch, commitNo, lastRunId: none, lastDagNo: 0 });
+          replayed.shards.set(shard, {
+            shard,
+            epoch,
+            commitNo,
+            lastRunId: none,
+            lastDagNo: 0,
+            missedUntil: 0 as Instant,
+          });
         }
       }
       try {

@@ -31,7 +31,7 @@ async function setUp({ seed = 1, faults }: { seed?: number; faults?: DatabaseFau
   const settle = <T>(promise: Promise<T>) => scheduler.settle(promise);
   await settle(store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' }));
   const taken = await settle(
-    store.takeShards({ nodeId, shards: [{ shard, seenEpoch: 0 as Epoch }], lockTimeoutMs: 100 }),
+    store.takeShards({ nodeId, shards: [{ shard, seenEpoch: 0 as Epoch }], lockTimeoutMs: 100, windowGraceMs: 10_000 }),
   );
   const chain = await settle(store.openChain(nodeId));
   if (faults !== undefined) database.faults = faults;
@@ -96,7 +96,9 @@ test('a lost connection that the database has not noticed keeps its lock until a
   expect(await settle(failureOf(chain, silence(epoch, 1)))).toBe('unknown');
   expect(database.locks.holder(shard)).toBeDefined();
   const before = scheduler.now();
-  const taken = await settle(store.takeShards({ nodeId, shards: [{ shard, seenEpoch: epoch }], lockTimeoutMs: 500 }));
+  const taken = await settle(
+    store.takeShards({ nodeId, shards: [{ shard, seenEpoch: epoch }], lockTimeoutMs: 500, windowGraceMs: 10_000 }),
+  );
   expect(taken).toEqual([{ shard, epoch: epoch + 1, loadCount: 2, touching: null }]);
   expect(scheduler.now() - before).toBeGreaterThanOrEqual(500);
 });

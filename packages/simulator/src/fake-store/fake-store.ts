@@ -66,21 +66,27 @@ export class FakeStore implements Store {
   registerNode({ nodeId, peerAddress, gatewayAddress, dataAddress }: NodeAddresses): Promise<void> {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
-      const beat = (nodes.get(nodeId)?.beat ?? 0) + 1;
+      const known = nodes.get(nodeId);
       nodes.set(nodeId, {
         nodeId,
         peerAddress,
         gatewayAddress,
         dataAddress,
-        beat,
+        beat: (known?.beat ?? 0) + 1,
         leaving: false,
         reach: { cutFrom: [], hasWorkers: false },
+        beatAt: known?.beatAt ?? this.#database.now(),
+        breakEndedAt: known?.breakEndedAt ?? null,
       });
     });
   }
 
-  beat(nodeId: NodeId): Promise<void> {
-    return this.#changeNode(nodeId, (node) => ({ ...node, beat: node.beat + 1 }));
+  beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {
+    return this.#changeNode(nodeId, (node) => {
+      const now = this.#database.now();
+      const breakEndedAt = node.beatAt < now - windowGraceMs ? now : node.breakEndedAt;
+      return { ...node, beat: node.beat + 1, beatAt: now, breakEndedAt };
+    });
   }
 
   markLeaving(nodeId: NodeId): Promise<void> {
@@ -105,7 +111,7 @@ export class FakeStore implements Store {
     return this.#read(() => readCluster(this.#database.tables));
   }
 
-  takeShards({ nodeId, shards, lockTimeoutMs }: TakeShards): Promise<readonly TakenShard[]> {
+  takeShards({ nodeId, shards, lockTimeoutMs, windowGraceMs }: TakeShards): Promise<readonly TakenShard[]> {
     const { sabotage } = this.#database;
     const wanted = [...shards].sort((a, b) => a.shard - b.shard);
     const rows = inOrder(wanted.map(({ shard }) => shard));
@@ -117,7 +123,9 @@ export class FakeStore implements Store {
       lockTimeoutMs,
       ...(sabotage.loadBeforeTake && { arrived: () => this.#keepStaleHeads(rows) }),
       run: () => {
-        const taken = wanted.flatMap(({ shard, seenEpoch }) => this.#takeOne(nodeId, shard, seenEpoch));
+        const taken = wanted.flatMap(({ shard, seenEpoch }) =>
+          this.#takeOne({ nodeId, shard, seenEpoch, windowGraceMs }),
+        );
         if (taken.length > 0) this.#journal('take', nodeId, taken);
         return taken;
       },
@@ -131,7 +139,11 @@ export class FakeStore implements Store {
         const row = this.#database.tables.shard(shard);
         return row.owner === nodeId && row.epoch === epoch;
       });
-      for (const { shard } of owned) this.#changeShard(shard, { owner: null });
+      const noted = this.#database.tables.nodes.get(nodeId)?.breakEndedAt ?? null;
+      for (const { shard } of owned) {
+        const breakEndedAt = later(this.#database.tables.shard(shard).breakEndedAt, noted);
+        this.#changeShard(shard, { owner: null, servedUntil: this.#database.now(), breakEndedAt });
+      }
       if (owned.length > 0) this.#journal('release', nodeId, owned);
     });
   }
@@ -193,12 +205,17 @@ export class FakeStore implements Store {
     return this.#call({ kind: 'open chain', nodeId, ...waits, run });
   }
 
-  #takeOne(nodeId: NodeId, shard: ShardNo, seenEpoch: Epoch): TakenShard[] {
+  #takeOne({ nodeId, shard, seenEpoch, windowGraceMs }: TakeOne): TakenShard[] {
     const row = this.#database.tables.shard(shard);
     if (row.epoch !== seenEpoch) return [];
     const epoch = (row.epoch + 1) as Epoch;
     const loadCount = row.loadCount + 1;
-    this.#changeShard(shard, { owner: nodeId, epoch, loadCount });
+    const now = this.#database.now();
+    const owner = row.owner === null ? undefined : this.#database.tables.nodes.get(row.owner);
+    const servedUntil = owner?.beatAt ?? row.servedUntil;
+    const isServed = servedUntil !== null && servedUntil >= now - windowGraceMs;
+    const breakEndedAt = isServed ? later(row.breakEndedAt, owner?.breakEndedAt ?? null) : now;
+    this.#changeShard(shard, { owner: nodeId, epoch, loadCount, servedUntil: now, breakEndedAt });
     return [{ shard, epoch, loadCount, touching: row.touching }];
   }
 
@@ -246,4 +263,15 @@ export class FakeStore implements Store {
   #call<T>(what: Call<T>): Promise<T> {
     return call(this.#database, this.#caller, what);
   }
+}
+
+interface TakeOne {
+  readonly nodeId: NodeId;
+  readonly shard: ShardNo;
+  readonly seenEpoch: Epoch;
+  readonly windowGraceMs: number;
+}
+
+function later(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }

@@ -24,7 +24,8 @@ const rank = (priority: Priority): number => PRIORITIES.indexOf(priority);
 
 export function readCluster(tables: Tables): ClusterSeen {
   const shards = [...tables.shards.values()].map(({ shard, epoch, owner }) => ({ shard, epoch, owner }));
-  return { nodes: [...tables.nodes.values()], shards };
+  const nodes = [...tables.nodes.values()].map(({ beatAt: _beatAt, breakEndedAt: _breakEndedAt, ...seen }) => seen);
+  return { nodes, shards };
 }
 
 export function readHeads(
@@ -178,12 +179,13 @@ function liveRuns(tables: Tables, shards: readonly ShardNo[]): RunRow[] {
 }
 
 function readShard(tables: Tables, shard: ShardNo, dbNow: number): StoredShard {
-  const { epoch, commitNo, lastRunId, lastDagNo } = tables.shard(shard);
+  const { epoch, commitNo, lastRunId, lastDagNo, breakEndedAt } = tables.shard(shard);
+  const missedAgoMs = breakEndedAt === null ? null : Math.max(0, Math.floor(dbNow - breakEndedAt));
   const silentWorkers = [...tables.silent.values()]
     .filter((row) => row.shard === shard)
     // The database's clock may have gone back since.
     .map((row) => ({ workerId: row.workerId as WorkerId, silentMs: Math.max(0, dbNow - row.since) }));
-  return { shard, epoch, commitNo, lastRunId, lastDagNo, silentWorkers };
+  return { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs, silentWorkers };
 }
 
 function comesAfter(run: RunRow, { shard, priority, afterRunId }: RestCursor): boolean {

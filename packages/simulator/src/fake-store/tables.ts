@@ -36,12 +36,18 @@ export interface ShardRow {
   readonly lastDagNo: number;
   readonly loadCount: number;
   readonly touching: RunId | null;
+  /** By the database's clock: when its last owner let go of it, or took it; null when nobody ever did. */
+  readonly servedUntil: number | null;
+  /** By the database's clock: windows before this are missed. */
+  readonly breakEndedAt: number | null;
 }
 
 export interface NodeRow extends NodeAddresses {
   readonly beat: number;
   readonly leaving: boolean;
   readonly reach: NodeReach;
+  readonly beatAt: number;
+  readonly breakEndedAt: number | null;
 }
 
 /** Which of a node's chains may commit, and how many of its commits were done. */
@@ -160,6 +166,8 @@ export class Tables {
         lastDagNo: 0,
         loadCount: 0,
         touching: null,
+        servedUntil: null,
+        breakEndedAt: null,
       });
     }
     this.tenants.set(1 as TenantId, 'default');

@@ -69,7 +69,7 @@ export class SimNode {
         tokens,
         childParams: () => ({ ok: true, params: null }),
         network: lines,
-        renewer: new SimRenewer(thread, this.#renewalStore),
+        renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),
         log: (level, message, details) => {
           this.#world.tellWire(() => `${nodeId} logs ${level}: ${message} ${JSON.stringify(details)}`);
           if (level !== 'error' || !process.isAlive || this.#world.mayLogErrors) return;

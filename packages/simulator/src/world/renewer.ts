@@ -11,10 +11,12 @@ const TICK_WITHIN_MS = 1_000;
 export class SimRenewer implements LeaseRenewer {
   readonly #thread: Process;
   readonly #store: FakeStore;
+  readonly #windowGraceMs: number;
   #tickedAt = Number.NEGATIVE_INFINITY;
   #isStopped = false;
 
-  constructor(thread: Process, store: FakeStore) {
+  constructor(thread: Process, store: FakeStore, windowGraceMs: number) {
+    this.#windowGraceMs = windowGraceMs;
     this.#thread = thread;
     this.#store = store;
   }
@@ -22,7 +24,8 @@ export class SimRenewer implements LeaseRenewer {
   start(nodeId: NodeId): void {
     const beat = () => {
       if (this.#isStopped) return;
-      if (this.#thread.mono() - this.#tickedAt <= TICK_WITHIN_MS) this.#store.beat(nodeId).catch(() => undefined);
+      const isAlive = this.#thread.mono() - this.#tickedAt <= TICK_WITHIN_MS;
+      if (isAlive) this.#store.beat(nodeId, this.#windowGraceMs).catch(() => undefined);
       this.#thread.after(BEAT_MS, beat);
     };
     this.#thread.after(BEAT_MS, beat);

@@ -6,11 +6,16 @@ import { expect } from 'vitest';
 import type { Store } from '../port.ts';
 import { deployed } from './changes.ts';
 import type { Check } from './subject.ts';
-import { TestNode } from './test-node.ts';
+import { GRACE_MS, TestNode } from './test-node.ts';
 
 async function nodeSeen(store: Store, nodeId: NodeId) {
   return (await store.observe()).nodes.find((node) => node.nodeId === nodeId);
 }
+
+/** Longer than `SHORT_MS` by the clock of any store, however slow the machine is. */
+const PASS_MS = 300;
+const SHORT_MS = 50;
+const pass = () => new Promise<void>((resolve) => setTimeout(resolve, PASS_MS));
 
 async function ownerOf(store: Store, shard: number) {
   return (await store.observe()).shards.find((one) => one.shard === shard)?.owner;
@@ -45,8 +50,8 @@ export const ownershipChecks: readonly Check[] = [
         leaving: false,
         reach: { cutFrom: [], hasWorkers: false },
       });
-      await store.beat(nodeId);
-      await store.beat(nodeId);
+      await store.beat(nodeId, GRACE_MS);
+      await store.beat(nodeId, GRACE_MS);
       expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: false });
       await store.markLeaving(nodeId);
       expect(await nodeSeen(other, nodeId)).toMatchObject({ beat: 3, leaving: true });
@@ -138,6 +143,51 @@ export const ownershipChecks: readonly Check[] = [
       await node.takeOver([5, 6]);
       expect([node.stamp(5).epoch, node.stamp(6).epoch]).toEqual(before.map(({ epoch }) => epoch + 1));
       expect(await node.tryCommit([deployed(5, 1), deployed(6, 1)])).toBe('done');
+    },
+  },
+  {
+    name: 'a shard that nobody served for longer than the grace has missed its windows until the take (I2, I8)',
+    run: async (subject) => {
+      const missedAgo = async (node: TestNode) => (await node.load([5])).shards[0]?.missedAgoMs ?? null;
+      const node = await TestNode.start(subject);
+      await node.takeOver([5]);
+      // Nobody has served it before.
+      expect(await missedAgo(node)).toBeGreaterThanOrEqual(0);
+      const isOlder = async (than: number | null) => ((await missedAgo(node)) ?? 0) > (than ?? 0);
+      const first = await missedAgo(node);
+      await pass();
+      // The owner took it anew within the grace: the old break is still known, and is no new one.
+      await node.take([5]);
+      expect(await isOlder(first)).toBe(true);
+
+      // An owner that died: its last beat counts.
+      await node.store.beat(node.nodeId, GRACE_MS);
+      await pass();
+      const next = await TestNode.start(subject);
+      await next.take([5], undefined, SHORT_MS);
+      expect(await missedAgo(next)).toBeLessThan(PASS_MS);
+      await pass();
+      // Its successor died before it decided anything, and the next one came soon: what was missed stays so.
+      const third = await TestNode.start(subject, [5]);
+      expect(await missedAgo(third)).toBeGreaterThanOrEqual(PASS_MS);
+
+      // A release in order, and nobody takes it for a while.
+      await third.store.releaseShards(third.nodeId, [third.stamp(5)]);
+      await pass();
+      await third.take([5], undefined, SHORT_MS);
+      expect(await missedAgo(third)).toBeLessThan(PASS_MS);
+    },
+  },
+  {
+    name: 'an owner whose beats paused for longer than the grace has missed its windows until it beat again (I2)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5, 6]);
+      await pass();
+      const agoBefore = (await node.load([5])).shards[0]!.missedAgoMs!;
+      await node.store.beat(node.nodeId, SHORT_MS);
+      await node.takeOver([5]);
+      await node.store.releaseShards(node.nodeId, [node.stamp(6)]);
+      for (const { missedAgoMs } of (await node.load([5, 6])).shards) expect(missedAgoMs).toBeLessThan(agoBefore);
     },
   },
   {

@@ -56,7 +56,7 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   const loaded = heads.admitted.filter(({ admitted }) => admitted > 0);
   expect(new Map(loaded.map(({ dagId, admitted }) => [dagId, admitted]))).toEqual(counts);
   for (const shard of heads.shards) {
-    const { silentWorkers, ...stamp } = shard;
+    const { silentWorkers, missedAgoMs: _missedAgoMs, ...stamp } = shard;
     expect(stamp).toEqual(node.stamp(shard.shard));
     expect(silentWorkers.map(({ workerId }) => workerId).sort()).toEqual([...model.silentOf(shard.shard)].sort());
   }

@@ -22,7 +22,7 @@ function loadingEarly(store: Store): Store {
   let early: LoadedHeads | null = null;
   return {
     registerNode: (node) => store.registerNode(node),
-    beat: (nodeId) => store.beat(nodeId),
+    beat: (nodeId, windowGraceMs) => store.beat(nodeId, windowGraceMs),
     markLeaving: (nodeId) => store.markLeaving(nodeId),
     tellReach: (nodeId, reach) => store.tellReach(nodeId, reach),
     forgetNode: (nodeId) => store.forgetNode(nodeId),

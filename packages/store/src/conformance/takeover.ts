@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { created, deployed } from './changes.ts';
 import { eventually } from './eventually.ts';
 import { type Check, HOLD_POINTS, isDoneAt, isLockedAt, type StoreSubject } from './subject.ts';
-import { TestNode } from './test-node.ts';
+import { GRACE_MS, TestNode } from './test-node.ts';
 
 export const takeoverChecks: readonly Check[] = [
   ...HOLD_POINTS.map((point) => ({
@@ -26,7 +26,7 @@ export const takeoverChecks: readonly Check[] = [
       await next.commit([created(dag, next.newRunId(5))]);
       const after = await next.load([5]);
       expect(after.runs).toHaveLength(runCount + 1);
-      expect(after.shards).toEqual([{ ...next.stamp(5), silentWorkers: [] }]);
+      expect(after.shards).toMatchObject([{ ...next.stamp(5), silentWorkers: [] }]);
     },
   })),
   ...HOLD_POINTS.filter(isLockedAt).map((point) => ({
@@ -101,7 +101,9 @@ export const takeoverChecks: readonly Check[] = [
       const seen = (await (nodes[0] as TestNode).store.observe()).shards.filter(({ shard }) => [5, 9].includes(shard));
       const shards = seen.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
       const takes = await Promise.all(
-        nodes.map(({ store, nodeId }) => store.takeShards({ nodeId, shards, lockTimeoutMs: 5_000 })),
+        nodes.map(({ store, nodeId }) =>
+          store.takeShards({ nodeId, shards, lockTimeoutMs: 5_000, windowGraceMs: GRACE_MS }),
+        ),
       );
       const owners = [5, 9].map((shard) => takes.filter((taken) => taken.some((one) => one.shard === shard)).length);
       expect(owners).toEqual([1, 1]);
@@ -121,7 +123,12 @@ export const takeoverChecks: readonly Check[] = [
         shard: shard as ShardNo,
         seenEpoch: ((now[i] ?? 0) - (shard === 6 ? 1 : 0)) as Epoch,
       }));
-      const taken = await node.store.takeShards({ nodeId: node.nodeId, shards: wanted, lockTimeoutMs: 5_000 });
+      const taken = await node.store.takeShards({
+        nodeId: node.nodeId,
+        shards: wanted,
+        lockTimeoutMs: 5_000,
+        windowGraceMs: GRACE_MS,
+      });
       expect([...taken].sort((a, b) => a.shard - b.shard)).toEqual([
         { shard: 5, epoch: (now[0] ?? 0) + 1, loadCount: 1, touching: null },
         { shard: 7, epoch: (now[2] ?? 0) + 1, loadCount: 1, touching: null },

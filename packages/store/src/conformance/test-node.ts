@@ -10,6 +10,8 @@ import type { StoreSubject } from './subject.ts';
 const ALL_HEADS = 1_000_000;
 /** Long enough that no take of the suite runs into it by being slow. */
 const PATIENT_MS = 20_000;
+/** Longer than any check takes by being slow. */
+export const GRACE_MS = 60_000;
 
 export class TestNode {
   readonly nodeId = randomUUID() as NodeId;
@@ -49,11 +51,15 @@ export class TestNode {
   }
 
   /** Only the take, from the epochs as they are now. */
-  async take(shards: readonly number[], lockTimeoutMs = PATIENT_MS): Promise<readonly TakenShard[]> {
+  async take(
+    shards: readonly number[],
+    lockTimeoutMs = PATIENT_MS,
+    windowGraceMs = GRACE_MS,
+  ): Promise<readonly TakenShard[]> {
     const wanted = await Promise.all(
       shards.map(async (shard) => ({ shard: shard as ShardNo, seenEpoch: await this.epochOf(shard) })),
     );
-    return this.store.takeShards({ nodeId: this.nodeId, shards: wanted, lockTimeoutMs });
+    return this.store.takeShards({ nodeId: this.nodeId, shards: wanted, lockTimeoutMs, windowGraceMs });
   }
 
   /** Take, load and open a chain: what a host does at start, and after each failure. */
