@@ -19,7 +19,7 @@ import { ENDED } from './run/run-table.ts';
 import { giveUpPlace } from './run/strike.ts';
 import { forEachSlot } from './run/task-slots.ts';
 import { makeSchedule, watchSchedule } from './schedule/schedule.ts';
-import { noteLook } from './schedule/service.ts';
+import { missedAtTakeover, noteLook } from './schedule/service.ts';
 import type { State } from './state.ts';
 import type {
   AdmittedCount,
@@ -52,7 +52,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   for (const stored of heads.shards) {
     assert(!state.shards.has(stored.shard), 'a shard is adopted once');
     const { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs } = stored;
-    const missedUntil = (missedAgoMs === null ? 0 : now.wall - missedAgoMs) as Instant;
+    const missedUntil = missedAtTakeover(now.wall, missedAgoMs);
     state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil });
     for (const { workerId, silentMs } of stored.silentWorkers) {
       const { leaseMs, reconcileMs } = state.settings;

@@ -28,7 +28,7 @@ import { Payloads } from './payloads.ts';
 import type { ForwardResult, PeerMessage, ProgressSeen, WorkerSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import { Reach } from './peer/reach.ts';
-import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens } from './ports.ts';
+import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Turns } from './turn/turns.ts';
 
@@ -50,6 +50,7 @@ export interface HostPorts {
   readonly network: PeerNetwork;
   readonly renewer: LeaseRenewer;
   readonly childParams: ChildParams;
+  readonly unfit: Unfit;
 }
 
 const NO_DEMAND = '[]';

@@ -71,6 +71,9 @@ export type ChildParams = (
   schema: object | boolean | null,
 ) => { readonly ok: true; readonly params: string | null } | { readonly ok: false; readonly error: string };
 
+/** Why this node must own no shards at the moment, as a sentence; null when it may. */
+export type Unfit = () => string | null;
+
 /** Raises the node's beat each second from a thread and connection of its own, and only while `tick` is called (D5). */
 export interface LeaseRenewer {
   start(nodeId: NodeId): void;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
-import { Host, zoneData } from '@signalbox/host';
+import { type Clock, Host, zoneData } from '@signalbox/host';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
@@ -17,6 +17,7 @@ import { serveWorker } from './grpc/worker-stream.ts';
 import { type Logger, makeLogger, tellWith } from './log.ts';
 import { takeLogFolder } from './logs/log-folder.ts';
 import { cryptoRandom, systemClock } from './ports/clock.ts';
+import { DatabaseClock } from './ports/database-clock.ts';
 import { ThreadRenewer } from './ports/renewer.ts';
 import { HmacTokens } from './ports/tokens.ts';
 import { Upkeep } from './upkeep.ts';
@@ -64,11 +65,13 @@ export async function startServer(
   config: ServerConfig,
   /** Told what takes its time at a start, a line for people each. */
   onProgress: (line: string) => void = () => {},
+  /** The clock of this machine; tests give one that is wrong. */
+  machineClock: Clock = systemClock,
 ): Promise<RunningServer> {
   const logger = makeLogger(config.logLevel, 'main');
   const closers = new Closers();
   try {
-    return await start({ config, logger, closers, onProgress });
+    return await start({ config, logger, closers, onProgress, machineClock });
   } catch (error) {
     await closers.closeAll(logger);
     throw error;
@@ -80,9 +83,10 @@ interface Start {
   readonly logger: Logger;
   readonly closers: Closers;
   readonly onProgress: (line: string) => void;
+  readonly machineClock: Clock;
 }
 
-async function start({ config, logger, closers, onProgress }: Start): Promise<RunningServer> {
+async function start({ config, logger, closers, onProgress, machineClock }: Start): Promise<RunningServer> {
   const tell = tellWith(logger);
   const { preparedStatements, logLevel, tls } = config;
   const database = await openDatabase(config, (level, message, fields) => {
@@ -141,6 +145,17 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     ask: (...asked: Parameters<Host['ask']>) => decider?.ask(...asked) ?? null,
   };
   const upkeep = new Upkeep(store, config.retentionDays, closing, tell);
+  const clock = new DatabaseClock({
+    machine: machineClock,
+    readDatabase: () => store.readClock(),
+    boundMs: config.clockBoundMs,
+    isIdle: () => (host?.metrics().shardsOwned ?? 0) === 0,
+    onMeasured: (seen) => {
+      // Only for whoever looks: the next measurement writes it again.
+      store.noteClock(nodeId, seen).catch(() => undefined);
+    },
+    tell,
+  });
   const edge = new Edge(
     {
       url,
@@ -158,13 +173,16 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
       runRate: config.runRate,
       logs: { folder: logFolder.path, bytesLimit: config.logBytes, retentionDays: config.retentionDays },
     },
-    { host: () => decider, upkeep },
+    { host: () => decider, upkeep, clock: () => clock.seen() },
     tell,
   );
   closers.add(() => edge.stop());
   // Before the host: the node is registered with the address at which others find its logs.
   await edge.start();
   dataAddress = dataAddressOf(config, config.services.host, edge.ports.services);
+
+  await clock.start();
+  closers.add(() => clock.stop());
 
   const running = new Host(
     {
@@ -183,7 +201,8 @@ async function start({ config, logger, closers, onProgress }: Start): Promise<Ru
     },
     {
       store,
-      clock: systemClock,
+      clock,
+      unfit: () => clock.unfit(),
       random: cryptoRandom,
       log: tell,
       tokens: new HmacTokens(cluster),

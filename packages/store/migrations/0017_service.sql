@@ -8,3 +8,8 @@ alter table node
 alter table shard
   add column served_until timestamptz,
   add column break_ended_at timestamptz;
+
+-- How far the clock of the node's machine is ahead of the database's, and why the node owns no shards, if it must not.
+alter table node
+  add column clock_ahead_ms bigint,
+  add column unfit text;

@@ -14,7 +14,7 @@ import {
   type TakeShards,
 } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
-import { parseUuids, plainArray, uuidArray } from './text.ts';
+import { encodeText, parseUuids, plainArray, uuidArray } from './text.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const MAX_EVICTIONS = 5;
@@ -108,6 +108,11 @@ const setReach = statement(
   'set_reach',
   'update node set cut_from = $2::uuid[], has_workers = $3::boolean where node_id = $1::uuid',
 );
+const selectClock = statement('select_clock', 'select extract(epoch from clock_timestamp()) * 1000');
+const noteClock = statement(
+  'note_clock',
+  'update node set clock_ahead_ms = $2::bigint, unfit = $3::text where node_id = $1::uuid',
+);
 const deleteNode = statement(
   'delete_node',
   `
@@ -144,6 +149,17 @@ export class Ownership {
 
   async tellReach(nodeId: NodeId, { cutFrom, hasWorkers }: NodeReach): Promise<void> {
     await this.#database.one(call(setReach, nodeId, uuidArray(cutFrom), hasWorkers));
+  }
+
+  /** The database's time, in milliseconds since 1970. */
+  async readClock(): Promise<number> {
+    const { rows } = await this.#database.one(call(selectClock));
+    return Number(rows[0]?.[0]);
+  }
+
+  /** For whoever looks at the servers: what the node found out about its clock. */
+  async noteClock(nodeId: NodeId, { aheadMs, unfit }: { aheadMs: number; unfit: string | null }): Promise<void> {
+    await this.#database.one(call(noteClock, nodeId, aheadMs, unfit === null ? null : encodeText(unfit)));
   }
 
   async forgetNode(nodeId: NodeId): Promise<void> {

@@ -42,6 +42,9 @@ export class PostgresStore implements Store {
 
   registerNode = (node: NodeAddresses) => this.#ownership.registerNode(node);
   beat = (nodeId: NodeId, windowGraceMs: number) => this.#ownership.beat(nodeId, windowGraceMs);
+  readClock = () => this.#ownership.readClock();
+  noteClock = (nodeId: NodeId, seen: { readonly aheadMs: number; readonly unfit: string | null }) =>
+    this.#ownership.noteClock(nodeId, seen);
   markLeaving = (nodeId: NodeId) => this.#ownership.markLeaving(nodeId);
   tellReach = (nodeId: NodeId, reach: NodeReach) => this.#ownership.tellReach(nodeId, reach);
   forgetNode = (nodeId: NodeId) => this.#ownership.forgetNode(nodeId);

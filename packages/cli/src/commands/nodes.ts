@@ -10,9 +10,10 @@ export async function listNodes(flags: ClientFlags): Promise<void> {
     short(node.address),
     short(node.dataAddress),
     String(node.shards),
-    node.leaving ? coloured('leaving') : 'serving',
+    node.unfit !== null ? colours.red('unfit') : node.leaving ? coloured('leaving') : 'serving',
   ]);
   print(table(['server', 'workers and servers at', 'services at', 'shards', 'state'], rows));
+  for (const { id, unfit } of page.items) if (unfit !== null) print(colours.red(`${id} owns no shards: ${unfit}`));
   if (page.unowned > 0)
     print(colours.yellow(`${page.unowned} shards have no owner at this moment; they are taken within seconds`));
 }

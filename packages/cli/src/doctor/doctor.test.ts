@@ -5,6 +5,7 @@ import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDatabase, judge } from './database.ts';
 import { checkFolder, checkNode, checkPrograms, checkTokenFile } from './machine.ts';
+import { judgeClocks } from './server.ts';
 
 let folder: string;
 let postgres: TestPostgres;
@@ -95,4 +96,37 @@ test.each([
   const findings = judge({ ...well, ...seen });
   expect(findings.filter((finding) => finding.status !== 'ok')).toMatchObject([{ check, status }]);
   expect(findings.find((finding) => finding.status !== 'ok')?.remedy).toBeTruthy();
+});
+
+test.each([
+  ['none has measured yet', [[null, null]], []],
+  [
+    'all agree',
+    [
+      [12, null],
+      [-400, null],
+    ],
+    ['ok'],
+  ],
+  [
+    'one is a second behind',
+    [
+      [12, null],
+      [-1_000, null],
+    ],
+    ['warn'],
+  ],
+  [
+    'one is unfit',
+    [
+      [3_600_000, 'This clock is wrong.'],
+      [700, null],
+    ],
+    ['fail', 'warn'],
+  ],
+] as [string, [number | null, string | null][], string[]][])('clocks of servers: %s', (_, clocks, expected) => {
+  const view = { id: 'a', address: 'a:1', dataAddress: '', leaving: false, shards: 1 };
+  const found = judgeClocks(clocks.map(([clockAheadMs, unfit]) => ({ ...view, clockAheadMs, unfit })));
+  expect(found.map(({ status }) => status)).toEqual(expected);
+  for (const { status, remedy } of found) expect(remedy === undefined).toBe(status === 'ok');
 });

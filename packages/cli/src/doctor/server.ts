@@ -1,9 +1,11 @@
 /** The server's ports, its health, its workers. */
+import { type NodeView, nodePageSchema } from '@signalbox/protocol';
 import { type BindAddress, showAddress } from '@signalbox/server/config';
 import { commandOf, holderOf, isFree } from '../start/ports.ts';
 import { type Finding, fail, ok, warn } from './check.ts';
 
 const ANSWER_WITHIN_MS = 2_000;
+const CLOCK_WARN_MS = 500;
 
 /** A port is well when it is free, or when a Signalbox holds it. */
 export async function checkPort(name: string, bind: BindAddress): Promise<Finding> {
@@ -29,6 +31,8 @@ export async function checkPort(name: string, bind: BindAddress): Promise<Findin
 export async function checkServer(url: string, token: string | null): Promise<Finding[]> {
   const health = await ask(`${url}/readyz`, null);
   if (health === null) return [warn('server', `Nobody answers at ${url}.`, 'Start one with: npx signalbox start')];
+  // A server that is not ready may say why: its clock is wrong.
+  const clocks = token === null ? [] : await checkClocks(url, token);
   if (health.status !== 200) {
     return [
       fail(
@@ -36,6 +40,7 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
         `${url} is there, but not ready (${health.status}).`,
         'See its log: the database is away, or shards have no owner yet.',
       ),
+      ...clocks,
     ];
   }
   const found = [ok('server', `${url} is ready`)];
@@ -52,8 +57,32 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
       ),
     ];
   const items = (workers?.body as { items?: unknown[] } | null)?.items ?? [];
-  if (items.length > 0) return [...found, ok('workers', `${items.length} connected`)];
-  return [...found, warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker')];
+  if (items.length > 0) return [...found, ...clocks, ok('workers', `${items.length} connected`)];
+  return [
+    ...found,
+    ...clocks,
+    warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker'),
+  ];
+}
+
+/** What each server has measured of its own clock. */
+async function checkClocks(url: string, token: string): Promise<Finding[]> {
+  const page = nodePageSchema.safeParse((await ask(`${url}/v1/nodes`, token))?.body);
+  return page.success ? judgeClocks(page.data.items) : [];
+}
+
+export function judgeClocks(nodes: readonly NodeView[]): Finding[] {
+  const measured = nodes.filter(({ clockAheadMs }) => clockAheadMs !== null);
+  const wrong = measured.flatMap(({ address, clockAheadMs, unfit }) => {
+    const aheadMs = clockAheadMs ?? 0;
+    const remedy = `Let the machine of ${address} and that of the database keep their time by NTP.`;
+    if (unfit !== null) return [fail('server clock', `${address} owns no shards. ${unfit}`, remedy)];
+    if (Math.abs(aheadMs) <= CLOCK_WARN_MS) return [];
+    const message = `The clock of ${address} is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's.`;
+    return [warn('server clock', message, remedy)];
+  });
+  if (wrong.length > 0 || measured.length === 0) return wrong;
+  return [ok('server clock', `all ${measured.length} servers agree with the database`)];
 }
 
 async function ask(url: string, token: string | null): Promise<{ status: number; body: unknown } | null> {

@@ -13,3 +13,14 @@ export function noteLook(state: State, now: Instant): void {
   }
   state.lookedAt = now;
 }
+
+/**
+ * Clocks of two owners may differ by so much (the fault model). A window that is later than this at a takeover is missed in
+ * any case: otherwise a clock that is hours ahead of the last owner's would run all windows between the two (I5).
+ */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** Windows up to here are missed for a shard that was just taken; `missedAgoMs` as in `StoredShard`. */
+export function missedAtTakeover(now: Instant, missedAgoMs: number | null): Instant {
+  return (now - Math.min(missedAgoMs ?? CLOCKS_DIFFER_MS, CLOCKS_DIFFER_MS)) as Instant;
+}

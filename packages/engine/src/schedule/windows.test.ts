@@ -111,6 +111,15 @@ describe('windows that were due while nobody served the schedule go by the polic
     );
   });
 
+  test('a new owner whose clock is hours ahead of the last one runs no more than the policy allows (I5)', () => {
+    const box = minutely({ missed: 'latest' });
+    box.advance('30s');
+    box.node.wall = (box.node.wall + spanMs('3h')) as typeof box.node.wall;
+    box.killOwner();
+    // The last minute could be a difference of clocks.
+    expect(decided(box)).toEqual(['-1 missed ×178', '+179', '+180']);
+  });
+
   test('windows that are late because steps are full are not missed, however late they are', () => {
     const dag = job({ schedule: every('* * * * * *', { missed: 'skip' }) });
     const box = scenario({ dag, runs: 0, settings: { changesPerStep: 1 } });

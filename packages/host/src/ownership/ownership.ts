@@ -16,7 +16,7 @@ import {
 } from '@signalbox/engine';
 import type { ClusterSeen, NodeAddresses, NodeReach, NodeSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
-import type { Clock, LeaseRenewer, Log, ShardEpoch } from '../ports.ts';
+import type { Clock, LeaseRenewer, Log, ShardEpoch, Unfit } from '../ports.ts';
 import type { Turns } from '../turn/turns.ts';
 import { ableNodes } from './able-nodes.ts';
 import { Liveness } from './liveness.ts';
@@ -34,6 +34,7 @@ export interface OwnershipPorts {
   readonly node: NodeAddresses;
   /** Which other nodes and workers this one reaches. */
   readonly reach: () => NodeReach;
+  readonly unfit: Unfit;
   /** The nodes that are there: links go to them. */
   readonly onNodes: (seen: ClusterSeen['nodes']) => void;
   /** The engine has begun anew, and knows of no worker. */
@@ -140,6 +141,7 @@ export class Ownership {
     if (!seen.nodes.some((other) => other.nodeId === node.nodeId)) await store.registerNode(node);
     if (this.hasLost(seen.shards)) return this.recover('another node has taken a shard');
     await this.tellReach(seen);
+    if (await this.standsBack(seen)) return;
     const wanted = placeShards(this.candidates(seen));
     const mine = seen.shards.filter((shard) => this.mayTake(shard, wanted, seen));
     if (mine.length > 0) await this.take(mine);
@@ -147,6 +149,30 @@ export class Ownership {
     const leaving = held.filter((shard) => wanted[shard] !== node.nodeId && wanted[shard] !== null);
     if (leaving.length > 0) await this.release(leaving);
     await this.forgetDead(seen);
+  }
+
+  /**
+   * A node that is unfit owns nothing. It is marked as leaving, so that the others place its shards among themselves; once it
+   * is fit again it registers anew.
+   */
+  private async standsBack({ nodes }: ClusterSeen): Promise<boolean> {
+    const { store, node, turns, log, unfit } = this.ports;
+    const reason = unfit();
+    const isMarked = nodes.some((other) => other.nodeId === node.nodeId && other.leaving);
+    if (reason === null) {
+      if (isMarked) {
+        log('info', 'This server may own shards again.');
+        await store.registerNode(node);
+      }
+      return false;
+    }
+    if (!isMarked) {
+      log('error', 'This server gives up its shards and takes none.', { reason });
+      await store.markLeaving(node.nodeId);
+    }
+    const held = [...(turns.current()?.shards.keys() ?? [])];
+    if (held.length > 0) await this.release(held);
+    return true;
   }
 
   /** The nodes that should share the shards among them; this one too, unless it reaches no worker and another one does. */

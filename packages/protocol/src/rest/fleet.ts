@@ -34,6 +34,10 @@ export const nodeViewSchema = z.object({
   /** Where services and logs go; empty when it takes none. */
   dataAddress: z.string(),
   leaving: z.boolean(),
+  /** How far the clock of its machine is ahead of the database's, in milliseconds; negative when it is behind. */
+  clockAheadMs: z.number().nullable(),
+  /** Why it must own no shards at the moment; null when it may. */
+  unfit: z.string().nullable(),
   shards: z.int(),
 });
 export type NodeView = z.infer<typeof nodeViewSchema>;

@@ -9,6 +9,7 @@ import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
 import type { Tell } from '../log.ts';
 import { LoopWatch } from '../metrics/loop-delay.ts';
+import type { ClockSeen } from '../ports/database-clock.ts';
 import type { Upkeep } from '../upkeep.ts';
 import type { EdgeAsks, EdgeData, EdgePorts, FromEdge, MainAnswers, Readiness, ToEdge } from './messages.ts';
 
@@ -20,6 +21,7 @@ export class Edge {
   readonly #data: EdgeData;
   readonly #host: () => Host | null;
   readonly #upkeep: Upkeep;
+  readonly #clock: () => ClockSeen | null;
   readonly #loop = new LoopWatch();
   readonly #tell: Tell;
   #thread: Worker | null = null;
@@ -30,9 +32,14 @@ export class Edge {
   ports: EdgePorts = { http: 0, services: 0 };
 
   /** The host may come later: until then nobody owns anything. */
-  constructor(data: EdgeData, { host, upkeep }: { host: () => Host | null; upkeep: Upkeep }, tell: Tell) {
+  constructor(
+    data: EdgeData,
+    { host, upkeep, clock }: { host: () => Host | null; upkeep: Upkeep; clock: () => ClockSeen | null },
+    tell: Tell,
+  ) {
     this.#data = data;
     this.#host = host;
+    this.#clock = clock;
     this.#upkeep = upkeep;
     this.#tell = tell;
   }
@@ -101,7 +108,7 @@ export class Edge {
     else if (ask.kind === 'drain') this.#drain(thread, ask);
     else if (ask.kind === 'progress') this.#progress(thread, ask);
     else if (ask.kind === 'metrics') {
-      const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen() };
+      const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen(), clock: this.#clock() };
       this.#answer(thread, { kind: 'metrics', no, metrics });
     } else if (ask.kind === 'dropExpired') this.#dropExpired(thread, no);
     else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });

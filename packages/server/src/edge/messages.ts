@@ -5,6 +5,7 @@ import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
 import type { BindAddress, LogLevel, ServerConfig, TlsFiles } from '../config.ts';
 import type { LoopDelay } from '../metrics/loop-delay.ts';
+import type { ClockSeen } from '../ports/database-clock.ts';
 
 export interface EdgeData {
   readonly url: string;
@@ -38,6 +39,8 @@ export interface SeenWorkers {
 export interface MainMetrics {
   readonly host: HostMetrics | null;
   readonly loop: LoopDelay;
+  /** Null before the first measurement. */
+  readonly clock: ClockSeen | null;
 }
 
 export interface Readiness {

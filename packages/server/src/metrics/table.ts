@@ -1,12 +1,15 @@
 /** Every metric of a server, once: what is written for Prometheus and what stands in docs/reference/metrics.md. */
 import type { HistogramSeen, HostMetrics } from '@signalbox/host';
 import type { LogStats } from '../logs/log-store.ts';
+import type { ClockSeen } from '../ports/database-clock.ts';
 import type { RequestCount, RequestTimes } from './http-metrics.ts';
 import type { LoopDelay } from './loop-delay.ts';
 
 export interface Seen {
   /** Null while the scheduler is starting. */
   readonly host: HostMetrics | null;
+  /** Null before the first measurement. */
+  readonly clock: ClockSeen | null;
   readonly loops: Readonly<Record<'main' | 'edge', LoopDelay>>;
   readonly requests: { readonly counts: readonly RequestCount[]; readonly times: readonly RequestTimes[] };
   readonly streams: number;
@@ -66,6 +69,14 @@ export const METRICS: readonly Metric[] = [
     'shards_owned',
     'Shards that this server owns.',
     ofHost((host) => host.shardsOwned),
+  ),
+  gauge(
+    'clock_ahead_seconds',
+    "How far the clock of this machine is ahead of the database's; negative when it is behind.",
+    ({ clock }) => (clock === null ? [] : one(clock.aheadMs / 1000)),
+  ),
+  gauge('unfit', '1 while this server must own no shards because its clock is wrong, otherwise 0.', ({ clock }) =>
+    one(clock === null || clock.unfit === null ? 0 : 1),
   ),
   gauge(
     'live_runs',

@@ -38,6 +38,8 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
       address: node.gatewayAddress,
       dataAddress: node.dataAddress,
       leaving: node.leaving,
+      clockAheadMs: node.clockAheadMs,
+      unfit: node.unfit,
       shards: node.shards,
     }));
     return { items, cursor: null, unowned } satisfies NodePage;

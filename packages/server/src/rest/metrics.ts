@@ -22,10 +22,11 @@ export function metricsRoutes(app: FastifyInstance, { main, logs, streams, leftM
   });
 
   app.get('/metrics', async (request, reply) => {
-    const { host, loop: mainLoop } = await main.metrics(leftMs(request));
+    const { host, loop: mainLoop, clock } = await main.metrics(leftMs(request));
     const { rss, heapUsed } = process.memoryUsage();
     const text = writeMetrics({
       host,
+      clock,
       loops: { main: mainLoop, edge: loop.seen() },
       requests: requests.seen(),
       streams: streams.size,

@@ -68,6 +68,7 @@ export class SimNode {
         random: draw,
         tokens,
         childParams: () => ({ ok: true, params: null }),
+        unfit: () => null,
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),
         log: (level, message, details) => {

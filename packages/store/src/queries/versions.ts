@@ -40,6 +40,10 @@ export interface NodeRow {
   readonly gatewayAddress: string;
   readonly dataAddress: string;
   readonly leaving: boolean;
+  /** How far its machine's clock is ahead of the database's; null when it has not measured yet. */
+  readonly clockAheadMs: number | null;
+  /** Why it owns no shards; null when it may. */
+  readonly unfit: string | null;
   readonly shards: number;
 }
 
@@ -69,7 +73,8 @@ const selectSchedules = statement(
 const selectNodes = statement(
   'list_nodes',
   `
-  select n.node_id, n.gateway_address, n.data_address, n.leaving, (select count(*) from shard s where s.owner = n.node_id)
+  select n.node_id, n.gateway_address, n.data_address, n.leaving, n.clock_ahead_ms, n.unfit,
+         (select count(*) from shard s where s.owner = n.node_id)
     from node n order by n.node_id limit 1000`,
 );
 
@@ -118,11 +123,13 @@ export async function listSchedules(
 /** The servers on this database. They are nobody's in particular, so they have no tenant. */
 export async function listNodes(database: Database): Promise<{ nodes: NodeRow[]; unowned: number }> {
   const { rows } = await database.one(call(selectNodes));
-  const nodes = rows.map(([nodeId, gatewayAddress, dataAddress, leaving, shards]) => ({
+  const nodes = rows.map(([nodeId, gatewayAddress, dataAddress, leaving, clockAheadMs, unfit, shards]) => ({
     nodeId: nodeId as NodeId,
     gatewayAddress: gatewayAddress ?? '',
     dataAddress: dataAddress ?? '',
     leaving: leaving === 't',
+    clockAheadMs: clockAheadMs === null || clockAheadMs === undefined ? null : Number(clockAheadMs),
+    unfit: decodeNullableText(unfit ?? null),
     shards: Number(shards),
   }));
   return { nodes, unowned: SHARD_COUNT - nodes.reduce((sum, { shards }) => sum + shards, 0) };
