@@ -20,6 +20,14 @@ async function fileWith(path: string): Promise<string> {
   }
 }
 
+test('lines of name=value are an output, appended by several commands', async () => {
+  const { run } = await startBody();
+  const report = await run(
+    commandOf('echo "rows=$((40 + 2))" >> $SIGNALBOX_OUTPUT; echo "day=$(echo Mon)" >> $SIGNALBOX_OUTPUT'),
+  );
+  expect(report).toMatchObject({ outcome: 'succeeded', output: '{"rows":"42","day":"Mon"}' });
+});
+
 test('a process is told of its attempt, and what it writes to $SIGNALBOX_OUTPUT is the output', async () => {
   const { run, data } = await startBody({ environment: { PATH: process.env.PATH, HOME: '/h', SIGNALBOX_TOKEN: 'no' } });
   const assignment = workOf(
@@ -134,6 +142,7 @@ test.each<[string, string | readonly string[], string, string]>([
   ],
   ['arguments that are data', ['sh', '-c', 'test "$1" = "; exit 9"', 'x', '; exit 9'], 'succeeded', ''],
   ['no JSON', 'echo nope > $SIGNALBOX_OUTPUT', 'permanent', 'What was written to $SIGNALBOX_OUTPUT is not JSON'],
+  ['a broken line', 'printf "a=1\\nb" > $SIGNALBOX_OUTPUT', 'permanent', 'line 2 is not name=value'],
   ['a pipe as output', 'mkfifo $SIGNALBOX_OUTPUT', 'permanent', 'What lies at $SIGNALBOX_OUTPUT is no file.'],
   [
     'an output of 50 MB',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_OUTPUT_BYTES } from '@signalbox/protocol';
 import { failure, type Result } from '../result.ts';
+import { isLines, parseLines } from './output-lines.ts';
 
 export class ProcessFolder {
   readonly #root: string;
@@ -82,9 +83,11 @@ export class ProcessFolder {
 function outputOf(text: string): Result {
   if (text === '') return { outcome: 'succeeded', output: '', error: '' };
   try {
-    return { outcome: 'succeeded', output: JSON.stringify(JSON.parse(text)), error: '' };
+    const output: unknown = isLines(text) ? parseLines(text) : JSON.parse(text);
+    return { outcome: 'succeeded', output: JSON.stringify(output), error: '' };
   } catch (error) {
-    return failure('permanent', `What was written to $SIGNALBOX_OUTPUT is not JSON: ${(error as Error).message}`);
+    const what = isLines(text) ? 'is not well-formed' : 'is not JSON, nor lines of name=value';
+    return failure('permanent', `What was written to $SIGNALBOX_OUTPUT ${what}: ${(error as Error).message}`);
   }
 }
 
