@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chooseAccount } from './account.ts';
-import { findBinaries } from './binaries.ts';
+import { findBinaries, postgresVersion } from './binaries.ts';
 
 const isRoot = process.getuid?.() === 0;
 let folder: string;
@@ -53,4 +53,13 @@ test.runIf(isRoot)('programs that do not run even as a copy are reported with wh
   await writeFile(join(packageDir, 'native/bin/postgres'), '#!/bin/sh\necho no such library; exit 127');
   const found = findBinaries(chooseAccount({}), { packageDir, home: join(folder, 'home') });
   await expect(found).rejects.toThrow(/cannot be run as .*no such library.*DATABASE_URL/);
+});
+
+test.each([
+  ['18.4.0-beta.17', '18.4'],
+  ['18.0.0', '18.0'],
+  ['17.10.2', '17.10'],
+  ['next', 'next'],
+])('the package %s has PostgreSQL %s', (packageVersion, expected) => {
+  expect(postgresVersion(packageVersion)).toBe(expected);
 });

@@ -65,6 +65,11 @@ async function versionOf(packageDir: string): Promise<string> {
   return version;
 }
 
+/** PostgreSQL's own version, `18.4`, from that of the npm package, `18.4.0-beta.17`: a release of the package is not one of PostgreSQL. */
+export function postgresVersion(packageVersion: string): string {
+  return /^\d+\.\d+/.exec(packageVersion)?.[0] ?? packageVersion;
+}
+
 function binariesIn(nativeDir: string, version: string): Binaries {
   return { version, initdb: join(nativeDir, 'bin', 'initdb'), postgres: join(nativeDir, 'bin', 'postgres') };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { findOwnBinaries, remedyForRun } from './binaries.ts';
+import { findOwnBinaries, postgresVersion, remedyForRun } from './binaries.ts';
 import { connectionUrl } from './connection.ts';
 import { PostgresError } from './error.ts';
 import { occupantOf, readPostmasterFile } from './postmaster-file.ts';
@@ -14,7 +14,7 @@ export async function inspectPrograms(): Promise<ProgramsInspection> {
     const { version, postgres } = await findOwnBinaries();
     const self = { name: 'this user', uid: process.geteuid?.() ?? -1 };
     const { exitCode, output } = await runAs(self, postgres, ['--version']);
-    return exitCode === 0 ? { version } : { problem: output.trim(), remedy: remedyForRun() };
+    return exitCode === 0 ? { version: postgresVersion(version) } : { problem: output.trim(), remedy: remedyForRun() };
   } catch (error) {
     if (error instanceof PostgresError)
       return { problem: error.message.replace(error.remedy, '').trim(), remedy: error.remedy };

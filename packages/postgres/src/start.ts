@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { chooseAccount, homeFolder } from './account.ts';
-import { findBinaries, MAJOR } from './binaries.ts';
+import { findBinaries, MAJOR, postgresVersion } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { connectionUrl, ensureDatabase } from './connection.ts';
 import { PostgresError } from './error.ts';
@@ -68,7 +68,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<Running
   });
   await ensureDatabase(up);
   log(
-    `PostgreSQL ${binaries.version} (process ${up.pid}) ${up.adopted ? 'was already running' : 'started'} on ${dataDir}`,
+    `PostgreSQL ${postgresVersion(binaries.version)} (process ${up.pid}) ${up.adopted ? 'was already running' : 'started'} on ${dataDir}`,
   );
   return {
     url: connectionUrl(up),

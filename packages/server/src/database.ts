@@ -97,7 +97,7 @@ async function keepRunning(dataDir: string, tell: Tell): Promise<Kept> {
 }
 
 /** Migrates, and waits for a while if the database is not there yet: after a power cut all start at the same time. */
-export async function migrateWhenThere(url: string, tell: Tell): Promise<void> {
+export async function migrateWhenThere(url: string, tell: Tell): Promise<string[]> {
   const until = performance.now() + WAIT_MS;
   for (let isTold = false; ; isTold = true) {
     try {

@@ -101,8 +101,8 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
     await opened?.close();
     if (isLast) await database.stop();
   });
-  onProgress('The database is brought to the schema of this version');
-  await migrateWhenThere(url, tell);
+  const migrated = await migrateWhenThere(url, tell);
+  if (migrated.length > 0) onProgress(`Database schema brought up to this version: ${migrated.length} migrations`);
   const access = { url, preparedStatements, log: tell };
   const store = await openPostgresStore(access);
   opened = store;

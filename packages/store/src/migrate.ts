@@ -32,12 +32,13 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
   );
 }
 
-/** Brings the database to the schema of this version. Several processes may do so at once. */
-export async function migrate(url: string, migrations?: readonly Migration[]): Promise<void> {
+/** Brings the database to the schema of this version. Several processes may do so at once. Returns the names of those that this call ran. */
+export async function migrate(url: string, migrations?: readonly Migration[]): Promise<string[]> {
   const known = migrations ?? (await readMigrations());
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => {}); // whatever was under way rejects by itself
   await client.connect();
+  const ran: string[] = [];
   try {
     await inMigration(client, async () => {
       await client.query(`create table if not exists schema_migration (
@@ -47,9 +48,12 @@ export async function migrate(url: string, migrations?: readonly Migration[]): P
       await inMigration(client, async () => {
         const applied = await readApplied(client);
         assertKnown(applied, known);
-        if (!applied.has(migration.no)) await apply(client, migration);
+        if (applied.has(migration.no)) return;
+        await apply(client, migration);
+        ran.push(migration.name);
       });
     }
+    return ran;
   } finally {
     await client.end();
   }
