@@ -10,10 +10,16 @@ export type DeployOutcome = { readonly name: string; readonly file: string } & (
 
 type Deployer = Pick<Client, 'deployDag' | 'putBundle' | 'putSourceMap'>;
 
-export async function deployCompiled(client: Deployer, dags: readonly CompiledDag[]): Promise<DeployOutcome[]> {
+/** `sourceOf` says where the files of a dag lie, for people who find the same name deployed from two places. */
+export async function deployCompiled(
+  client: Deployer,
+  dags: readonly CompiledDag[],
+  sourceOf: (dag: CompiledDag) => string | undefined = () => undefined,
+): Promise<DeployOutcome[]> {
   const stored = new Map<string, Promise<void>>();
   const outcomes: DeployOutcome[] = [];
-  for (const { name, file, definition, bundle, files } of dags) {
+  for (const dag of dags) {
+    const { name, file, definition, bundle, files } = dag;
     try {
       // Dags of one file have one bundle.
       if (bundle !== null) {
@@ -24,7 +30,7 @@ export async function deployCompiled(client: Deployer, dags: readonly CompiledDa
         if (!stored.has(files.hash)) stored.set(files.hash, storeFiles(client, files));
         await stored.get(files.hash);
       }
-      const { version, hash, changed } = await client.deployDag(definition);
+      const { version, hash, changed } = await client.deployDag(definition, { source: sourceOf(dag) });
       outcomes.push({ name, file, ok: true, version, hash, changed });
     } catch (error) {
       if (!(error instanceof SignalboxError)) throw error;

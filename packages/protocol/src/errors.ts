@@ -273,8 +273,8 @@ export const ERRORS = {
     http: 409,
     grpc: 'FAILED_PRECONDITION',
     retryable: false,
-    message: 'Under way, and not to be touched without force: {reason}.',
-    remedy: 'Wait for it to end, or send "force": its attempt is stopped then, and its result is not recorded.',
+    message: 'Still running, and not changed without force: {reason}.',
+    remedy: 'Wait for it to end, or set "force" to true: its attempt is stopped then, and its result is not recorded.',
   },
   TASK_ENDED: {
     http: 409,

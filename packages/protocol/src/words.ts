@@ -66,6 +66,25 @@ export const EVENT_KINDS = [
   'events.skipped',
 ] as const;
 
+/** Why a task or a run does not go on, or never ran. */
+export const WHY_CODES = [
+  'run_queued',
+  'run_paused',
+  'set_aside',
+  'task_paused',
+  'upstream',
+  'closing',
+  'retry',
+  'breaker',
+  'no_worker',
+  'workers_busy',
+  'limit',
+  'child',
+  'skipped',
+  'upstream_failed',
+  'given_up',
+] as const;
+
 /** The states of a task that people see. */
 export const TASK_STATES = [
   'blocked',

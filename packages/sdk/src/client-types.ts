@@ -87,6 +87,11 @@ export interface ChangeOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
+export interface DeployOptions extends ChangeOptions {
+  /** Where the files lie, shown with the dag. Not part of the version. */
+  readonly source?: string | undefined;
+}
+
 export interface PageOptions {
   readonly cursor?: string;
   readonly limit?: number;
@@ -147,7 +152,7 @@ export class WaitTimedOut extends Error {
 }
 
 export interface Client {
-  deployDag(definition: DagDefinition, options?: ChangeOptions): Promise<Deployed>;
+  deployDag(definition: DagDefinition, options?: DeployOptions): Promise<Deployed>;
   getDag(name: string, options?: CallOptions): Promise<DagDetails>;
   listDags(page?: PageOptions & { readonly retired?: boolean }, options?: CallOptions): Promise<DagPage>;
   /** No new runs and no schedule; its runs go on, its history stays, the next deploy brings it back. */

@@ -84,6 +84,7 @@ const runView = (state: RunView['state']): RunView => ({
   params: null,
   tasks: [],
   closingFailed: [],
+  why: null,
 });
 
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };

@@ -42,8 +42,10 @@ export function createClient(options: ClientOptions): Client {
     ask((s) => s.bundleStoredSchema, { method: 'PUT', path, bytes, signal });
 
   const client: Client = {
-    deployDag: (definition, call) =>
-      change((s) => s.deployedSchema, { method: 'PUT', path: dagPath(definition.name), body: definition }, call),
+    deployDag: (definition, { source, ...call } = {}) => {
+      const path = `${dagPath(definition.name)}${query({ source })}`;
+      return change((s) => s.deployedSchema, { method: 'PUT', path, body: definition }, call);
+    },
     getDag: (name, call) => get((s) => s.dagDetailsSchema, dagPath(name), call),
     listDags: (page = {}, call) => get((s) => s.dagPageSchema, `/v1/dags${query({ ...page })}`, call),
     deleteDag: (name, call) => change((s) => s.dagRetiredSchema, { method: 'DELETE', path: dagPath(name) }, call),

@@ -37,6 +37,7 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { lastRuns } from './queries/last-runs.ts';
 import {
   countLetters,
   findLetter,
@@ -119,6 +120,7 @@ export class Queries {
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
+  lastRuns = (tenantId: TenantId, dags: readonly DagKey[]) => lastRuns(this.#database, tenantId, dags);
   dagsOnEvent = (tenantId: TenantId, event: string) => dagsOnEvent(this.#database, tenantId, event);
   listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
     listVersions(this.#database, tenantId, list);

@@ -33,6 +33,7 @@ export function taskView(name: string, state: TaskView['state'], more: Partial<T
     attempts: [],
     reason: null,
     paused: null,
+    why: null,
     cleared: null,
     marked: null,
     ...more,
@@ -62,6 +63,7 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     params: null,
     tasks: [...tasks],
     closingFailed: [],
+    why: null,
     ...more,
   };
 }

@@ -200,6 +200,8 @@ export interface DagSpec {
   readonly bundle?: string;
   /** Names the archive of the files that its processes work with. */
   readonly files?: string;
+  /** Where its files lay when it was deployed, for people. Not part of its meaning: the content hash leaves it out. */
+  readonly source?: string;
   /** Events of this name make runs. */
   readonly on?: { readonly event: string };
   /** A run that ended failed is opened again by the server, so many times, and what failed is cleared. */

@@ -6,7 +6,7 @@ import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
 import { MAP_MODES } from './groups.ts';
-import { taskRoleSchema } from './runs.ts';
+import { runIdSchema, runOutcomeSchema, runStateSchema, taskRoleSchema } from './runs.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
 export const deployedSchema = z.object({
@@ -26,6 +26,24 @@ export const scheduleViewSchema = scheduleSchema.extend({
 });
 export type ScheduleView = z.infer<typeof scheduleViewSchema>;
 
+/** Query of `PUT /v1/dags/{name}`. */
+export const deployQuerySchema = z.object({
+  source: z
+    .string()
+    .max(500)
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line of text')
+    .optional()
+    .describe('Where the files lie, to warn when the same name is deployed from elsewhere. Not part of the version.'),
+});
+
+export const lastRunSchema = z.object({
+  id: runIdSchema,
+  state: runStateSchema,
+  outcome: runOutcomeSchema.nullable(),
+  createdAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+});
+
 export const dagViewSchema = z.object({
   name: z.string(),
   version: z.int(),
@@ -40,6 +58,10 @@ export const dagViewSchema = z.object({
   event: z.string().nullable(),
   /** SHA-256 of the code of its functions. */
   bundle: z.string().nullable(),
+  /** Where the files of its current version were deployed from, as whoever deployed it said. */
+  source: z.string().nullable(),
+  /** Its newest run; null when it has none that is kept. */
+  lastRun: lastRunSchema.nullable(),
   deployedAt: z.iso.datetime(),
   /** When it was deleted; null while it takes runs. */
   retiredAt: z.iso.datetime().nullable(),

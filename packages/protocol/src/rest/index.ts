@@ -26,5 +26,6 @@ export * from './schedules.ts';
 export { REFERENCE_VARIABLE } from './shell-references.ts';
 export * from './tasks.ts';
 export { asText, fillTemplate, type SecretSource, sourcesIn, type Template } from './template.ts';
+export * from './why.ts';
 export * from './work.ts';
 export { worksIn } from './works-in.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
 import { LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES, TASK_STATES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
+import { whySchema } from './why.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
 export const paramsSchema = z.unknown().superRefine((value, context) => {
@@ -141,6 +142,8 @@ export const taskViewSchema = z.object({
   reason: z.string().nullable(),
   /** Nothing of it is claimed until somebody resumes it. */
   paused: pauseSchema.nullable(),
+  /** Why it does not run now, or never did; null while it runs, and when there is nothing to explain. */
+  why: whySchema.nullable(),
   /** Who had it run again, the last time. */
   cleared: byHandSchema.nullable(),
   /** Who said what has become of it, unless it has run since. */
@@ -183,6 +186,8 @@ export const runViewSchema = runSummarySchema.extend({
   tasks: z.array(taskViewSchema),
   /** Names of teardowns, undos and hooks that failed: they do not change the outcome, and somebody should look. */
   closingFailed: z.array(z.string()),
+  /** Why nothing of it runs; null while something does, and once it has ended. */
+  why: whySchema.nullable(),
 });
 export type RunView = z.infer<typeof runViewSchema>;
 

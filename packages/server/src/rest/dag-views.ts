@@ -11,12 +11,12 @@ import {
   taskReference,
   type VersionSummary,
 } from '@signalbox/protocol';
-import type { DagView, ListedSchedule, VersionSummary as VersionRow } from '@signalbox/store';
+import type { DagView, ListedSchedule, RunView, VersionSummary as VersionRow } from '@signalbox/store';
 import { nextWindowOf } from './next-window.ts';
 import { roleOf } from './task-role.ts';
-import { iso } from './views.ts';
+import { iso, runSummary } from './views.ts';
 
-export function dagAnswer(dag: DagView): DagAnswer {
+export function dagAnswer(dag: DagView, last: RunView | undefined): DagAnswer {
   const { schedule } = dag;
   return {
     name: dag.name,
@@ -30,9 +30,16 @@ export function dagAnswer(dag: DagView): DagAnswer {
     description: dag.description,
     event: dag.event,
     bundle: dag.bundle,
+    source: dag.source,
+    lastRun: last === undefined ? null : lastRunAnswer(last),
     deployedAt: new Date(dag.deployedAt).toISOString(),
     retiredAt: iso(dag.retiredAt),
   };
+}
+
+function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
+  const { id, state, outcome, createdAt, endedAt } = runSummary(run);
+  return { id, state, outcome, createdAt, endedAt };
 }
 
 export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {

@@ -6,6 +6,7 @@ import {
   type DagPage,
   type DagRetired,
   type Deployed,
+  deployQuerySchema,
   listDagsSchema,
   nameSchema,
   pageQuerySchema,
@@ -37,10 +38,13 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const { name, spec } = toDagSpec(request.body);
     if (name !== request.params.name) throw badRequest('name', 'must be the name in the path');
     const hash = contentHash(spec);
+    const { source } = parseOr(deployQuerySchema, request.query, 'BAD_REQUEST');
+    // Beside the hash: the same definition from another folder is the same version.
+    const sourced = source === undefined ? (spec as DagSpec) : { ...(spec as DagSpec), source };
     return once<Deployed>(request, parts, {
       target: name,
       body: hash,
-      make: () => deploy(request, { name, spec: spec as DagSpec, hash }),
+      make: () => deploy(request, { name, spec: sourced, hash }),
     });
   });
 
@@ -83,7 +87,8 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const { cursor, limit, retired } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
     const list = { after: cursor ?? null, limit, retired: retired === 'true' };
     const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
-    const items = found.map(dagAnswer);
+    const last = await fromDatabase(() => queries.lastRuns(tenantId, found), request.log);
+    const items = found.map((dag) => dagAnswer(dag, last.get(dag.dagId)));
     return { items, cursor: found.length < limit ? null : (found.at(-1)?.name ?? null) } satisfies DagPage;
   });
 
@@ -94,7 +99,8 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const held = await fromDatabase(() => queries.listBreakers(tenantId, dag.name), request.log);
     const letters = await fromDatabase(() => queries.countLetters(tenantId, ofDag), request.log);
     const state = { breakers: held.map(breakerView), deadLetters: letters[0]?.letters ?? 0 };
-    return { ...dagAnswer(dag), ...graphOf(dag.spec), ...state } satisfies DagDetailsAnswer;
+    const last = await fromDatabase(() => queries.lastRuns(tenantId, [dag]), request.log);
+    return { ...dagAnswer(dag, last.get(dag.dagId)), ...graphOf(dag.spec), ...state } satisfies DagDetailsAnswer;
   });
 
   app.get('/v1/dags/:name/versions', async (request: DagRequest) => {

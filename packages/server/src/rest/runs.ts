@@ -1,5 +1,5 @@
 /** Runs: one, many, and an end to one. */
-import type { RunId, TaskNo, TasksRead } from '@signalbox/engine';
+import { isTerminal, type RunId, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
 import {
   listRunsSchema,
   parseOr,
@@ -8,12 +8,14 @@ import {
   runIdSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { ListRuns, RunOutline } from '@signalbox/store';
+import type { ListRuns, RunDetails, RunOutline } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { readQueueFacts } from './queue-facts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
+import { type RunFacts, whyOf, whyRunWaits } from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -55,8 +57,47 @@ export async function readRun(request: RunRequest, parts: RestParts): Promise<Ru
   const hasMaps = run.spec.groups?.some(({ map }) => map !== undefined) === true;
   const some = hasMaps ? { taskNos: [-1, ...run.spec.tasks.keys()] as TaskNo[] } : {};
   const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
-  const answer = runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log));
-  return { ...answer, tasks: await withProgress(answer.tasks, run, parts) };
+  const read = tasksOf(run);
+  const answer = runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log), read);
+  const progressed = await withProgress(answer.tasks, run, parts);
+  const { tasks, facts } = await withWhy(progressed, { run, read, nos: [...progressed.keys()] }, parts, tenantId);
+  return { ...answer, tasks, why: whyRunWaits(tasks, facts) };
+}
+
+interface Read {
+  readonly run: RunDetails;
+  readonly read: TasksRead;
+  /** The numbers of the tasks. */
+  readonly nos: readonly number[];
+}
+
+/** Who is connected is asked only where a task waits for a worker. */
+async function withWhy(
+  tasks: RunAnswer['tasks'],
+  { run, read, nos }: Read,
+  parts: RestParts,
+  tenantId: TenantId,
+): Promise<{ tasks: RunAnswer['tasks']; facts: RunFacts }> {
+  const { state, paused } = runSummary(run);
+  const { maxActiveRuns, maxActiveTasks } = run.spec;
+  const isWaiting = tasks.some(({ state: its }) => its === 'ready' || its === 'retrying' || its === 'expanded');
+  const queues = isWaiting ? await readQueueFacts(parts, tenantId) : null;
+  const setAsideReason = run.strikeReason;
+  const facts = { state, paused, setAsideReason, maxActiveRuns, maxActiveTasks, queues, now: Date.now() };
+  const withReasons = tasks.map((task, i) => {
+    const spec = run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
+    if (spec === undefined) return task;
+    const unmet = task.state === 'blocked' ? unmetOf(spec.needs, run, read) : [];
+    return { ...task, why: whyOf(task, { queue: spec.queue, unmet }, facts) };
+  });
+  return { tasks: withReasons, facts };
+}
+
+function unmetOf(needs: readonly number[], run: RunDetails, read: TasksRead): { name: string; state: string }[] {
+  return needs.flatMap((no) => {
+    const state = read.stateOf(no);
+    return isTerminal(state) ? [] : [{ name: run.spec.tasks[no]?.name ?? String(no), state }];
+  });
 }
 
 /** Known in memory alone, at the gateways of the workers: it is asked for while something runs. `nos` are the tasks' numbers. */
@@ -101,7 +142,10 @@ export async function readTasksOf(
   if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
   const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, taskNos: nos as TaskNo[] };
   const payloads = await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log);
-  return { tasks: await withProgress(runAnswer(run, payloads, read, nos).tasks, run, parts, nos), nos };
+  const known = read ?? tasksOf(run);
+  const progressed = await withProgress(runAnswer(run, payloads, known, nos).tasks, run, parts, nos);
+  const { tasks } = await withWhy(progressed, { run, read: known, nos }, parts, tenantId);
+  return { tasks, nos };
 }
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };

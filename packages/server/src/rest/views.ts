@@ -110,7 +110,7 @@ export function runAnswer(
     const paused = pauseAnswer(run, no);
     const reason = read.reasonOf(no) ?? (row?.hasAttempt === false && row.state !== 'cleared' ? row.error : null);
     if (row === undefined) {
-      const shown = { ...UNCLAIMED, ...place, role, state, heldBy, paused, reason, error };
+      const shown = { ...UNCLAIMED, ...place, role, state, heldBy, paused, reason, error, why: null };
       return { ...shown, ...outputAnswer(output), child, attempts };
     }
     return {
@@ -132,6 +132,7 @@ export function runAnswer(
       attempts,
       paused,
       reason,
+      why: null,
       cleared: byHand(row.clearedAt, row.clearedBy),
       marked: row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
     };
@@ -139,7 +140,7 @@ export function runAnswer(
   const closingFailed = run.spec.tasks.flatMap((task, no) =>
     roleOf(task) !== 'task' && read.stateOf(no) === 'failed' ? [task.name] : [],
   );
-  return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed };
+  return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed, why: null };
 }
 
 function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {

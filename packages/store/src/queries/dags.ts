@@ -34,6 +34,8 @@ export interface DagView {
   /** The event that makes runs of it. */
   readonly event: string | null;
   readonly bundle: string | null;
+  /** Where the files of its version were deployed from. */
+  readonly source: string | null;
   readonly retiredAt: Instant | null;
   readonly schedule: {
     readonly spec: ScheduleSpec;
@@ -72,7 +74,7 @@ export interface WindowView {
  */
 const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::text else json_build_object(
       'priority', v.spec->'priority', 'maxActiveRuns', v.spec->'maxActiveRuns', 'maxActiveTasks', v.spec->'maxActiveTasks',
-      'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle',
+      'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
       'on', v.spec->'on')::text end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
     s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault`;
@@ -181,6 +183,7 @@ function parseDag(row: Row): DagView {
     description: shown.description ?? null,
     event: shown.on?.event ?? null,
     bundle: shown.bundle ?? null,
+    source: shown.source ?? null,
     retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),
     schedule:
       spec === null || spec === undefined

@@ -47,10 +47,8 @@ async function show() {
   const sum = (field) => workers.items.reduce((total, worker) => total + worker[field], 0);
   byId('slot-count').textContent = sum('running') + ' / ' + sum('slots');
   byId('node-count').textContent = nodes.items.length;
-  const last = new Map();
-  for (const run of runs.items) if (!last.has(run.dag)) last.set(run.dag, run);
   byId('dags').replaceChildren(...dags.items.map((dag) => {
-    const run = last.get(dag.name);
+    const run = dag.lastRun;
     const plan = dag.schedule ? (dag.schedule.paused ? 'paused' : time(dag.schedule.nextAt)) : dag.event ? 'on ' + dag.event : '–';
     return row(
       cell(link('/v1/dags/' + encodeURIComponent(dag.name), dag.name)), cell(String(dag.version)), cell(String(dag.taskCount)),

@@ -1,0 +1,159 @@
+import type { TaskView } from '@signalbox/protocol';
+import { expect, test } from 'vitest';
+import { queueFacts } from './queue-facts.ts';
+import { type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const SOON = '2026-01-01T00:01:00.000Z';
+const PAUSE = { by: 'ada', since: '2026-01-01T00:00:00.000Z', until: null };
+
+const worker = (queues: string[], slots: number, running: number, draining = false) => ({
+  id: 'w',
+  name: 'w',
+  node: 'n',
+  queues,
+  slots,
+  running,
+  draining,
+  silentMs: 0, // biome-ignore format: a row
+});
+const run = (more: Partial<RunFacts> = {}): RunFacts => ({
+  state: 'open',
+  paused: null,
+  setAsideReason: null,
+  maxActiveRuns: null,
+  maxActiveTasks: null,
+  queues: queueFacts([worker(['default', 'full'], 1, 0), worker(['full'], 2, 3), worker(['leaving'], 4, 0, true)]),
+  now: NOW,
+  ...more,
+});
+const task = (state: TaskView['state'], more: Partial<TaskView> = {}): TaskView =>
+  ({ name: 'a', role: 'task', state, attempt: 1, instances: null, retryAt: null, heldBy: null, deadLetter: null, child: null, reason: null, paused: null, why: null, ...more }) as TaskView; // biome-ignore format: a row
+const of = (more: Partial<TaskFacts> = {}): TaskFacts => ({ queue: 'default', unmet: [], ...more });
+
+test.each<[string, TaskView, TaskFacts, RunFacts, string | null, string]>([
+  ['runs', task('running'), of(), run(), null, ''],
+  ['has succeeded', task('succeeded'), of(), run(), null, ''],
+  ['is about to start', task('ready'), of(), run(), null, ''],
+  [
+    'is in a queue that nobody listens to',
+    task('ready'),
+    of({ queue: 'gpu' }),
+    run(),
+    'no_worker',
+    'No worker listens to queue "gpu".',
+  ],
+  ['has only a worker that is leaving', task('ready'), of({ queue: 'leaving' }), run(), 'no_worker', 'leaving'],
+  ['waits for a slot', task('ready'), of({ queue: 'full' }), run(), 'workers_busy', 'All 3 slots'],
+  ['may be held by a limit', task('ready'), of(), run({ maxActiveTasks: 2 }), 'limit', 'at most 2 tasks'],
+  ['is unknown where servers did not answer', task('ready'), of({ queue: 'gpu' }), run({ queues: null }), null, ''],
+  ['waits for its retry', task('retrying', { retryAt: SOON }), of({ queue: 'gpu' }), run(), 'retry', SOON],
+  [
+    'is due for its retry, behind a breaker',
+    task('retrying', { retryAt: '2025-01-01T00:00:00Z', heldBy: 'breaker a1' }),
+    of(),
+    run(),
+    'breaker',
+    'breaker a1',
+  ],
+  [
+    'is held by the breaker of the dag',
+    task('ready', { heldBy: 'breaker of the dag' }),
+    of({ queue: 'gpu' }),
+    run(),
+    'breaker',
+    'breaker of the dag',
+  ],
+  ['is paused', task('ready', { paused: PAUSE, heldBy: 'breaker of the dag' }), of(), run(), 'task_paused', 'by ada'],
+  [
+    'is in a paused run',
+    task('ready', { paused: PAUSE }),
+    of(),
+    run({ paused: PAUSE }),
+    'run_paused',
+    'The run is paused, by ada',
+  ],
+  [
+    'is blocked in a paused run',
+    task('blocked'),
+    of({ unmet: [{ name: 'b', state: 'ready' }] }),
+    run({ paused: PAUSE }),
+    'run_paused',
+    'ada',
+  ],
+  [
+    'is in a queued run',
+    task('ready'),
+    of(),
+    run({ state: 'queued', maxActiveRuns: 1 }),
+    'run_queued',
+    'maxActiveRuns: 1',
+  ],
+  [
+    'is in a run that was set aside',
+    task('ready'),
+    of(),
+    run({ state: 'set_aside', setAsideReason: 'bug 7' }),
+    'set_aside',
+    'bug 7',
+  ],
+  [
+    'waits for others',
+    task('blocked'),
+    of({ unmet: ['b', 'c', 'd', 'e'].map((name) => ({ name, state: 'running' })) }),
+    run(),
+    'upstream',
+    'b (running), c (running), d (running) and 1 more',
+  ],
+  ['closes the run', task('blocked', { role: 'teardown' }), of(), run(), 'closing', 'when the run closes'],
+  [
+    'waits for a child',
+    task('waiting', { child: { dag: 'other', run: 'r-1' } }),
+    of(),
+    run(),
+    'child',
+    'run r-1 of dag other',
+  ],
+  ['was skipped', task('skipped', { reason: 'The branch chose b.' }), of(), run(), 'skipped', 'The branch chose b.'],
+  ['could not run', task('upstream_failed', { reason: 'b failed' }), of(), run(), 'upstream_failed', 'b failed'],
+  ['is poison', task('failed', { deadLetter: 'poison', attempt: 5 }), of(), run(), 'given_up', 'poison: 5 attempts'],
+  [
+    'has used its retries',
+    task('failed', { deadLetter: 'retries', attempt: 3 }),
+    of(),
+    run(),
+    'given_up',
+    '3 attempts',
+  ],
+  ['failed, and its letter was replayed', task('failed'), of(), run(), null, ''],
+  [
+    'is a map whose items nobody takes',
+    task('expanded', { instances: { total: 2, states: { ready: 2 } } }),
+    of({ queue: 'gpu' }),
+    run(),
+    'no_worker',
+    'gpu',
+  ],
+  [
+    'is a map that runs',
+    task('expanded', { instances: { total: 2, states: { ready: 1, running: 1 } } }),
+    of({ queue: 'full' }),
+    run(),
+    null,
+    '',
+  ],
+])('a task that %s says so', (_, its, facts, inRun, code, words) => {
+  // biome-ignore format: a table
+  const why = whyOf(its, facts, inRun);
+  expect(why?.code ?? null).toBe(code);
+  expect(why?.message ?? '').toContain(words);
+});
+
+test('a run says what holds it while nothing of it runs, the most telling first', () => {
+  const why = (code: 'no_worker' | 'retry') => ({ code, message: 'M.', until: null });
+  const waiting = [task('retrying', { why: why('retry') }), task('ready', { name: 'b', why: why('no_worker') })];
+  expect(whyRunWaits(waiting, run())).toEqual({ code: 'no_worker', message: 'Task b: M.', until: null });
+  expect(whyRunWaits([...waiting, task('running')], run())).toBeNull();
+  expect(whyRunWaits(waiting, run({ state: 'ended' }))).toBeNull();
+  expect(whyRunWaits(waiting, run({ paused: PAUSE }))).toMatchObject({ code: 'run_paused' });
+});
