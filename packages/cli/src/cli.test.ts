@@ -266,7 +266,7 @@ test.each([
   [['runs', 'list', '--data', '/nowhere'], 4, 'No token is known', 'SIGNALBOX_TOKEN'],
   [['runs', 'list', '--url', 'box-1'], 2, 'address is "box-1"', 'http://127.0.0.1:4500'],
   [['runs', 'list', '--url', 'http://127.0.0.1:2'], 3, 'No server answers at 127.0.0.1:2', 'npx signalbox start'],
-  [['dags', 'delete', 'hello'], 2, 'Nobody is there to be asked', '--yes'],
+  [['dags', 'delete', 'hello'], 2, 'Standard input is not a terminal', '--yes'],
   [['completion', 'tcsh'], 2, 'no completion for "tcsh"', 'bash, zsh, fish'],
   [['runs', 'triger', 'hello'], 2, "unknown command 'triger' of runs: there are trigger, watch", 'runs --help'],
   [['nonsense'], 2, "unknown command 'nonsense'", 'signalbox --help'],

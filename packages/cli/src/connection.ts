@@ -27,8 +27,14 @@ const RETRY_MS = 2_000;
 export async function connect(flags: ConnectionFlags, { retryForMs = RETRY_MS } = {}): Promise<Client> {
   const token = await findToken(flags);
   const { createClient } = await import('@signalbox/sdk');
-  return createClient({ url: urlOf(flags), token, retryForMs });
+  last = createClient({ url: urlOf(flags), token, retryForMs });
+  return last;
 }
+
+let last: Client | null = null;
+
+/** The client of the command that is running, if it has asked a server. */
+export const lastClient = (): Client | null => last;
 
 export function urlOf(flags: Pick<ConnectionFlags, 'url'>): string {
   const url = flags.url ?? (process.env.SIGNALBOX_URL || USUAL_URL);

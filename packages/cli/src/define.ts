@@ -2,6 +2,7 @@
  * How a command is described. Help, the reference page, shell completion and the parser are all made from these
  * descriptions, so that they can't disagree. A description is small; what the command does is loaded when it runs.
  */
+import { type JsonSource, readSource, SourceError } from './json-source.ts';
 
 /** What a shell can offer for a word. */
 export type Completes = 'dag' | 'file' | 'folder' | readonly string[];
@@ -23,6 +24,8 @@ export interface FlagDefinition {
   /** Makes a value of the text, or throws a `UsageError`. */
   readonly read?: (text: string) => unknown;
   readonly isRequired?: boolean;
+  /** The field of the API that carries the value, where it has another name than the flag: errors name the flag. */
+  readonly field?: string;
 }
 
 export interface CommandDefinition {
@@ -87,11 +90,26 @@ export function oneOf(choices: readonly string[]): (text: string) => string {
   };
 }
 
-export function json(text: string): unknown {
+/** For the help of every flag that takes JSON. */
+export const JSON_SOURCES = '@file reads a file, - reads standard input';
+
+/** JSON as a word, from a file with `@params.json`, or from standard input with `-`. */
+export function json(word: string): unknown {
+  const { text, from } = sourceOf(word);
   try {
     return JSON.parse(text);
-  } catch {
-    throw new UsageError(`That is no JSON. Quote it for the shell: '{"name":"you"}'`);
+  } catch (error) {
+    if (from !== null) throw new UsageError(`${from} is not JSON: ${(error as Error).message}`);
+    throw new UsageError(`That is no JSON. Quote it for the shell: '{"name":"you"}', or name a file: @params.json`);
+  }
+}
+
+function sourceOf(word: string): JsonSource {
+  try {
+    return readSource(word);
+  } catch (error) {
+    if (error instanceof SourceError) throw new UsageError(error.message);
+    throw error;
   }
 }
 

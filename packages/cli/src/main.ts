@@ -32,7 +32,10 @@ async function leave(): Promise<void> {
 async function fail(error: unknown, asJson: boolean): Promise<void> {
   const [{ explain }, { printError }] = await Promise.all([import('./problem.ts'), import('./output.ts')]);
   const { exitCode, ...told } = explain(error);
-  printError(told, asJson);
+  const { suggestionFor } = await import('./suggestions.ts');
+  const suggestion = await suggestionFor(told.code);
+  const message = suggestion === null ? told.message : `${told.message} ${suggestion}`;
+  printError({ ...told, message }, asJson);
   process.exitCode = exitCode;
 }
 

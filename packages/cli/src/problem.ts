@@ -1,4 +1,7 @@
 /** What went wrong, what to do about it, and which exit code tells a script. */
+import type { Problem } from '@signalbox/protocol/errors';
+import { messageAtPrompt, problemsAtPrompt, remedyAtPrompt } from './cli-words.ts';
+import { currentCommand } from './current-command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { ToldError } from './output.ts';
 
@@ -73,10 +76,24 @@ function explainRefusal(error: Error, { code, remedy, status }: Refusal): Explai
       'Give the token of this server: set SIGNALBOX_TOKEN, or SIGNALBOX_DATA to the data folder that holds admin.token.';
     return { code, message: error.message, remedy: what, exitCode: EXIT.refused };
   }
+  const { message } = atPrompt(error);
   const isServing = status < 500;
   const mayServe = code === 'UNAVAILABLE' || code === 'OVERLOADED' || code === 'UNKNOWN_OUTCOME';
   const exitCode = isServing ? EXIT.refused : mayServe ? EXIT.unreachable : EXIT.failed;
-  return { code, message: error.message, remedy, exitCode };
+  return { code, message, remedy: remedyAtPrompt(code, remedy), exitCode };
+}
+
+/** The sentence of the server, and below it each problem with the flag or argument that it is about. */
+function atPrompt(error: Error): { message: string } {
+  const { details } = error as { details?: { problems?: readonly Problem[] } };
+  const problems = details?.problems ?? [];
+  if (problems.length === 0) return { message: messageAtPrompt(error.message) };
+  // The client has put the first problems behind the sentence, by their names in the API.
+  const first = problems[0];
+  const at = first === undefined ? -1 : error.message.indexOf(`${first.path} ${first.message}`);
+  const sentence = at === -1 ? error.message : error.message.slice(0, at).trim();
+  const lines = problemsAtPrompt(problems, currentCommand()?.definition ?? null);
+  return { message: [messageAtPrompt(sentence), ...lines.map((line) => `  ${line}`)].join('\n') };
 }
 
 /** By their codes in Node.js: the other side may be who it says, but nobody that is trusted here has signed for it. */

@@ -1,7 +1,9 @@
 /** The parser, made from the descriptions of the commands. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { setCurrentCommand } from './current-command.ts';
 import { type CommandDefinition, type FlagDefinition, UsageError } from './define.ts';
 import { colours } from './output.ts';
+import { didYouMean } from './suggest.ts';
 import { GROUPS, SECTIONS } from './tree/index.ts';
 
 const ABOUT = 'A job scheduler and DAG orchestrator on PostgreSQL.';
@@ -44,8 +46,11 @@ function groupOf(program: Command, name: string): Command {
 function refuseUnknown(group: Command): void {
   group.hook('preSubcommand', ({ args: [word], commands }) => {
     if (word === undefined || word.startsWith('-') || commands.some((command) => command.name() === word)) return;
-    const names = commands.map((command) => command.name()).join(', ');
-    group.error(`error: unknown command '${word}' of ${group.name()}: there are ${names}`);
+    const names = commands.map((command) => command.name());
+    const guess = didYouMean(word, names);
+    group.error(
+      `error: unknown command '${word}' of ${group.name()}: there are ${names.join(', ')}${guess === null ? '' : `\n${guess}`}`,
+    );
   });
 }
 
@@ -82,6 +87,7 @@ function add(parent: Command, word: string, definition: CommandDefinition): void
       .slice(0, -2)
       .flat()
       .filter((arg) => typeof arg === 'string');
+    setCurrentCommand({ definition, args, flags });
     await definition.run(args, flags);
   });
 }

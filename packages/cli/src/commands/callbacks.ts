@@ -26,8 +26,11 @@ export async function listCallbacks(flags: CallbacksFlags): Promise<void> {
 export async function showSecret(flags: ClientFlags): Promise<void> {
   const { header, secret } = await (await connect(flags)).getCallbackSecret();
   if (flags.json) return printJson({ header, secret });
+  process.stderr.write(
+    `Receivers check the header ${header}: t=<seconds>,v1=<hex of HMAC-SHA256 over "<seconds>.<body>">\n`,
+  );
+  // The secret alone on standard output, so that it can be captured: SECRET=$(signalbox callbacks secret)
   print(secret);
-  print(`Receivers check the header ${header}: t=<seconds>,v1=<hex of HMAC-SHA256 over "<seconds>.<body>">`);
 }
 
 export async function repeatCallbacks(run: string, flags: ClientFlags): Promise<void> {

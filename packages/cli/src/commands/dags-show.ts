@@ -1,9 +1,10 @@
 /** `signalbox dags show`. */
 import type { DagDetails } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
-import { colours, plainLines, print, printJson, short, spanText, table } from '../output.ts';
+import { coloured, colours, plain, plainLines, print, printJson, short, spanText, table } from '../output.ts';
 import { next } from '../program-name.ts';
 import { startedBy } from './dags-list.ts';
+import { paramsText } from './params-text.ts';
 
 const TASKS_SHOWN = 200;
 
@@ -11,10 +12,16 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
   const dag = await (await connect(flags)).getDag(name);
   if (flags.json) return printJson(dag);
   print(`${colours.bold(dag.name)} version ${dag.version}, deployed ${dag.deployedAt}`);
+  if (dag.source !== null) print(`from ${plain(dag.source)}`);
+  if (dag.lastRun !== null)
+    print(
+      `last run: ${coloured(dag.lastRun.outcome ?? dag.lastRun.state)}, ${dag.lastRun.createdAt}, ${dag.lastRun.id}`,
+    );
   if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it takes no new runs`));
   if (dag.description !== null) print(plainLines(dag.description));
   print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
   if (dag.onFailure !== 'continue') print(`on failure: ${dag.onFailure}`);
+  print(paramsText(dag.params));
   const rows = dag.tasks
     .slice(0, TASKS_SHOWN)
     .map((task) => [task.name, doesOf(task), needsOf(task), task.queue, limitsOf(task)]);

@@ -2,9 +2,10 @@
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
-import { coloured, colours, plain, print, printJson, short, table } from '../output.ts';
+import { coloured, colours, plain, plainLines, print, printJson, short, table } from '../output.ts';
 import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
+import { knownDag } from './known-dag.ts';
 
 type LetterFilter = NonNullable<Parameters<Client['listDeadLetters']>[0]>;
 type LettersUsed = Awaited<ReturnType<Client['replayDeadLetters']>>;
@@ -27,9 +28,9 @@ export interface UseFlags extends ClientFlags {
 
 export async function listLetters(flags: LetterListFlags): Promise<void> {
   const { dag, fingerprint, task, reason, state, limit, cursor } = flags;
-  const page = await (await connect(flags)).listDeadLetters(
-    defined({ dag, fingerprint, task, reason, state, limit, cursor }),
-  );
+  const client = await connect(flags);
+  const page = await client.listDeadLetters(defined({ dag, fingerprint, task, reason, state, limit, cursor }));
+  if (page.items.length === 0) await knownDag(client, dag);
   if (flags.json) return printJson(page);
   if (page.items.length === 0) return print('no dead letters');
   const rows = page.items.map((letter) => [
@@ -46,7 +47,9 @@ export async function listLetters(flags: LetterListFlags): Promise<void> {
 }
 
 export async function listGroups(flags: ClientFlags & { readonly dag?: string }): Promise<void> {
-  const page = await (await connect(flags)).listDeadLetterGroups(defined({ dag: flags.dag }));
+  const client = await connect(flags);
+  const page = await client.listDeadLetterGroups(defined({ dag: flags.dag }));
+  if (page.items.length === 0) await knownDag(client, flags.dag);
   if (flags.json) return printJson(page);
   if (page.items.length === 0) return print('no dead letters');
   const rows = page.items.map((group) => [
@@ -67,14 +70,18 @@ export async function showLetter(id: string, flags: ClientFlags): Promise<void> 
   print(`task ${plain(letter.task)} of ${plain(letter.dag)} v${letter.version}, run ${letter.run}`);
   print(`${coloured(letter.state)}: given up at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
   print(`${letter.outcome}${letter.code === null ? '' : ` ${plain(letter.code)}`}, fingerprint ${letter.fingerprint}`);
-  if (letter.error !== null) print(plain(letter.error));
+  // The letter keeps the line that tells; the last attempt has all of the error.
+  const whole = letter.attempts.at(-1)?.error ?? letter.error;
+  if (whole !== null) print(plainLines(whole));
   print(`params: ${short(JSON.stringify(letter.params), 200)}`);
   if (letter.inputs.length > 0) print(`inputs: outputs of ${letter.inputs.map((name) => plain(name)).join(', ')}`);
   for (const { attempt, outcome, endedAt, error } of letter.attempts) {
-    print(`  attempt ${attempt}: ${coloured(outcome ?? 'running')} ${endedAt ?? ''} ${short(error ?? '', 80)}`);
+    print(`  attempt ${attempt}: ${coloured(outcome ?? 'running')} ${endedAt ?? ''} ${short(firstLine(error), 80)}`);
   }
   print(colours.dim(`log: ${next(`logs ${letter.run} ${letter.task}`)}`));
 }
+
+const firstLine = (text: string | null): string => text?.split('\n', 1)[0] ?? '';
 
 export async function replay(id: string | undefined, flags: UseFlags): Promise<void> {
   const client = await connect(flags);

@@ -7,9 +7,12 @@ import { colours, plain, plainLines, print, printJson } from '../output.ts';
 import { explain } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { compilePaths, printProblems } from './compile.ts';
+import { movedDags, movedText, sourceOfFile } from './deploy-source.ts';
+import { isSure } from './sure.ts';
 
 export interface DeployFlags extends ClientFlags {
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 /** What became of a dag, or would. */
@@ -21,6 +24,7 @@ export type Deployment = { readonly name: string; readonly file: string } & (
 export async function deploy(given: readonly string[], flags: DeployFlags): Promise<void> {
   const { dags, problems } = await compilePaths(given);
   const client = await connect(flags);
+  if (!(await mayReplace(client, dags, flags))) return print('nothing was deployed');
   const outcomes = flags.dryRun ? await foresee(client, dags) : await deployAll(client, dags);
   const isWell = problems.length === 0 && outcomes.every(({ result }) => result !== 'refused');
   process.exitCode = isWell ? EXIT.ok : EXIT.failed;
@@ -33,9 +37,22 @@ export async function deploy(given: readonly string[], flags: DeployFlags): Prom
   if (outcomes.length + problems.length === 0) print('no dags were found');
 }
 
-export async function deployAll(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
+/** The same name from another folder is often another dag. On a terminal that is a question, elsewhere a warning. */
+async function mayReplace(client: Client, dags: readonly CompiledDag[], flags: DeployFlags): Promise<boolean> {
+  const sourced = dags.map(({ name, file }) => ({ name, source: sourceOfFile(file) }));
+  const moved = dags.length === 0 ? [] : await movedDags(client, sourced);
+  for (const one of moved) process.stderr.write(`${colours.yellow('warning')}: ${plain(movedText(one))}\n`);
+  if (moved.length === 0 || flags.dryRun || flags.yes || flags.json || !process.stdin.isTTY) return true;
+  return isSure(`Deploy ${moved.length === 1 ? 'it' : `these ${moved.length}`} from here? [y/N] `);
+}
+
+export async function deployAll(
+  client: Client,
+  dags: readonly CompiledDag[],
+  sourceOf: (dag: CompiledDag) => string = ({ file }) => sourceOfFile(file),
+): Promise<Deployment[]> {
   const { deployCompiled } = await import('@signalbox/compiler');
-  const outcomes: readonly DeployOutcome[] = await deployCompiled(client, [...dags]);
+  const outcomes: readonly DeployOutcome[] = await deployCompiled(client, [...dags], sourceOf);
   return outcomes.map((outcome): Deployment => {
     const { name, file } = outcome;
     if (!outcome.ok) return { name, file, result: 'refused', ...reasonOf(outcome.error) };

@@ -6,6 +6,7 @@ import { type ClientFlags, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { coloured, colours, print, printJson, printJsonLine, short } from '../output.ts';
+import { knownDag } from './known-dag.ts';
 
 export interface EventsFlags extends ClientFlags {
   readonly follow?: boolean;
@@ -28,6 +29,7 @@ export async function events(flags: EventsFlags): Promise<void> {
   };
   if (!flags.follow) {
     const page = await client.listEvents({ ...filter, ...(after === undefined ? { from: 'start' } : {}), limit });
+    if (page.items.length === 0) await knownDag(client, dag);
     if (flags.json) return printJson(page);
     for (const event of page.items) print(lineOf(event));
     print(colours.dim(page.items.length === 0 ? 'no such events' : `what comes after: --after ${page.cursor}`));

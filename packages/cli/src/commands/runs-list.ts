@@ -4,6 +4,7 @@ import { connect, type PageFlags } from '../connection.ts';
 import { coloured, colours, print, printJson, spanBetween, table } from '../output.ts';
 import { next } from '../program-name.ts';
 import { resolveRun } from '../run-id.ts';
+import { knownDag } from './known-dag.ts';
 
 export interface ListFlags extends PageFlags {
   readonly dag?: string;
@@ -20,6 +21,7 @@ export async function list(flags: ListFlags): Promise<void> {
     ([, value]) => value !== undefined,
   );
   const page = await client.listRuns(Object.fromEntries(given));
+  if (page.items.length === 0) await knownDag(client, dag);
   if (flags.json) return printJson(page);
   const rows = page.items.map((run) => [
     run.id,

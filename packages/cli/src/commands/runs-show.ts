@@ -1,10 +1,12 @@
 /** `signalbox runs show`. */
-import type { RunView, TaskView } from '@signalbox/sdk';
+import type { Client, RunView, TaskView } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
+import { explainChild, failedChild } from '../follow/child-failure.ts';
 import { countsText, failedInstances, tasksOf } from '../instances.ts';
 import { coloured, colours, plain, print, printJson, short, spanBetween, table } from '../output.ts';
 import { progressText } from '../progress.ts';
 import { resolveRun } from '../run-id.ts';
+import { whyText } from '../why-text.ts';
 
 const TASKS_SHOWN = 100;
 const INSTANCES_SHOWN = 20;
@@ -24,6 +26,8 @@ export async function show(given: string, flags: ShowFlags): Promise<void> {
   }
   if (flags.json) return printJson(run);
   showRun(run);
+  showAttempts(run);
+  await showChildren(client, run);
   const hasFailed = run.tasks.some(({ instances }) => (instances?.states.failed ?? 0) > 0);
   if (!hasFailed) return;
   print('');
@@ -37,6 +41,7 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
   const why = run.reason === 'timeout' ? ' by its timeout' : run.slowAt === null ? '' : ' (slow)';
   print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
+  if (run.why !== null) print(colours.yellow(whyText(run.why)));
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   showTasks(
     'task',
@@ -54,11 +59,39 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   print(colours.red(`✖ not closed cleanly: ${names}${run.closingFailed.length > NAMES_SHOWN ? ' …' : ''} failed`));
 }
 
+const RETRIED_SHOWN = 5;
+const ATTEMPTS_SHOWN = 10;
+
+/** What the attempts before the last one ended with: the table has only the last. */
+export function showAttempts({ tasks }: RunView): void {
+  for (const { name, attempts } of tasks.filter((task) => task.attempts.length > 1).slice(0, RETRIED_SHOWN)) {
+    print(`\nattempts of ${plain(name)}`);
+    const shown = attempts.slice(-ATTEMPTS_SHOWN);
+    const rows = shown.map(({ attempt, outcome, startedAt, endedAt, error, speculative }) => [
+      `${attempt}${speculative ? ' (speculative)' : ''}`,
+      coloured(outcome ?? 'running'),
+      startedAt === null || endedAt === null ? '' : spanBetween(startedAt, endedAt),
+      short(error?.split('\n', 1)[0] ?? ''),
+    ]);
+    print(table(['attempt', 'outcome', 'took', 'error'], rows));
+    if (attempts.length > shown.length) print(colours.dim(`… and ${attempts.length - shown.length} before them`));
+  }
+}
+
+const CHILDREN_SHOWN = 3;
+
+async function showChildren(client: Client, run: RunView): Promise<void> {
+  for (const task of run.tasks.filter((one) => failedChild(one) !== null).slice(0, CHILDREN_SHOWN)) {
+    print(`\n${plain(task.name)} failed with the run that it made:`);
+    await explainChild(client, failedChild(task) ?? '');
+  }
+}
+
 function showTasks(what: string, tasks: readonly TaskView[], most: number): void {
   const rows = tasks
     .slice(0, most)
     .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
-  print(table([what, 'state', 'attempts', 'took', 'came to'], rows));
+  print(table([what, 'state', 'attempts', 'took', 'result'], rows));
   const more = tasks.length - most;
   if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
 }
@@ -77,7 +110,7 @@ function tookOf({ startedAt, endedAt }: TaskView): string {
 }
 
 function told(task: TaskView): string {
-  if (task.instances !== null && task.error === null) return countsText(task);
+  if (task.instances !== null && task.error === null) return [countsText(task), whyText(task.why)].join(' ').trim();
   // The first line says what; the rest, where, is in --json.
   if (task.error !== null) {
     const [line = ''] = task.error.split('\n', 1);
@@ -86,10 +119,10 @@ function told(task: TaskView): string {
     // Some codes begin with the class that they are of: `lost:silent`.
     const outcome = code?.startsWith(`${task.outcome}:`) ? null : task.outcome;
     const kind = task.state === 'failed' ? [outcome, code].filter((word) => word !== null) : [];
-    return short([...kind, line].join(': '));
+    return [short([...kind, line].join(': ')), whyText(task.why)].join(' ').trim();
   }
   if (task.progress !== undefined) return short(progressText(task));
-  if (task.retryAt !== null) return `tried again at ${task.retryAt}`;
+  if (task.why !== null && task.child?.run == null) return whyText(task.why);
   const output = task.output === null || task.output === undefined ? '' : short(JSON.stringify(task.output));
   if (task.child?.run == null) return output;
   return `run ${task.child.run}${output === '' ? '' : `: ${output}`}`;

@@ -5,7 +5,11 @@ import { CliError } from '../problem.ts';
 
 export async function isSure(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new CliError('Nobody is there to be asked.', 'Add --yes to do it without a question.', EXIT.usage);
+    throw new CliError(
+      'Standard input is not a terminal, so nobody can be asked.',
+      'Pass --yes to do it without a question.',
+      EXIT.usage,
+    );
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -3,6 +3,7 @@ import { type NodeView, nodePageSchema } from '@signalbox/protocol';
 import { type BindAddress, showAddress } from '@signalbox/server/config';
 import { commandOf, holderOf, isFree } from '../start/ports.ts';
 import { type Finding, fail, ok, warn } from './check.ts';
+import { checkWork } from './work.ts';
 
 const ANSWER_WITHIN_MS = 2_000;
 const CLOCK_WARN_MS = 500;
@@ -57,12 +58,28 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
       ),
     ];
   const items = (workers?.body as { items?: unknown[] } | null)?.items ?? [];
-  if (items.length > 0) return [...found, ...clocks, ok('workers', `${items.length} connected`)];
-  return [
-    ...found,
-    ...clocks,
-    warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker'),
-  ];
+  found.push(
+    items.length > 0
+      ? ok('workers', `${items.length} connected`)
+      : warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker'),
+  );
+  return [...found, ...(await checkClocks(url, token)), ...(await examineWork(url, token))];
+}
+
+/** A token that may not read runs, such as a worker's, is no reason not to say the rest. */
+async function examineWork(url: string, token: string): Promise<Finding[]> {
+  const { createClient } = await import('@signalbox/sdk');
+  try {
+    return await checkWork(createClient({ url, token, retryForMs: 0 }));
+  } catch (error) {
+    return [
+      warn(
+        'runs',
+        `Not looked at: ${(error as Error).message}`,
+        'Use a token that may read: --data, or SIGNALBOX_TOKEN.',
+      ),
+    ];
+  }
 }
 
 /** What each server has measured of its own clock. */

@@ -4,6 +4,7 @@ import { show } from '../commands/logs.ts';
 import { failedInstances } from '../instances.ts';
 import { colours, plain, print } from '../output.ts';
 import { next } from '../program-name.ts';
+import { explainChild, failedChild } from './child-failure.ts';
 import { lastLines } from './last-lines.ts';
 import { readableError, readableLine } from './readable.ts';
 
@@ -21,7 +22,9 @@ export async function explainFailure(client: Client, run: RunView): Promise<void
     print('');
     print(`${colours.red(`✖ task ${plain(task.name)} failed`)}${kindOf(task)}:`);
     print(indented(task.error ?? 'no reason was given'));
-    await showLog(client, run, task);
+    const child = failedChild(task);
+    if (child === null) await showLog(client, run, task);
+    else await explainChild(client, child);
   }
   if (failed.length > TASKS_SHOWN) print(`\n… and ${failed.length - TASKS_SHOWN} more tasks failed`);
   print('');
@@ -57,7 +60,8 @@ function nextSteps(run: RunView, failed: readonly TaskView[]): (readonly [string
   const [first] = failed;
   if (run.outcome === 'cancelled' || first === undefined) return [[`runs show ${run.id}`, 'look at it:']];
   return [
-    [`logs ${run.id} ${first.name}`, 'its whole log:       '],
+    // A task that ran another dag has no log: its run has.
+    ...(failedChild(first) === null ? [[`logs ${run.id} ${first.name}`, 'its whole log:       '] as const] : []),
     [`runs retry ${run.id} --wait`, 'again, same code:    '],
   ];
 }

@@ -1,6 +1,6 @@
 /** Follows a run for the person at the terminal, or for a script, and ends with the exit code that tells how it went. */
 import { type Client, type RunView, WaitTimedOut } from '@signalbox/sdk';
-import { showRun } from '../commands/runs-show.ts';
+import { showAttempts, showRun } from '../commands/runs-show.ts';
 import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { colours, isLive, print, printJson } from '../output.ts';
@@ -45,6 +45,8 @@ async function conclude(client: Client, run: RunView, json: boolean): Promise<vo
   process.exitCode = run.outcome === 'succeeded' ? EXIT.ok : EXIT.failed;
   if (json) return printJson(run);
   showRun(run);
+  // Without a live view each attempt had its line already.
+  if (isLive) showAttempts(run);
   if (run.outcome !== 'succeeded') await explainFailure(client, run);
 }
 

@@ -3,6 +3,7 @@ import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
 import { coloured, colours, short, spanText, visible } from '../output.ts';
 import { progressText } from '../progress.ts';
+import { holdText, whyText } from '../why-text.ts';
 
 export interface Screen {
   readonly columns: number;
@@ -109,7 +110,8 @@ function headOf(run: RunView, now: number): string {
   const counts = new Map<string, number>();
   for (const { state } of run.tasks) counts.set(state, (counts.get(state) ?? 0) + 1);
   const parts = Array.from(counts, ([state, count]) => `${count} ${coloured(state)}`);
-  return `${colours.bold(run.dag)} ${coloured(run.outcome ?? run.state)} ${spanText(now - Date.parse(run.createdAt))}: ${parts.join(', ')}`;
+  const why = run.why === null ? '' : ` ${colours.yellow(whyText(run.why))}`;
+  return `${colours.bold(run.dag)} ${coloured(run.outcome ?? run.state)} ${spanText(now - Date.parse(run.createdAt))}: ${parts.join(', ')}${why}`;
 }
 
 function lineOf(task: TaskView, width: number, now: number): string {
@@ -120,11 +122,13 @@ function lineOf(task: TaskView, width: number, now: number): string {
       ? ''
       : ` ${spanText((task.endedAt === null ? now : Date.parse(task.endedAt)) - Date.parse(task.startedAt))}`;
   const why = task.error === null ? '' : ` ${colours.dim(short(task.error.split('\n', 1)[0] ?? ''))}`;
+  const hold = holdText(task.why);
+  const held = hold === '' ? '' : ` ${colours.yellow(hold)}`;
   const told = progressText(task);
   const far = told === '' ? '' : ` ${colours.dim(short(told))}`;
   const called = task.state === 'waiting' && task.child?.run ? ` for run ${task.child.run}` : '';
   const counts = task.instances === null ? '' : ` ${countsText(task)}`;
-  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${counts}${attempt}${called}${span}${far}${why}`;
+  return `  ${sign} ${short(task.name, 40).padEnd(width)}  ${coloured(task.state)}${counts}${attempt}${called}${span}${far}${held}${why}`;
 }
 
 /** A line that wraps would be two to go up over. */

@@ -8,11 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { type Compiled, type CompileProblem, compileFolder, type Watching, watchFolder } from '@signalbox/compiler';
 import type { Client } from '@signalbox/sdk';
 import { type Deployment, deployAll, sentenceOf } from '../commands/deploy.ts';
+import { movedDags, movedText, sourceOfFile } from '../commands/deploy-source.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colours, plain, plainLines } from '../output.ts';
 import { CliError, explain } from '../problem.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+const EXAMPLES_SOURCE = 'the examples of Signalbox';
 const USUAL_FOLDER = 'dags';
 
 export interface DagsOptions {
@@ -56,6 +58,7 @@ export class Dags {
     const client = this.#client;
     if (this.folder === null || client === null) return;
     const compiled = await compileFolder({ folder: this.folder });
+    await this.#warnOfOthers(client, compiled);
     const outcomes = await deployAll(client, compiled.dags);
     for (const outcome of outcomes) if (outcome.result !== 'unchanged') this.#say(sentenceOf(outcome));
     this.#tell(compiled.problems);
@@ -68,10 +71,21 @@ export class Dags {
   }
 
   async #deployExamples({ dags, problems }: Compiled, client: Client): Promise<void> {
-    const outcomes = await deployAll(client, dags);
+    const outcomes = await deployAll(client, dags, () => EXAMPLES_SOURCE);
     for (const outcome of outcomes) if (outcome.result === 'refused') this.#say(sentenceOf(outcome));
     this.#tell(problems);
     this.#say(`Deployed the examples: ${outcomes.map(({ name }) => name).join(', ')}`);
+  }
+
+  /** Once for each: the folder is looked at again and again. */
+  async #warnOfOthers(client: Client, { dags }: Compiled): Promise<void> {
+    const fresh = dags.filter(({ name }) => !this.#known.has(name));
+    if (fresh.length === 0) return;
+    const moved = await movedDags(
+      client,
+      fresh.map(({ name, file }) => ({ name, source: sourceOfFile(file) })),
+    );
+    for (const one of moved) this.#say(`${colours.yellow('warning')}: ${plain(movedText(one))}`);
   }
 
   #watch(folder: string): void {

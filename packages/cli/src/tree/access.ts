@@ -25,7 +25,7 @@ export const accessCommands = [
         completes: ROLES,
         read: oneOf(ROLES),
       },
-      { flags: '--expires <span>', what: 'no longer valid after 12h, 90d …', read: span },
+      { flags: '--expires <span>', what: 'no longer valid after 12h, 90d …', read: span, field: 'expiresIn' },
       ...clientFlags,
     ],
     examples: [

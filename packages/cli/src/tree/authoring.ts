@@ -48,9 +48,14 @@ export const authoringCommands = [
     summary: 'make dags known to a server, or new versions of them',
     details:
       'A dag whose meaning is the same stays at its version. A file with a problem does not stop the others; the exit code is 1 then. ' +
-      'Runs that are under way finish on the version they began with.',
+      'Runs that are under way finish on the version they began with. A dag of the same name that was deployed from another folder ' +
+      'is a question on a terminal, and a warning elsewhere.',
     arguments: [paths],
-    flags: [{ flags: '--dry-run', what: 'say what would become of each dag, and change nothing' }, ...clientFlags],
+    flags: [
+      { flags: '--dry-run', what: 'say what would become of each dag, and change nothing' },
+      { flags: '-y, --yes', what: 'do not ask before a dag is replaced that was deployed from another folder' },
+      ...clientFlags,
+    ],
     examples: [
       ['signalbox deploy', 'everything in dags/'],
       ['signalbox deploy pipelines/nightly.yaml', 'one file'],

@@ -9,6 +9,7 @@ import {
   clientFlags,
   define,
   type FlagDefinition,
+  JSON_SOURCES,
   json,
   oneOf,
   span,
@@ -32,6 +33,7 @@ const chooseFlags: readonly FlagDefinition[] = [
     what: 'only those in these states: failed,cancelled …',
     completes: TASK_STATES,
     read: listOf(TASK_STATES),
+    field: 'states',
   },
   { flags: '--only', what: 'without what lies behind them' },
   { flags: '--upstream', what: 'and what lies before them' },
@@ -61,7 +63,7 @@ export const handCommands = [
     arguments: [run],
     flags: [
       { flags: '--latest', what: 'of the newest version of its dag' },
-      { flags: '--params <json>', what: 'in place of those that it had', read: json },
+      { flags: '--params <json>', what: `in place of those that it had; ${JSON_SOURCES}`, read: json },
       { flags: '--dry-run', what: 'only tell which run would be made' },
       { flags: '-w, --wait', what: 'follow it to its end' },
       { flags: '--timeout <span>', what: 'stop waiting after 30s, 5m, 2h …; the run goes on', read: span },
@@ -122,7 +124,7 @@ export const handCommands = [
       'Those behind them are decided by it; a run that had ended is open again. One that runs is stopped only with --force.',
     arguments: [run, { name: 'as', what: MARKS.join(', '), completes: MARKS }, { ...task, isMany: true }],
     flags: [
-      { flags: '--output <json>', what: 'what it is to have returned, with succeeded', read: json },
+      { flags: '--output <json>', what: `what it is to have returned, with succeeded; ${JSON_SOURCES}`, read: json },
       reason,
       ...touchFlags,
       ...clientFlags,

@@ -89,10 +89,13 @@ export const letterCommands = [
   define<BreakerFlags>({
     name: 'breakers reset',
     summary: 'let go what a breaker holds, more each second',
-    details: 'It opens again if the failures go on. Without --fingerprint: the breaker of the dag itself.',
+    details: 'It opens again if the failures go on. Without --fingerprint: every breaker of the dag.',
     arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
     flags: [{ flags: '--fingerprint <hex>', what: 'of the error' }, ...clientFlags],
-    examples: [['signalbox breakers reset nightly --fingerprint a84a4374d9c0', 'the database is back']],
+    examples: [
+      ['signalbox breakers reset nightly', 'the database is back'],
+      ['signalbox breakers reset nightly --fingerprint a84a4374d9c0', 'only the breaker of one error'],
+    ],
     run: async ([dag = ''], flags) => (await import('../commands/breakers.ts')).resetBreaker(dag, flags),
   }),
 ];

@@ -5,7 +5,7 @@ import type { RetryFlags } from '../commands/runs-retry.ts';
 import type { ShowFlags } from '../commands/runs-show.ts';
 import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
-import { type ArgumentDefinition, clientFlags, define, json, oneOf, pageFlags, span } from '../define.ts';
+import { type ArgumentDefinition, clientFlags, define, JSON_SOURCES, json, oneOf, pageFlags, span } from '../define.ts';
 
 const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
 const timeout = {
@@ -23,7 +23,7 @@ export const runCommands = [
       'and its last log lines. Ctrl-C stops the waiting, not the run.',
     arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
     flags: [
-      { flags: '--params <json>', what: 'what its tasks are given', read: json },
+      { flags: '--params <json>', what: `what its tasks are given; ${JSON_SOURCES}`, read: json },
       { flags: '--priority <priority>', what: PRIORITIES.join(', '), completes: PRIORITIES, read: oneOf(PRIORITIES) },
       { flags: '--key <key>', what: 'idempotency key: the same key gives the same run, however often it is sent' },
       { flags: '-w, --wait', what: 'follow it to its end' },
@@ -33,6 +33,8 @@ export const runCommands = [
     examples: [
       ['signalbox runs trigger hello --wait', 'run an example and watch it'],
       [`signalbox runs trigger hello --params '{"name":"you"}' --key order-17`, 'safe to repeat'],
+      ['signalbox runs trigger hello --params @order.json', 'params from a file'],
+      [`echo '{"name":"you"}' | signalbox runs trigger hello --params -`, 'params from standard input'],
       ['signalbox runs trigger nightly --wait --timeout 10m --json', 'for scripts: the run as JSON, and an exit code'],
     ],
     run: async ([dag = ''], flags) => (await import('../commands/runs-trigger.ts')).trigger(dag, flags),
@@ -89,7 +91,12 @@ export const runCommands = [
     arguments: [run],
     flags: [
       { flags: '--force', what: 'end its teardowns, undos and hooks as well, and wait for no attempt' },
-      { flags: '--grace <span>', what: 'what running attempts are given to stop; 10s unless told', read: span },
+      {
+        flags: '--grace <span>',
+        what: 'what running attempts are given to stop; 10s unless told',
+        read: span,
+        field: 'graceMs',
+      },
       { flags: '--dry-run', what: 'only tell what would be stopped, and what would run to close it' },
       ...clientFlags,
     ],

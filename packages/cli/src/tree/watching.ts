@@ -5,7 +5,7 @@ import type { EventsFlags } from '../commands/events.ts';
 import type { SendFlags } from '../commands/events-send.ts';
 import type { LogsFlags } from '../commands/logs.ts';
 import type { ClientFlags } from '../connection.ts';
-import { clientFlags, define, json, oneOf, wholeNumber } from '../define.ts';
+import { clientFlags, define, JSON_SOURCES, json, oneOf, wholeNumber } from '../define.ts';
 
 export const watchingCommands = [
   define<CallbacksFlags>({
@@ -37,7 +37,8 @@ export const watchingCommands = [
     name: 'callbacks secret',
     summary: 'what receivers check the signature of calls with',
     flags: clientFlags,
-    examples: [['signalbox callbacks secret', 'give it to the receiver']],
+    details: 'Only the secret goes to standard output; how to check a signature goes to standard error.',
+    examples: [['SECRET=$(signalbox callbacks secret)', 'give it to the receiver']],
     run: async (_, flags) => (await import('../commands/callbacks.ts')).showSecret(flags),
   }),
   define<LogsFlags>({
@@ -92,7 +93,7 @@ export const watchingCommands = [
     details: 'A dag waits for it with "on: { event: name }"; the payload becomes the params of its runs.',
     arguments: [{ name: 'event', what: 'its name' }],
     flags: [
-      { flags: '--payload <json>', what: 'what the runs are given', read: json },
+      { flags: '--payload <json>', what: `what the runs are given; ${JSON_SOURCES}`, read: json },
       { flags: '--key <key>', what: 'idempotency key: the same key sends it once' },
       ...clientFlags,
     ],
