@@ -258,7 +258,7 @@ test.each([
   [['runs', 'trigger', 'hello', '--params', '{'], 2, 'That is no JSON', 'Quote it'],
   [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Give one of queued, open'],
   [['runs', 'list', '--limit', '0'], 2, 'whole number', 'runs list --help'],
-  [['runs', 'list', '--cursor', '?'], 4, 'not well-formed', 'Correct what'],
+  [['runs', 'list', '--cursor', '?'], 4, '--cursor is not one that a page has given', 'Correct what'],
   [['deploy', '/nowhere.json'], 2, 'is not there', 'Give the path'],
   [['validate'], 2, 'dags is not there', 'signalbox init'],
   [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Give a JavaScript module'],

@@ -57,4 +57,6 @@ const BOUNDS: readonly (readonly [string, string])[] = [
 ];
 
 const boundsOf = (schema: Schema): string[] =>
-  BOUNDS.flatMap(([key, word]) => (schema[key] === undefined ? [] : [`${word} ${short(String(schema[key]), 40)}`]));
+  BOUNDS.flatMap(([key, word]) => (schema[key] === undefined ? [] : [`${word} ${short(textOf(schema[key]), 40)}`]));
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
