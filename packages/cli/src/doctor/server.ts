@@ -63,7 +63,7 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
       ? ok('workers', `${items.length} connected`)
       : warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker'),
   );
-  return [...found, ...(await checkClocks(url, token)), ...(await examineWork(url, token))];
+  return [...found, ...clocks, ...(await examineWork(url, token))];
 }
 
 /** A token that may not read runs, such as a worker's, is no reason not to say the rest. */
