@@ -56,10 +56,12 @@ export class Cluster {
     }
   }
 
-  async addServer(): Promise<ServerProcess> {
-    this.count += 1;
-    const name = `server-${this.count}`;
-    const [httpPort, grpcPort] = [await freePort(), await freePort()];
+  /** A new server; or one in the place of another that has ended, at its ports and with its data. */
+  async addServer(inPlaceOf?: ServerProcess): Promise<ServerProcess> {
+    if (inPlaceOf === undefined) this.count += 1;
+    const name = inPlaceOf?.name ?? `server-${this.count}`;
+    const httpPort = inPlaceOf?.httpPort ?? (await freePort());
+    const grpcPort = inPlaceOf?.grpcPort ?? (await freePort());
     const started = startProcess(name, CLI, {
       args: ['server'],
       logFile: join(this.folder, `${name}.log`),

@@ -30,16 +30,12 @@ export class Load {
   }
 
   /** Deploys the dags, fills the system, and keeps it full. */
-  async start(): Promise<void> {
+  async start(running = this.options.live * 0.9): Promise<void> {
     const client = this.cluster.client();
     for (const name of this.dagNames()) await client.deployDag(definition(name));
     await this.top(client, this.options.live);
     this.feeder = this.feed();
-    await until(
-      `${this.options.live} tasks have begun`,
-      60_000,
-      async () => (await this.running()) >= this.options.live * 0.9,
-    );
+    await until(`${running} tasks have begun`, 60_000, async () => (await this.running()) >= running);
   }
 
   async running(): Promise<number> {

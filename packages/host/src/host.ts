@@ -136,6 +136,7 @@ export class Host {
       onTaken: (epochs) => {
         payloads.forgetAll();
         this.gateway.reconcile(epochs);
+        this.gateway.tellDeparted(nodeId);
         this.peers.tellAll({ kind: 'reconcile', epochs });
       },
       onReleased: () => this.peers.tellAll({ kind: 'released' }),
@@ -235,7 +236,8 @@ export class Host {
         return this.gateway.slotsReturned(from, message.workerId, message.count);
       case 'reconcile':
         this.directory.announce(from, message.epochs);
-        return this.gateway.reconcile(message.epochs);
+        this.gateway.reconcile(message.epochs);
+        return this.gateway.tellDeparted(from);
       case 'released':
         return this.ownership.kick();
       case 'lent': {
@@ -254,6 +256,7 @@ export class Host {
       case 'heard':
         return turns.tell({ ...message, kind: 'WorkerHeard', gateway: from });
       case 'left':
+        this.gateway.hasDeparted(message.workerId);
         return turns.tell({ kind: 'WorkerLeft', gateway: from, workerId: message.workerId });
       case 'calls':
       case 'asks':
@@ -266,6 +269,7 @@ export class Host {
 
   /** A node that we can reach anew, or that has found us again, knows nothing of us. */
   private introduce(other: NodeId): void {
+    this.gateway.tellDeparted(other);
     const state = this.turns.current();
     if (state === null) return;
     const epochs = [...state.shards.values()].map(({ shard, epoch }) => ({ shard, epoch }));

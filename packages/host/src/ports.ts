@@ -270,6 +270,8 @@ export interface WorkerSays {
   draining(): void;
   /** The most claims that it can truthfully name in one message (I68). */
   mostHolds(): number;
+  /** It holds nothing, and goes for good. */
+  leaving(): void;
   /** The stream is gone. */
   closed(): void;
 }

@@ -57,6 +57,8 @@ export interface Timing {
   readonly welcomeMs: number;
   /** The same while there are others to try. */
   readonly firstWelcomeMs: number;
+  /** A worker that stops while no gateway is there looks for one for so long, to say that it goes. */
+  readonly lastWordsMs: number;
   /** How long a handler whose time is over may take to settle before it is reported without it. */
   readonly timeoutGraceMs: number;
   /** An attempt that was ended by force and is still there after so long is reported without waiting for it. */
@@ -79,6 +81,7 @@ export const DEFAULT_TIMING: Timing = {
   backoffMaxMs: 2_000,
   welcomeMs: 5_000,
   firstWelcomeMs: 1_500,
+  lastWordsMs: 5_000,
   timeoutGraceMs: 250,
   forceMs: 10_000,
   startBudgetMs: 20,

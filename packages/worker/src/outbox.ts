@@ -49,6 +49,7 @@ export class Outbox {
   #heartbeatDue = false;
   #pingDue = false;
   #drainingDue = false;
+  #leavingDue = false;
   #scheduled = false;
   #writing = false;
   /** A stream that was lost may still call back: only the newest one's word counts. */
@@ -98,6 +99,12 @@ export class Outbox {
     this.heartbeat();
   }
 
+  /** The last word. */
+  leaving(): void {
+    this.#leavingDue = true;
+    this.#schedule();
+  }
+
   /** The stream is gone, and with it whatever was on its way. */
   reset(): void {
     for (const attempt of this.#reports) attempt.queued = false;
@@ -109,6 +116,7 @@ export class Outbox {
     this.#heartbeatDue = false;
     this.#pingDue = false;
     this.#drainingDue = false;
+    this.#leavingDue = false;
     this.#writing = false;
     this.#generation++;
   }
@@ -125,7 +133,7 @@ export class Outbox {
 
   get #isEmpty(): boolean {
     return (
-      !(this.#heartbeatDue || this.#drainingDue || this.#pingDue) &&
+      !(this.#heartbeatDue || this.#drainingDue || this.#pingDue || this.#leavingDue) &&
       this.#reports.length + this.#refusals.length + this.#asks.length + this.#epochs.size === 0
     );
   }
@@ -158,6 +166,8 @@ export class Outbox {
     }
     if (this.#drainingDue) parts.draining = true;
     if (this.#pingDue) parts.ping = this.#from.ping();
+    if (this.#leavingDue) parts.leaving = true;
+    this.#leavingDue = false;
     this.#pingDue = false;
     this.#heartbeatDue = false;
     this.#drainingDue = false;

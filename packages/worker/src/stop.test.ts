@@ -65,6 +65,26 @@ test('an idle worker leaves only when its gateway has heard that it drains: what
   expect(await session.until(({ refusals }) => refusals[0]?.claim)).toEqual(assignmentOf(1).claim);
 });
 
+test('a worker that stops while it has no gateway finds one, and says that it goes (I27)', async () => {
+  const { gateway, worker } = await startRig();
+  const first = await gateway.session(0);
+  await worker.connected;
+  first.cut();
+  const stopped = worker.stop();
+  const second = await gateway.session(1);
+  expect(second.hello).toMatchObject({ draining: true, holds: [] });
+  await stopped;
+  expect(second.messages.at(-1)).toMatchObject({ leaving: true });
+});
+
+test('a worker that stops and finds no gateway any more leaves all the same', async () => {
+  const { gateway, worker } = await startRig({ timing: { lastWordsMs: 50 } });
+  await gateway.session(0);
+  await worker.connected;
+  gateway.stop();
+  await worker.stop();
+});
+
 test('a worker that never found a gateway stops at once', async () => {
   const { gateway, worker } = await startRig();
   gateway.stop();

@@ -74,6 +74,12 @@ class RunningWorker implements Worker {
   #phase: 'working' | 'draining' | 'left' = 'working';
   /** The heartbeat that told the gateway of the draining: once it is answered no assignment is on its way any more. */
   #drainHeardNo = 0;
+  /** The last word is on its way over the stream that there is. */
+  #saidLeaving = false;
+  #hasConnected = false;
+  /** Set while there is no gateway to say the last word to. */
+  #lastWords: NodeJS.Timeout | null = null;
+  #isTimeUp = false;
   readonly connected: Promise<void>;
   readonly stopped: Promise<void>;
   #resolveConnected: () => void = () => {};
@@ -169,6 +175,8 @@ class RunningWorker implements Worker {
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
+    this.#hasConnected = true;
+    this.#saidLeaving = false;
     this.#pulse.welcomed(welcome, helloSentAt);
     this.#silence.begin(welcome.pingMs);
     this.#knownId = welcome.workerId;
@@ -187,6 +195,7 @@ class RunningWorker implements Worker {
   }
 
   #onDown(): void {
+    this.#saidLeaving = false;
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) attempt.sentAt = null;
     this.#asks.lineLost();
@@ -301,7 +310,21 @@ class RunningWorker implements Worker {
 
   #leaveIfDone(): void {
     if (this.#phase !== 'draining' || this.#holds.size > 0) return;
-    if (this.#link.isUp && (this.#pulse.answeredNo < this.#drainHeardNo || !this.#outbox.isIdle)) return;
+    if (this.#link.isUp) {
+      if (this.#pulse.answeredNo < this.#drainHeardNo || !this.#outbox.isIdle) return;
+      if (!this.#saidLeaving) {
+        this.#saidLeaving = true;
+        this.#outbox.leaving(); // comes back here when it is written
+        return;
+      }
+    } else if (this.#hasConnected && !this.#isTimeUp) {
+      // Servers may believe that it has claims which were lost on the way. Unless somebody hears that it goes, they wait for its lease (I27).
+      this.#lastWords ??= setTimeout(() => {
+        this.#isTimeUp = true;
+        this.#leaveIfDone();
+      }, this.#config.timing.lastWordsMs);
+      return;
+    }
     this.#leave();
     void Promise.all([this.#link.close(), this.#executors.close(), this.#shipper.close(LAST_LOGS_MS)]).then(() =>
       this.#resolveStopped(),
@@ -311,5 +334,6 @@ class RunningWorker implements Worker {
   #leave(): void {
     this.#phase = 'left';
     if (this.#ticker !== null) clearInterval(this.#ticker);
+    if (this.#lastWords !== null) clearTimeout(this.#lastWords);
   }
 }

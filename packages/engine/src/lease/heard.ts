@@ -35,11 +35,14 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   watchLease(state, worker);
 }
 
-/** Whoever leaves holds nothing any more; what it never began goes back at no cost. */
-export function workerLeft(recorder: Recorder, { workerId, gateway }: WorkerLeft): void {
+/**
+ * Whoever leaves holds nothing any more; what it never began goes back at no cost. The gateway that says so need not be the one through
+ * which the worker was heard last: it may have moved since, for its old one was killed, and its id is never used again (I27).
+ */
+export function workerLeft(recorder: Recorder, { workerId }: WorkerLeft): void {
   const { state } = recorder;
   const worker = state.workers.get(workerId);
-  if (worker === undefined || (worker.gateway !== null && worker.gateway !== gateway)) return;
+  if (worker === undefined) return;
   worker.free = 0;
   worker.hasLeft = true;
   worker.leaseEndsAt = state.mono;

@@ -124,11 +124,19 @@ describe('a worker that leaves in order', () => {
     expect([...box.state.workers.all()]).toEqual([]);
   });
 
-  test('is believed only through its own gateway', () => {
+  test('is believed through any gateway: its own may have been killed, and the claim with it (I27)', () => {
     const box = scenario({ dag: job() });
     const { worker } = box.claim('job');
     box.feed({ kind: 'WorkerLeft', gateway: 'another' as typeof worker.gateway, workerId: worker.id });
-    expect(box.task('job').state).toBe('running');
+    expect(box.task('job')).toMatchObject({ state: 'ready', attemptCount: 0 });
+  });
+
+  test('is believed by an owner that has loaded its claims since (I27)', () => {
+    const box = scenario({ dag: job() });
+    box.claim('job');
+    box.killOwner().leave();
+    expect(box.task('job')).toMatchObject({ state: 'ready', attemptCount: 0 });
+    expect([...box.state.workers.all()]).toEqual([]);
   });
 });
 

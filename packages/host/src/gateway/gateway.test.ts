@@ -15,6 +15,7 @@ const demand: Demand[] = [{ tenantId, queue, counts: [0, 0, 1, 0] }];
 function setUp(slots = 1) {
   const commands: Command[] = [];
   const lent: NodeId[] = [];
+  const told: string[] = [];
   const replies: ((result: Routed) => void)[] = [];
   let state: State | null = { shards: new Map() } as unknown as State;
   let timers: (() => void)[] = [];
@@ -37,8 +38,11 @@ function setUp(slots = 1) {
       inbox: { offer: ({ command }: { command: Command }) => commands.push(command) },
     },
     peers: () => ({
-      tell: (nodeId: NodeId, { kind }: { kind: string }) => kind === 'lent' && lent.push(nodeId) > 0,
-      tellAll: () => undefined,
+      tell: (nodeId: NodeId, { kind }: { kind: string }) => {
+        told.push(`${kind} to ${nodeId}`);
+        return kind === 'lent' && lent.push(nodeId) > 0;
+      },
+      tellAll: ({ kind }: { kind: string }) => void told.push(kind),
     }),
     directory: new Directory(),
     leaseMs: 15_000,
@@ -61,7 +65,7 @@ function setUp(slots = 1) {
   const pass = (ms: number) => {
     mono += ms;
   };
-  return { gateway, says, commands, lent, replies, free, ringAll, stopEngine, pass };
+  return { gateway, says, commands, lent, told, replies, free, ringAll, stopEngine, pass };
 }
 
 const assignment = { claim } as Assignment;
@@ -134,4 +138,37 @@ test('what a worker lent is not lent again once its stream is gone (I25)', () =>
   ringAll();
   ringAll();
   expect(lent).toEqual([other]);
+});
+
+test('the last word of a worker goes to all owners, though claims were sent to it that it never took (I27)', () => {
+  const { gateway, says, commands, told } = setUp(2);
+  gateway.assign(self, workerId, [assignment]);
+  says.draining();
+  says.leaving();
+  expect(commands).toContainEqual({ kind: 'WorkerLeft', gateway: self, workerId });
+  expect(told).toContain('left');
+});
+
+test('an owner that took shards after a worker had left is told of it, for as long as it may matter (I27)', () => {
+  const { gateway, says, told, commands, ringAll, pass } = setUp();
+  gateway.start();
+  says.leaving();
+  says.closed();
+  gateway.tellDeparted(other);
+  expect(told).toContain('left to other');
+  const before = commands.length;
+  gateway.tellDeparted(self);
+  expect(commands.slice(before)).toEqual([{ kind: 'WorkerLeft', gateway: self, workerId }]);
+  pass(61_000);
+  ringAll();
+  gateway.tellDeparted(self);
+  expect(commands.length).toBe(before + 1);
+});
+
+test('a worker whose stream breaks while it drains has not left', () => {
+  const { says, commands, told } = setUp();
+  says.draining();
+  says.closed();
+  expect(commands.map(({ kind }) => kind)).not.toContain('WorkerLeft');
+  expect(told).not.toContain('left');
 });

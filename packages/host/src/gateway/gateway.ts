@@ -54,12 +54,16 @@ const REPORT_DEADLINE_MS = 30_000;
 const SWEEP_MS = 1_000;
 /** Claims of one hello whose tokens prove nothing, before the others are not looked at. */
 const MOST_DOUBTED = 100;
+/** Workers that left are remembered until their leases are over anyhow, also for an owner that was away for a while. */
+const KEPT_LEASES = 4;
 
 export class Gateway {
   private readonly ports: GatewayPorts;
   private readonly sessions = new Map<WorkerId, Session>();
   private readonly lending: Lending;
   private readonly asks: Asks;
+  /** Workers that have left in order, and when. Owners that did not hear of it, or took a shard since, are told again. */
+  private readonly departed = new Map<WorkerId, number>();
   private cancelSweep: (() => void) | null = null;
 
   constructor(ports: GatewayPorts) {
@@ -125,6 +129,7 @@ export class Gateway {
   attach(hello: WorkerHello, door: WorkerDoor): WorkerSays {
     const older = this.sessions.get(hello.workerId);
     if (older !== undefined) this.drop(older);
+    this.departed.delete(hello.workerId);
     const { proven, unproven } = this.proveHolds(hello);
     const session = new Session(hello, proven, door, this.ports.clock.mono());
     this.sessions.set(session.workerId, session);
@@ -141,6 +146,7 @@ export class Gateway {
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
       draining: () => this.draining(session),
       mostHolds: () => session.mostHolds,
+      leaving: () => this.leaving(session),
       closed: () => this.closed(session),
     };
   }
@@ -149,8 +155,8 @@ export class Gateway {
 
   assign(from: NodeId, workerId: WorkerId, assignments: readonly Assignment[]): void {
     const session = this.sessions.get(workerId);
-    if (session === undefined) {
-      // The worker has gone elsewhere. Its owner learns it now instead of after two seconds.
+    if (session === undefined || this.departed.has(workerId)) {
+      // The worker has gone elsewhere, or for good. Its owner learns it now instead of after two seconds.
       for (const { claim } of assignments) this.refuse(claim, workerId);
       return;
     }
@@ -177,6 +183,23 @@ export class Gateway {
   /** New owners: each worker is asked what it runs of their shards, and takes nothing of older owners from then on. */
   reconcile(epochs: readonly ShardEpoch[]): void {
     for (const session of this.sessions.values()) session.door.epochs(epochs);
+  }
+
+  /** A worker has left, here or at another node. All nodes remember it: the one that heard its last word may be killed. */
+  hasDeparted(workerId: WorkerId): void {
+    this.departed.set(workerId, this.ports.clock.mono());
+  }
+
+  /**
+   * A node can be reached anew, or has taken shards, perhaps with claims of a worker that left before: the word that it left
+   * was never heard there, and must not be waited for (I27).
+   */
+  tellDeparted(nodeId: NodeId): void {
+    const { self, peers } = this.ports;
+    for (const workerId of this.departed.keys()) {
+      if (nodeId === self) this.command({ kind: 'WorkerLeft', gateway: self, workerId });
+      else peers().tell(nodeId, { kind: 'left', workerId });
+    }
   }
 
   /** An owner is gone, or has lost its memory: its loans are void. */
@@ -316,14 +339,17 @@ export class Gateway {
     this.lending.recallAll(session);
   }
 
+  /** Its last word. Whatever was sent to it and is not reported was never started: it leaves with nothing. */
+  private leaving(session: Session): void {
+    if (!this.isCurrent(session) || this.departed.has(session.workerId)) return;
+    this.draining(session);
+    this.hasDeparted(session.workerId);
+    this.command({ kind: 'WorkerLeft', gateway: this.ports.self, workerId: session.workerId });
+    this.ports.peers().tellAll({ kind: 'left', workerId: session.workerId });
+  }
+
   private closed(session: Session): void {
-    if (!this.isCurrent(session)) return;
-    const leftInOrder = session.isDraining && session.held.size === 0 && session.reporting.size === 0;
-    this.drop(session);
-    if (!leftInOrder) return;
-    const { self, peers } = this.ports;
-    this.command({ kind: 'WorkerLeft', gateway: self, workerId: session.workerId });
-    peers().tellAll({ kind: 'left', workerId: session.workerId });
+    if (this.isCurrent(session)) this.drop(session);
   }
 
   // ── inside ──
@@ -347,7 +373,10 @@ export class Gateway {
 
   /** Workers that are silent for the whole lease: their streams are of no use, though nobody closed them. */
   private sweep(): void {
-    const { leaseMs } = this.ports;
+    const { leaseMs, clock } = this.ports;
+    for (const [workerId, at] of this.departed) {
+      if (clock.mono() - at > KEPT_LEASES * leaseMs) this.departed.delete(workerId);
+    }
     for (const session of [...this.sessions.values()]) {
       if (this.silentMs(session) > leaseMs) this.drop(session);
     }

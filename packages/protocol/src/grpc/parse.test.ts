@@ -63,6 +63,7 @@ const NO_PARTS = {
   draining: false,
   asks: [],
   ping: 0,
+  leaving: false,
 };
 const NO_WORD = {
   welcome: null,
@@ -119,6 +120,7 @@ test.each<[string, WorkerMessageParts]>([
   ['holdings', { holdings: { epochs: [{ shard: 63, epoch: 8 }], holds: [] } }],
   ['draining', { draining: true, reports: [report] }],
   ['ping', { ping: 14 }],
+  ['last word', { leaving: true }],
 ])('a worker’s %s arrives as it was sent', (_, parts) => {
   expect(parseWorkerMessage(workerWire(parts))).toEqual({ ...NO_PARTS, ...parts });
 });

@@ -236,6 +236,7 @@ export function parseWorkerMessage(input: unknown): WorkerMessage {
     draining: fields.draining === true,
     asks: each(fields.asks, 'asks', parseAsk, MOST_ITEMS),
     ping: count(fields.ping, 'ping'),
+    leaving: fields.leaving === true,
   };
 }
 

@@ -121,6 +121,8 @@ export interface WorkerMessage {
   readonly asks: readonly Ask[];
   /** To be answered at once; 0 when there is none. */
   readonly ping: number;
+  /** The last word: the worker holds nothing and is gone after it. */
+  readonly leaving: boolean;
 }
 
 export interface Welcome {

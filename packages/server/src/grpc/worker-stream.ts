@@ -183,7 +183,7 @@ class WorkerStream {
 }
 
 function tellHost(says: WorkerSays, message: WorkerMessage): void {
-  const { heartbeat, holdings, reports, refusals, draining, asks } = message;
+  const { heartbeat, holdings, reports, refusals, draining, asks, leaving } = message;
   if (draining) says.draining();
   if (holdings !== null) says.holdings(holdings.epochs.map(epochFromWire), holdings.holds.map(claimFromWire));
   if (reports.length > 0) says.reports(reports.map(reportFromWire));
@@ -194,6 +194,7 @@ function tellHost(says: WorkerSays, message: WorkerMessage): void {
     says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire), heartbeat.progress.map(progressFromWire));
   }
   if (asks.length > 0) says.asks(asks.map(askFromWire));
+  if (leaving) says.leaving();
 }
 
 /** Ends a stream with the status of the error table. */

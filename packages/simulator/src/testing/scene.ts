@@ -32,10 +32,11 @@ export interface SetUp {
   readonly nodes: number;
   readonly workers?: number;
   readonly onHost?: (host: Host) => void;
+  readonly seed?: number;
 }
 
-export function setUp({ nodes, workers = 1, onHost }: SetUp) {
-  const world = new World({ seed: 1 });
+export function setUp({ nodes, workers = 1, onHost, seed = 1 }: SetUp) {
+  const world = new World({ seed });
   for (let i = 0; i < nodes; i++)
     world.nodes.push(new SimNode(world, `n${i}`, CLOCKS, onHost === undefined ? {} : { onHost }));
   for (let i = 0; i < workers; i++) {

@@ -214,6 +214,8 @@ export class NodeLines implements PeerNetwork {
         return says?.asks(frame.asks);
       case 'draining':
         return says?.draining();
+      case 'leaving':
+        return says?.leaving();
       case 'ping':
         return;
     }

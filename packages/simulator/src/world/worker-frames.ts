@@ -26,7 +26,8 @@ export type WorkerFrame =
   | { readonly kind: 'holdings'; readonly epochs: readonly ShardEpoch[]; readonly holds: readonly ClaimRef[] }
   | { readonly kind: 'asks'; readonly asks: readonly WorkerAsk[] }
   | { readonly kind: 'draining' }
-  | { readonly kind: 'ping' };
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'leaving' };
 
 export type GatewayFrame =
   /** With the machines that have a gateway. */

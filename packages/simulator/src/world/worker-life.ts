@@ -158,6 +158,7 @@ export class WorkerLife {
   leaveIfDone(): void {
     if (this.phase !== 'draining' || this.#holds.size > 0 || !this.#line.knowsOfDraining) return;
     this.phase = 'left';
+    this.#line.say({ kind: 'leaving' });
     this.#line.close();
     this.process.after(100, () => this.#worker.ended());
   }
