@@ -122,3 +122,22 @@ export const regions = dag<{ day: string }>('regions', ({ child, task, params })
   child('none', { dag: unwrapped });
   task('sum', { inputs: { rows, id, last: named.output.last } }, ({ inputs }) => inputs.rows + inputs.last.length);
 });
+
+dag<{ day: string }>('missing-upstream', ({ task, params, run, window }) => {
+  const count = task('count', () => ({ n: 3, list: [1] }));
+  task('strict', { inputs: { n: count.output.n } }, ({ inputs }) => inputs.n.toFixed());
+  task('said', { rule: 'all_success', inputs: { n: count.output.n } }, ({ inputs }) => inputs.n.toFixed());
+  const after = task(
+    'lax',
+    {
+      rule: 'all_done',
+      inputs: { n: count.output.n, first: count.output.list[0]!, day: params.day, unit: 'g', run: run.id },
+    },
+    ({ inputs }) =>
+      `${inputs.n?.toFixed() ?? 'none'}${inputs.first?.toFixed()}${inputs.day.trim()}${inputs.unit.trim()}${inputs.run.trim()}`,
+  );
+  task('next', { inputs: { text: after.output } }, ({ inputs }) => inputs.text.trim());
+  task('on-schedule', { inputs: { at: window.at, created: run.createdAt } }, ({ inputs }) =>
+    (inputs.at ?? inputs.created).slice(0, 10),
+  );
+});

@@ -73,7 +73,7 @@ test('files of a dag in TypeScript and in JSON are the same as in YAML', async (
   const json = JSON.stringify({ name: 'a', files: ['sql/'], tasks: [{ name: 't', run: './load.sh' }] });
   const hashes = await Promise.all(
     [{ 'a.ts': inTypeScript }, { 'a.json': json }, { 'a.yaml': yaml('./load.sh', '[sql/]') }].map(
-      async (source) => (await only(await makeFolder({ ...TREE, ...source } as Record<string, string>))).files?.hash,
+      async (source) => (await only(await makeFolder({ ...TREE, ...source }))).files?.hash,
     ),
   );
   expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);

@@ -1,6 +1,6 @@
 /**
- * One file of code out of a module and what it imports. The same meaning gives the same bytes: what formatting, comments,
- * names of files and the machine could change is not in them (D7).
+ * One file of code out of a module and what it imports. The same code gives the same bytes: formatting, comments, types, the
+ * folder and the machine do not change them (D7). A new name of a variable or of a file does.
  */
 import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -44,7 +44,7 @@ export async function buildBundle(file: SourceFile, entry: string): Promise<Buil
       return make({ whole });
     });
     if (callsRequire(result)) result = await make({ whole, banner: REQUIRE });
-    const bundle = await bundleOf(result);
+    const bundle = bundleOf(result);
     if (bundle.code.length > MAX_BUNDLE_BYTES) return { ok: false, problems: [tooLarge(bundle, file)] };
     return { ok: true, built: { bundle, madeOf: inputsOf(result, file), usesSdk } };
   } catch (error) {
@@ -73,35 +73,22 @@ const optionsFor = (file: SourceFile, entry: string) =>
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    minifySyntax: true,
+    // Names and expressions stay as they were written: an error such as "rows.map is not a function" quotes the code that runs.
     minifyWhitespace: true,
     legalComments: 'none',
     charset: 'utf8',
-    sourcemap: 'inline',
+    sourcemap: 'external',
     loader: { '.txt': 'text', '.sql': 'text', '.md': 'text' },
     logLevel: 'silent',
   }) as const satisfies BuildOptions;
 
 type Result = BuildResult<ReturnType<typeof optionsFor>>;
 
-/**
- * Names are made short in a second pass: which letters are used depends on how often they stand in the text, and in the
- * first one that is the text of the author, with types that mean nothing at run time.
- */
-async function bundleOf({ outputFiles: [output] }: Result): Promise<Bundle> {
-  const { transform } = await import('esbuild');
-  const { code: text, map } = await transform(output?.text ?? '', {
-    loader: 'js',
-    format: 'esm',
-    target: 'node20',
-    minify: true,
-    legalComments: 'none',
-    charset: 'utf8',
-    sourcemap: 'external',
-    sourcefile: 'bundle.mjs',
-  });
-  const code = Buffer.from(text);
-  return { hash: createHash('sha256').update(code).digest('hex'), code, sourceMap: Buffer.from(map) };
+function bundleOf({ outputFiles }: Result): Bundle {
+  const contentOf = (end: string): Buffer =>
+    Buffer.from(outputFiles.find(({ path }) => path.endsWith(end))?.contents ?? []);
+  const code = contentOf('.mjs');
+  return { hash: createHash('sha256').update(code).digest('hex'), code, sourceMap: contentOf('.map') };
 }
 
 function callsRequire({ metafile }: Result): boolean {

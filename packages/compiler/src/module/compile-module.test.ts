@@ -32,7 +32,7 @@ test('a file of TypeScript becomes a definition and a small bundle that runs, wi
   expect(functions['coffee/brew']({ inputs: { grams: 3 } })).toBe('coffee of 3 g');
   expect(JSON.parse(bundle?.sourceMap?.toString() ?? '').sources).toContain('a.ts');
   // Neither the client nor a parser is in it.
-  expect(bundle?.code.length).toBeLessThan(10_000);
+  expect(bundle?.code.length).toBeLessThan(16_000);
   expect(bundle?.code.toString()).not.toMatch(/ZodError|authorization/);
 });
 
@@ -55,6 +55,20 @@ test('what a function does changes the hash, and the folder that it lies in does
   const { dags } = await compileFolder({ folder: await makeFolder({ 'quarry/er/a.mts': COFFEE }) });
   expect(dags[0]?.bundle?.hash).toBe(hash);
   expect(dags[0]?.bundle?.code.toString()).not.toMatch(/quarry/);
+});
+
+test('errors name things as the author does', async () => {
+  const { bundle } = await only(`import { dag } from '@signalbox/sdk';
+    class OrderMissing extends Error { constructor(orderNumber: number) { super('order ' + orderNumber); this.name = new.target.name; } }
+    const findOrder = (orderNumber: number): never => { throw new OrderMissing(orderNumber); };
+    export default dag<{ rows: number[] }>('a', ({ task }) => {
+      task('sum', ({ params }) => { const customerRows = params.rows; return customerRows.map((row) => row + 1); });
+      task('find', () => findOrder(7));
+    });`);
+  const folder = await makeFolder({ 'b.mjs': bundle?.code.toString() ?? '' });
+  const { functions } = await import(pathToFileURL(join(folder, 'b.mjs')).href);
+  expect(() => functions['a/sum']({ params: { rows: 1 } })).toThrow('customerRows.map is not a function');
+  expect(() => functions['a/find']({})).toThrow(expect.objectContaining({ name: 'OrderMissing', message: 'order 7' }));
 });
 
 test('a file that wants the client gets it', async () => {

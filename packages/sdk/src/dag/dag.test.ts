@@ -201,7 +201,7 @@ test.each<[string, () => { readonly error: DagMistake; readonly line: number }, 
   ['two tasks of one name', () => lineOf(() => make(({ task }) => { task('a', () => 1); task('a', () => 2); })), /two tasks a/],
   ['no task at all', () => lineOf(() => make(() => {})), /has no tasks/],
   ['an async builder', () => lineOf(() => make(async ({ task }) => { task('a', () => 1); })), /async/],
-  ['a function among the inputs', () => lineOf(() => make(({ task }) => { task('a', { inputs: { f: () => 1 } }, () => 1); })), /inputs\.f is a function/],
+  ['a function among the inputs', () => lineOf(() => make(({ task }) => { task('a', { inputs: { f: (): number => 1 } }, () => 1); })), /inputs\.f is a function/],
   ['a date among the inputs', () => lineOf(() => make(({ task }) => { task('a', { inputs: { at: { x: new Date() } } }, () => 1); })), /inputs\.at\.x is a Date/],
   ['a number that JSON has not', () => lineOf(() => make(({ http }) => { http('a', { url: 'http://x', body: { n: Number.NaN } }); })), /http\.body\.n is NaN/],
   ['a circle', () => lineOf(() => make(({ task }) => { task('a', { inputs: { cyclic } }, () => 1); })), /nested deeper/],
@@ -231,4 +231,15 @@ test('a task can not be added when the dag is made', () => {
     task('a', () => 1);
   });
   expect(() => late?.('b', () => 1)).toThrow('after dag d is made');
+});
+
+test('the run and its window are references too', () => {
+  const { definition } = dag('daily', ({ task, run, window }) => {
+    task('a', { inputs: { at: window.at, id: run.id, made: run.createdAt } }, () => 1);
+  });
+  expect(definition.tasks[0]?.inputs).toEqual({
+    at: '${{ window.at }}',
+    id: '${{ run.id }}',
+    made: '${{ run.createdAt }}',
+  });
 });

@@ -11,7 +11,15 @@ import { DagMistake, type Place, placeOfCall } from './mistake.ts';
 import { plain, plainInputs, plainMap } from './plain.ts';
 import { makeRef, type Ref } from './ref.ts';
 import { hooksDefinition, sideDefinition } from './side-tasks.ts';
-import type { DagBuilder, DagOptions, HttpOptions, ProcessOptions, Task } from './task-options.ts';
+import type {
+  DagBuilder,
+  DagOptions,
+  HttpOptions,
+  ProcessOptions,
+  RunFields,
+  Task,
+  WindowFields,
+} from './task-options.ts';
 import type { Template } from './template-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
@@ -230,6 +238,8 @@ class Tasks {
       map,
       template,
       params: makeRef('params') as Ref<Params>,
+      run: makeRef('run') as Ref<RunFields>,
+      window: makeRef('window') as Ref<WindowFields>,
     } as DagBuilder<Params>;
   }
 
@@ -282,7 +292,7 @@ class Tasks {
 
   /** `maps` are those that whoever uses it must be in. */
   #handOut(name: string, maps: readonly string[], isMapped: boolean): Task {
-    const output = makeRef(taskReference(name).slice(4, -3), maps);
+    const output = makeRef(taskReference(name).slice(4, -3), maps) as Task['output'];
     const made: Task = Object.freeze({ name, output, ...(isMapped ? { isMapped } : {}) });
     this.#handedOut.add(made);
     return made;

@@ -10,21 +10,28 @@ const TEXT: unique symbol = Symbol.for('signalbox.reference');
 const MAPS: unique symbol = Symbol.for('signalbox.reference.maps');
 
 /** @example const grams: Ref<number> = grind.output.grams; */
-export type Ref<T> = IsAny<T> extends true ? T : RefOf<T> & FieldsOf<T>;
+export type Ref<T, Mark = unknown> = IsAny<T> extends true ? T : RefOf<T> & Mark & FieldsOf<T, Mark>;
 
 export interface RefOf<out T> {
   readonly [VALUE]: T;
 }
 
+declare const TASK: unique symbol;
+
+/** Marks what a task returns: a task whose rule lets it run without the other gets null in its place. */
+export interface OfTask {
+  readonly [TASK]: true;
+}
+
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type Absent<T> = Extract<T, null | undefined> extends never ? never : undefined;
 
-type FieldsOf<T> = unknown extends T
+type FieldsOf<T, Mark> = unknown extends T
   ? unknown
   : NonNullable<T> extends readonly (infer Item)[]
-    ? { readonly [index: number]: Ref<Item | Absent<T>> }
+    ? { readonly [index: number]: Ref<Item | Absent<T>, Mark> }
     : NonNullable<T> extends object
-      ? { readonly [K in keyof NonNullable<T>]-?: Ref<NonNullable<T>[K] | Absent<T>> }
+      ? { readonly [K in keyof NonNullable<T>]-?: Ref<NonNullable<T>[K] | Absent<T>, Mark> }
       : unknown;
 
 const STEPS = /^(?:[^"\\\x00-\x1f]){1,200}$/;

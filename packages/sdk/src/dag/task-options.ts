@@ -1,10 +1,10 @@
 /** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
-import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
+import type { DagDefinition, Priority, TriggerRule } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
 import type { MakeChild } from './child-options.ts';
 import type { Jsonified } from './jsonified.ts';
 import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
-import type { Ref, RefOf } from './ref.ts';
+import type { OfTask, Ref, RefOf } from './ref.ts';
 import type { Hooks, Side, UndoContext } from './side-options.ts';
 import type { MakeTemplate } from './template-options.ts';
 
@@ -25,7 +25,7 @@ export type Wire<T> = T | RefOf<T>;
 export interface Task<Output = unknown> {
   readonly name: string;
   /** What it will have returned; a path into it is an input of another task. */
-  readonly output: Ref<Output>;
+  readonly output: Ref<Output, OfTask>;
 }
 
 /** What may be said of a task of any kind. */
@@ -157,6 +157,20 @@ export type WithInputs<Inputs> = NoInputs extends Inputs
   ? { readonly inputs?: Wires<Inputs> }
   : { readonly inputs: Wires<Inputs> };
 
+/**
+ * What the function gets: with any rule but `all_success` a task may run though one that it needs has not succeeded, and
+ * what comes from that one is null.
+ */
+type SeenInputs<Inputs, Wired, Rule> = [Rule] extends ['all_success']
+  ? Inputs
+  : {
+      readonly [K in keyof Inputs]: K extends keyof Wired
+        ? Wired[K] extends OfTask
+          ? Inputs[K] | null
+          : Inputs[K]
+        : Inputs[K];
+    };
+
 /** A task with a map of its own has the items of that; another those of the map that it was made in. */
 type ItemFor<Over, Item> = [Over] extends [never] ? Item : ItemOf<Over>;
 type TaskOf<Output, Over> = [Over] extends [never]
@@ -165,10 +179,16 @@ type TaskOf<Output, Over> = [Over] extends [never]
 
 export interface MakeTask<Params, Item = unknown> {
   <Output>(name: string, run: Run<NoInputs, Params, Item, Output>): Task<Jsonified<Awaited<Output>>>;
-  <Output, Inputs = NoInputs, const Over extends MapOver = never>(
+  <
+    Output,
+    Inputs = NoInputs,
+    const Over extends MapOver = never,
+    Rule extends TriggerRule = 'all_success',
+    Wired = unknown,
+  >(
     name: string,
-    options: FunctionOptions & WithInputs<Inputs> & WithMap<Over>,
-    run: Run<Inputs, Params, ItemFor<Over, Item>, Output>,
+    options: FunctionOptions & WithInputs<Inputs> & WithMap<Over> & { readonly rule?: Rule; readonly inputs?: Wired },
+    run: Run<SeenInputs<Inputs, Wired, Rule>, Params, ItemFor<Over, Item>, Output>,
   ): TaskOf<Output, Over>;
 }
 
@@ -179,6 +199,18 @@ interface WithMap<Over> {
    * @example task('load', { map: list.output.files }, ({ item }) => item.path.length);
    */
   readonly map?: Over;
+}
+
+/** Of the run, as `${{ run.id }}` in YAML. Instants are text, such as 2026-01-31T07:00:00.000Z. */
+export interface RunFields {
+  readonly id: string;
+  readonly dag: string;
+  readonly createdAt: string;
+  readonly priority: Priority;
+}
+
+export interface WindowFields {
+  readonly at: string | null;
 }
 
 /** What the function that writes a dag is given. `Item` is what its tasks run for, within a map. */
@@ -209,6 +241,10 @@ export interface DagBuilder<Params, Item = unknown> {
   readonly group: <Made>(name: string, build: (builder: DagBuilder<Params, Item>) => Made) => Made;
   /** What the run will have been submitted with; a path into it is an input of a task. */
   readonly params: Ref<Params>;
+  /** The run itself; a path into it is an input of a task. */
+  readonly run: Ref<RunFields>;
+  /** What made the run. `window.at` is the instant that its schedule made it for, and null for other runs. */
+  readonly window: Ref<WindowFields>;
   /** What tasks with `adds` may add to a run, with `addTasks`. */
   readonly template: MakeTemplate<Params>;
 }
