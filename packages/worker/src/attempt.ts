@@ -143,7 +143,7 @@ const SENTENCES: Record<StopReason, string> = {
   stuck: 'The attempt made no progress for longer than it may.',
   lost: 'No server was heard for the time of the lease: another attempt may have begun.',
   superseded: 'Another attempt of the task was quicker: this one is not needed.',
-  stale: 'Another attempt holds the task by now: this result is not recorded.',
+  stale: 'This attempt does not hold the task any more: its result is not recorded.',
   killed: 'The worker was stopped.',
 };
 

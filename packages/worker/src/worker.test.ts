@@ -348,6 +348,31 @@ test('a claim that the server calls stale is dropped: its signal fires, it is he
   expect(session.messages.flatMap(({ reports }) => reports)).toEqual([]);
 });
 
+test('a result that the server does not record is told of in the log of the worker (I21)', async () => {
+  const said: unknown[] = [];
+  const silent = () => undefined;
+  const warn = (message: string, fields: unknown) => void said.push([message, fields]);
+  const { gateway } = await startRig({
+    log: { debug: silent, info: silent, warn, error: silent },
+    handlers: { quick: () => 'done' },
+  });
+  const session = await gateway.session(0);
+  const [kept, late] = [assignmentOf(1, { handler: 'quick' }), assignmentOf(2, { handler: 'quick' })];
+  session.say({ assignments: [kept, late] });
+  for (const { claim } of [kept, late]) await session.reportOf(claim);
+  session.say({
+    answers: [
+      { claim: kept.claim, verdict: 'accepted' },
+      { claim: late.claim, verdict: 'stale' },
+    ],
+  });
+  await expect.poll(() => said).toHaveLength(1);
+  expect(said[0]).toEqual([
+    'a result is not recorded: its run was cancelled, or this attempt does not hold the task any more',
+    { run: late.run, task: 't', attempt: late.claim.attempt, outcome: 'succeeded' },
+  ]);
+});
+
 test.each<[string, () => unknown, object]>([
   ['any error', () => new TypeError('no'), { outcome: 'transient', code: 'error:TypeError', retryAfterMs: 0 }],
   ['a system error', () => Object.assign(new Error('no'), { code: 'ECONNREFUSED' }), { code: 'error:ECONNREFUSED' }],

@@ -231,12 +231,20 @@ class RunningWorker implements Worker {
     const attempt = this.#holds.get(keyOf(claim));
     if (attempt === undefined) return;
     if (verdict === 'stale') {
+      if (attempt.state === 'reported') this.#logNotRecorded(attempt);
       attempt.abort('stale');
       this.#runner.letGo(attempt);
     }
     // An answer to what was never asked: the handler still runs, and its report will be answered in its time.
     else if (attempt.state !== 'reported') return;
     this.#holds.remove(attempt);
+  }
+
+  /** User code has returned, and believes that its result counts: somebody who looks for it finds here why it does not. */
+  #logNotRecorded({ assignment: { run, taskName, claim }, report }: Attempt): void {
+    const fields = { run, task: taskName, attempt: claim.attempt, outcome: report?.outcome };
+    const why = 'its run was cancelled, or this attempt does not hold the task any more';
+    this.#config.log.warn(`a result is not recorded: ${why}`, fields);
   }
 
   #takeKill({ claim, reason, graceMs }: Kill): void {

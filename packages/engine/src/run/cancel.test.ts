@@ -32,12 +32,12 @@ describe('a run with a running attempt', () => {
   });
 
   test.each(['succeeded', 'transient', 'permanent', 'timeout', 'resource', 'stuck'] as const)(
-    'a report of %s does not change its outcome, nor start anything (I42)',
+    'a report of %s does not change its outcome, nor start anything, and is told so (I21, I42)',
     (outcome) => {
       const box = scenario({ dag: dag([task('a', [], { retry: { maxAttempts: 9 } }), task('b', [0])]) });
       const attempt = box.claim('a');
       box.cancel();
-      expect(box.report(attempt, outcome)).toEqual(accepted);
+      expect(box.report(attempt, outcome)).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
       expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
       expect(box.changes('AttemptEnded')).toMatchObject([
         { outcome: 'cancelled', taskState: 'cancelled', output: null },

@@ -128,7 +128,7 @@ describe('a run with something left to close', () => {
     expect(box.force()).toMatchObject({ ok: true, outcome: 'cancelled' });
     expect(drop.worker.killed).toMatchObject([{ reason: 'cancelled' }]);
     box.killOwner();
-    expect(box.report(drop, 'succeeded')).toEqual(accepted);
+    expect(box.report(drop, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClaimRef } from '../command.ts';
 import { accepted, reportOf, type Scenario, scenario } from '../scenario.ts';
-import { chain, job } from '../testing/specs.ts';
+import { chain, dag, job, task } from '../testing/specs.ts';
 
 const stale = { ok: false, code: 'STALE_TOKEN' };
 
@@ -95,14 +95,32 @@ describe('a report repeated with its token has the effect of one and gets the sa
     expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
   });
 
-  test('any report of a cancelled run is recorded as cancelled, and its repeat too (I42)', () => {
-    const box = scenario({ dag: job() });
-    const attempt = box.claim('job');
-    box.cancel();
-    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
-    expect(box.report(attempt, 'succeeded')).toEqual(accepted);
-    expect(box.run().outcome).toBe('cancelled');
-  });
+  test.each([
+    ['a cancel', (box: Scenario) => box.cancel()],
+    ['a cancel with force', (box: Scenario) => box.force()],
+    ['a failure that closes the run', (box: Scenario) => box.report(box.claim('other', box.worker('w2')), 'permanent')],
+  ] as const)(
+    'after %s only a report of cancelled is recorded, and each repeat gets the same answer (I21, I22, I42)',
+    (_, close) => {
+      for (const [outcome, answer] of [
+        ['succeeded', stale],
+        ['transient', stale],
+        ['cancelled', accepted],
+      ] as const) {
+        const spec = dag([task('job'), task('other')], { onFailure: 'fail_fast' });
+        const box = scenario({ dag: spec, workers: ['w1', 'w2'] });
+        const attempt = box.claim('job');
+        close(box);
+        expect(box.report(attempt, outcome, { output: '1' })).toMatchObject(answer);
+        expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ taskNo: 0, outcome: 'cancelled', output: null });
+        expect(box.run().phase).toBe('ended');
+        // Of a run in memory, and of one that is found in the database.
+        expect(box.report(attempt, outcome, { output: '1' })).toMatchObject(answer);
+        box.killOwner();
+        expect(box.report(attempt, outcome, { output: '1' })).toMatchObject(answer);
+      }
+    },
+  );
 });
 
 test('the output of an attempt that succeeded is kept, of no other (I36)', () => {

@@ -19,6 +19,7 @@ import type { StoredRun, StoredTask } from '../stored.ts';
 import { returnSecond } from '../straggler/end-second.ts';
 import { holderOf, ownerOf } from '../straggler/seconds.ts';
 import { endAttempt } from './end-attempt.ts';
+import { mayRun } from './move.ts';
 import type { TaskNotes } from './notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
 import { RUNNING, WAITING } from './task-table.ts';
@@ -30,8 +31,10 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (slot === null) return answerFromHistory(recorder, command);
   const { tasks } = recorder.state;
   if (isHeld(recorder.state, slot, claim) && tasks.attemptNo[slot] === claim.attemptNo) {
+    // Its run was cancelled, or closed by a failure: the attempt ends as cancelled, and whoever says otherwise is told so (I21, I42).
+    const isKept = mayRun(recorder.state, slot) || command.outcome === 'cancelled';
     endAttempt(recorder, slot, command);
-    return RECORDED;
+    return isKept ? RECORDED : stale(claim);
   }
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
   // The attempt that ended last may be told of again, also when the next one runs already (I22).
@@ -92,13 +95,12 @@ export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'
 }
 
 /**
- * The attempt is over. Was it this report that ended it? A cancelled run records every report as cancelled; one that the
- * server ended itself (lost, timed out) has another outcome than what the worker says; so has a branch that chose what is
- * not there.
+ * The attempt is over. Is what the worker says what was recorded? One that the server ended itself (lost, timed out, its run
+ * cancelled) has another outcome than what the worker says. A branch that chose what is not there has it too, and its report ended it.
  */
 function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome, task: TaskSpec | undefined): boolean {
   if (ended === 'permanent' && reported === 'succeeded') return task?.branch === true;
-  return ended !== null && (ended === reported || ended === 'cancelled');
+  return ended !== null && ended === reported;
 }
 
 function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt): Answer {

@@ -204,10 +204,7 @@ export function dispatch(scene: Scene): Checker {
     if (run === undefined || run.isSetAside) return;
     if (verdict === 'accepted') {
       const { finished } = claims.of(workerId, claim);
-      const isSame =
-        ended !== undefined &&
-        ended.code !== 'superseded' &&
-        (ended.outcome === finished?.outcome || ended.outcome === 'cancelled');
+      const isSame = ended !== undefined && ended.code !== 'superseded' && ended.outcome === finished?.outcome;
       if (!isSame)
         scene.fail('I21', `the report of ${what} (${finished?.outcome}) was accepted, it ended as ${ended?.outcome}`);
       return;
