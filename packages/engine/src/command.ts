@@ -343,6 +343,8 @@ export interface WorkerHeard {
   /** How long ago the gateway heard it. */
   readonly agoMs: number;
   readonly holds: readonly HeldClaim[];
+  /** It was told to stop, and takes no new work: what goes with it now is no fault of its tasks. */
+  readonly isDraining?: boolean;
   /** The shards that `holds` speaks of, where it is not all of them: of others it proves nothing by what it lacks. */
   readonly covers?: readonly ShardNo[];
   /**

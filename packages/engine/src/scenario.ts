@@ -226,10 +226,10 @@ export class Scenario {
   }
 
   /** Heard by its gateway, which tells the owner what the worker holds, and of which owner it knows. */
-  heartbeat(worker = this.worker(), { knows = true, agoMs = 0 } = {}): this {
+  heartbeat(worker = this.worker(), { knows = true, agoMs = 0, isDraining = false } = {}): this {
     const { gateway, id: workerId, holds } = worker;
     const owners = knows ? [...this.state.shards.values()].map(({ shard, epoch }) => ({ shard, epoch })) : [];
-    this.feed({ kind: 'WorkerHeard', gateway, workerId, agoMs, holds: [...holds], knows: owners });
+    this.feed({ kind: 'WorkerHeard', gateway, workerId, agoMs, holds: [...holds], isDraining, knows: owners });
     return this;
   }
 

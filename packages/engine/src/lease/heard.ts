@@ -21,6 +21,7 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   // What is on loan stays with the gateway that lent it, until that one recalls it or is gone.
   if (worker.free === 0) worker.gateway = command.gateway;
   worker.heard = true;
+  worker.isDraining = command.isDraining === true;
   const heardAt = (state.mono - command.agoMs) as MonoMs;
   renewLease(worker, (heardAt + state.settings.leaseMs) as MonoMs);
   clearSilence(recorder, worker);

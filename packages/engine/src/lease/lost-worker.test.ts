@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, scenario } from '../scenario.ts';
+import { accepted, type Scenario, scenario } from '../scenario.ts';
 import { dag, job, task } from '../testing/specs.ts';
 
 describe('the attempts of a lost worker are given up within its lease (I25)', () => {
@@ -120,8 +120,54 @@ describe('a worker that leaves in order', () => {
     const box = scenario({ dag: job() });
     box.claim('job');
     box.heartbeat().leave();
-    expect(box.task('job')).toMatchObject({ state: 'ready', attemptCount: 1, lostCount: 1 });
+    expect(box.task('job')).toMatchObject({ state: 'ready', attemptCount: 1, lostCount: 0 });
     expect([...box.state.workers.all()]).toEqual([]);
+  });
+
+  test.each([
+    ['leaves', 'lost:left', (box: Scenario) => box.heartbeat().leave()],
+    [
+      'is killed while it drains',
+      'lost:drained',
+      (box: Scenario) => box.heartbeat(box.worker(), { isDraining: true }).advance('16s'),
+    ],
+  ] as const)('one that %s costs its tasks nothing, however often (I28, I39)', (_, code, go) => {
+    const box = scenario({ dag: job({ retry: { maxAttempts: 2, maxLost: 1, baseMs: 0 } }) });
+    for (let i = 1; i <= 5; i++) {
+      box.claim('job');
+      go(box);
+      expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+        outcome: 'lost',
+        code,
+        lostCount: 0,
+        taskState: 'retrying',
+      });
+      box.killOwner();
+    }
+    // All budgets are as they were: one failure is retried, and one lost attempt is the last.
+    box.report(box.claim('job'), 'transient');
+    box.killOwner();
+    box.claim('job');
+    box.heartbeat().advance('16s');
+    expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+      code: 'lost:silent',
+      lostCount: 1,
+      taskState: 'failed',
+    });
+  });
+
+  test('a task that may not be lost at all is not tried again', () => {
+    const box = scenario({ dag: job({ retry: { maxAttempts: 2, maxLost: 0 } }) });
+    box.claim('job');
+    box.heartbeat().leave();
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('one that goes on after all, under the same id, counts again', () => {
+    const box = scenario({ dag: job() });
+    const { worker } = box.claim('job');
+    box.heartbeat(worker, { isDraining: true }).heartbeat(worker).advance('16s');
+    expect(box.task('job').lostCount).toBe(1);
   });
 
   test('is believed through any gateway: its own may have been killed, and the claim with it (I27)', () => {

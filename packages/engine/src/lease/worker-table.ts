@@ -31,6 +31,8 @@ export class Worker {
   owesSince: MonoMs | null = null;
   /** Since when a set of it lacked something that it had shown. */
   missesSince: MonoMs | null = null;
+  /** It was told to stop, and finishes what it has: it may be killed before that is done. */
+  isDraining = false;
   /** It said that it goes; what is left of its attempts is being given up. */
   hasLeft = false;
   /** Shards for which its silence is stored. */

@@ -29,6 +29,8 @@ interface Ending {
   readonly code?: string | null;
   readonly retryAfterMs?: number | null;
   readonly memoryBytes?: number | null;
+  /** It was lost with a worker that was told to stop: that counts against no budget (I28, I39). */
+  readonly isOrderly?: true;
   /** The time of the whole task is over: there is no other. */
   readonly isLast?: boolean;
 }
@@ -56,7 +58,8 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     // It has the task's own slot by now.
     return deciding === null ? undefined : endAttempt(recorder, deciding, ending);
   }
-  const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' ? 1 : 0);
+  const isOrderly = outcome === 'lost' && ending.isOrderly === true;
+  const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
   const task = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
   const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
@@ -64,7 +67,8 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const error = read.ok ? ending.error : read.error;
   const { code = null, retryAfterMs = null, memoryBytes = null } = ending;
   const notes = notesOf(state, slot);
-  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - (notes.uncounted ?? 0);
+  const uncounted = (notes.uncounted ?? 0) + (isOrderly ? 1 : 0);
+  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
   const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
   const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
   const weighed = weighEnd(recorder, slot, { outcome, code, error });
@@ -93,7 +97,9 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     error,
     code,
     ...(notes.speculative === attemptNo ? { speculative: true } : {}),
-    ...(version.keepsNotes ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined }) : NO_NOTES),
+    ...(version.keepsNotes || isOrderly
+      ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined, uncounted: uncounted || undefined })
+      : NO_NOTES),
   };
   // Also one that may add nothing any more: a task that was added once more may have another template by now.
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);

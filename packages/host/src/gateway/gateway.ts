@@ -223,11 +223,12 @@ export class Gateway {
   }
 
   /** Tells the engine of this node what the worker has shown; what was sent to it since proves nothing (I25). */
-  private tellOfShown({ workerId, shown }: Session): void {
+  private tellOfShown({ workerId, shown, isDraining }: Session): void {
     const { self, clock, turns } = this.ports;
     const covers = [...(turns.current()?.shards.keys() ?? [])];
     const agoMs = clock.mono() - shown.at;
-    this.command({ kind: 'WorkerHeard', gateway: self, workerId, agoMs, holds: shown.holds, covers, knows: [] });
+    const { holds } = shown;
+    this.command({ kind: 'WorkerHeard', gateway: self, workerId, agoMs, holds, isDraining, covers, knows: [] });
   }
 
   // ── from workers ──
@@ -411,6 +412,7 @@ export class Gateway {
         workerId: session.workerId,
         agoMs,
         holds: holds.filter((claim) => theirs.has(shardOfRun(claim.runId))),
+        isDraining: session.isDraining,
         covers,
         knows: knows.filter(({ shard }) => theirs.has(shard)),
       };

@@ -88,6 +88,7 @@ export interface Heard {
   readonly workerId: WorkerId;
   readonly agoMs: number;
   readonly holds: readonly ClaimRef[];
+  readonly isDraining: boolean;
   /** The shards that `holds` speaks of: those that the gateway takes for the receiver's. */
   readonly covers: readonly ShardNo[];
   readonly knows: readonly ShardEpoch[];

@@ -182,7 +182,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].retries.factor': { description: 'How the longest wait grows with each attempt.' },
   'tasks[].retries.maxMs': { description: 'Where it stops growing.' },
   'tasks[].retries.maxLost': {
-    description: 'Attempts that may be lost with their worker before the task is given up.',
+    description:
+      'Attempts that may be lost with their worker before the task is given up; 10 unless told. Those of a worker that was told to stop do not count.',
   },
   'tasks[].timeout': {
     description: 'For one attempt: milliseconds or a span; none unless told.',

@@ -180,7 +180,7 @@ test('what is left out gets its default', () => {
           handler: 'h',
           queue: 'default',
           needs: [],
-          retry: { maxAttempts: 1, minMs: 0, baseMs: 1000, factor: 2, maxMs: 300_000, maxLost: 3 },
+          retry: { maxAttempts: 1, minMs: 0, baseMs: 1000, factor: 2, maxMs: 300_000, maxLost: 10 },
           timeoutMs: null,
         },
       ],

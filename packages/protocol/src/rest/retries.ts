@@ -38,7 +38,7 @@ export const retriesSchema = z
     factor: z.number().min(1).max(100).default(2),
     maxMs: waitMs.default(300_000),
     /** Attempts that may be lost with their worker before the task is given up. */
-    maxLost: z.int().min(0).max(1_000).default(3),
+    maxLost: z.int().min(0).max(1_000).default(10),
     /** The classes that are tried again; all but `permanent` unless told. */
     on: z.array(z.enum(FAILURE_CLASSES)).max(FAILURE_CLASSES.length).optional(),
     /** Looked at first: codes, or what codes begin with. The first that fits counts. */

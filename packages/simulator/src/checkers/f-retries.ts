@@ -4,7 +4,7 @@ import { isClosing } from '@signalbox/engine/testing';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { failureOf } from '../world/user-code.ts';
 import type { Checker, Scene } from './checker.ts';
-import { mayRun, type RunBook, type TaskBook } from './ledger.ts';
+import { isCountedLoss, mayRun, type RunBook, type TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
@@ -49,7 +49,7 @@ export function retries(scene: Scene): Checker {
     const task = ledger.task(change);
     const { retry } = taskSpecOf(run, change.taskNo);
     const isLost = change.outcome === 'lost';
-    const lost = task.lost + (isLost ? 1 : 0);
+    const lost = task.lost + (isCountedLoss(change) ? 1 : 0);
     const failures = task.failures + (isLost || change.outcome === 'succeeded' ? 0 : 1);
     const what = `task ${change.runId}/${change.taskNo} attempt ${change.attemptNo} (${change.outcome})`;
     if (change.lostCount !== lost) scene.fail('I39', `${what} counts ${change.lostCount} lost, there are ${lost}`);

@@ -109,6 +109,11 @@ export interface RunBook {
   readonly maps: MapBook[];
 }
 
+/** An attempt that went with a worker that was told to stop counts against no budget. */
+export function isCountedLoss({ outcome, code }: Pick<AttemptEnded, 'outcome' | 'code'>): boolean {
+  return outcome === 'lost' && code !== 'lost:left' && code !== 'lost:drained';
+}
+
 /** Somebody holds the task, or its run. */
 export function isPaused({ paused }: RunBook, taskNo: number): boolean {
   return paused.has(null) || paused.has(taskNo as TaskNo);
@@ -265,8 +270,8 @@ export class Ledger {
         task.endedAt = this.at;
         task.endEpoch = this.shard(shardOfRun(change.runId)).epoch;
         task.counts.set(change.outcome, (task.counts.get(change.outcome) ?? 0) + 1);
-        if (change.outcome === 'lost') task.lost += 1;
-        else if (change.outcome !== 'succeeded') task.failures += 1;
+        if (isCountedLoss(change)) task.lost += 1;
+        else if (change.outcome !== 'succeeded' && change.outcome !== 'lost') task.failures += 1;
         if (change.taskState !== 'succeeded') return;
         task.output = change.output;
         if (change.output !== null) task.outputs.add(change.output);
