@@ -1,7 +1,7 @@
 /** The README's quickstart, typed as it stands there: in an empty folder beside the clone, with a server running. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,9 +30,9 @@ async function blocksOf(heading: string): Promise<string[]> {
   return Array.from(section.matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, block]) => block ?? '');
 }
 
-async function type(script: string): Promise<{ exitCode: number; said: string }> {
+async function type(script: string, cwd = join(box.folder, 'dags')): Promise<{ exitCode: number; said: string }> {
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
-    cwd: join(box.folder, 'dags'), // any empty folder beside the clone
+    cwd, // any empty folder beside the clone
     env: { PATH: process.env.PATH, HOME: box.folder, SIGNALBOX_DATA: box.data, SIGNALBOX_URL: box.url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -61,6 +61,18 @@ test('the quickstart works as it is written, and its twins give the same', { tim
     ],
   };
   expect(results).toEqual([expected, expected]);
+});
+
+test('tsc finds the SDK in the folder of the quickstart, and a wrong wire there', { timeout: 120_000 }, async () => {
+  const folder = join(box.folder, 'typed');
+  await mkdir(folder);
+  const quickstart = await blocksOf('Quickstart');
+  const [dag = ''] = /cat > coffee\.ts[\s\S]*?^END$/m.exec(quickstart.join('\n')) ?? [];
+  const path = quickstart[0] ?? '';
+  const { exitCode, said } = await type(`${path}\nsignalbox init --types\n${dag}\ntsc -p .`, folder);
+  expect([exitCode, said]).toEqual([0, expect.stringContaining('tsconfig.json')]);
+  const wrong = await type(`${path}\nsed -i 's/grind.output.grams/grind.output.litres/' coffee.ts && tsc -p .`, folder);
+  expect([wrong.exitCode, wrong.said]).toEqual([2, expect.stringMatching(/coffee\.ts\(5,.*litres/)]);
 });
 
 test('the dag of the quickstart has fewer than 15 lines', async () => {

@@ -67,17 +67,31 @@ export const packageJson = (sdk: string): string =>
     2,
   )}\n`;
 
-export const tsconfig = `${JSON.stringify(
-  {
-    compilerOptions: {
-      target: 'es2023',
-      module: 'nodenext',
-      strict: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      types: ['node'],
+export interface TypePlaces {
+  /** The folder of `@signalbox/sdk`, as a path from the folder that the file lies in. */
+  readonly sdk: string;
+  /** The folder with `node` and other types, likewise; null when it is not known. */
+  readonly types: string | null;
+}
+
+/** With the places of the types written out: `tsc` and editors find them though nothing is installed in the folder. */
+export const tsconfig = ({ sdk, types }: TypePlaces): string =>
+  `${JSON.stringify(
+    {
+      compilerOptions: {
+        target: 'es2023',
+        module: 'nodenext',
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+        paths: {
+          '@signalbox/sdk': [`${sdk}/dist/index.d.ts`],
+          '@signalbox/sdk/testing': [`${sdk}/dist/testing/index.d.ts`],
+        },
+        ...(types === null ? {} : { typeRoots: ['./node_modules/@types', types], types: ['node'] }),
+      },
     },
-  },
-  null,
-  2,
-)}\n`;
+    null,
+    2,
+  )}\n`;

@@ -1,7 +1,8 @@
 /** `signalbox init`: a first dag, a test for it, and what an editor needs; never over something that is there. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../exit-codes.ts';
 import { colours, plain, print, printJson } from '../output.ts';
@@ -11,11 +12,13 @@ import { packageJson, tsconfig, typescriptDag, typescriptTest, yamlDag } from '.
 
 export interface InitFlags {
   readonly yaml?: boolean;
+  readonly types?: boolean;
   readonly name: string;
   readonly json?: boolean;
 }
 
 const SDK = fileURLToPath(new URL('../../../sdk', import.meta.url));
+const NODE_TYPES = nodeTypes();
 /** A clone of Signalbox, where this is one. Its settings are for its own code: "npm test" there tests Signalbox. */
 const HOUSE = resolve(SDK, '../..');
 
@@ -28,8 +31,14 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
       EXIT.usage,
     );
   }
-  const folder = given ?? 'dags';
-  const files = yaml ? { [`${name}.yaml`]: yamlDag(name) } : typescriptFiles(name, folder);
+  if (flags.types && yaml)
+    throw new CliError('--types and --yaml do not go together.', 'Types are for TypeScript.', EXIT.usage);
+  const folder = given ?? (flags.types ? '.' : 'dags');
+  const files = flags.types
+    ? typeFiles(folder)
+    : yaml
+      ? { [`${name}.yaml`]: yamlDag(name) }
+      : typescriptFiles(name, folder);
   const written: string[] = [];
   const kept: string[] = [];
   for (const [file, text] of Object.entries(files)) {
@@ -40,6 +49,11 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
   if (flags.json) return printJson({ written, kept });
   for (const path of written) print(`${colours.green('wrote')} ${plain(path)}`);
   for (const path of kept) print(`${colours.dim('kept ')} ${plain(path)} ${colours.dim('(it was there)')}`);
+  if (flags.types) {
+    if (written.length + kept.length === 0)
+      print('A tsconfig.json above this folder is in use already; nothing was written.');
+    return;
+  }
   const dag = join(folder, yaml ? `${name}.yaml` : `${name}.ts`);
   sayWhatNext({ dag, name, folder });
   if (yaml) return;
@@ -54,8 +68,37 @@ function typescriptFiles(name: string, folder: string): Record<string, string> {
     [`${name}.test.ts`]: typescriptTest(name),
     // Only so that editors find the types: dags are compiled without them.
     ...(hasProject ? {} : { 'package.json': packageJson(relative(resolve(folder), SDK)) }),
-    ...(isWithin(folder, 'tsconfig.json') ? {} : { 'tsconfig.json': tsconfig }),
+    ...typeFiles(folder),
   };
+}
+
+function typeFiles(folder: string): Record<string, string> {
+  const isAbove = isWithin(dirname(resolve(folder)), 'tsconfig.json') && !existsSync(join(folder, '.git'));
+  if (isAbove && !existsSync(join(folder, 'tsconfig.json'))) return {};
+  const from = (path: string): string => {
+    const way = relative(realpathOf(resolve(folder)), path)
+      .split(sep)
+      .join('/');
+    return way.startsWith('.') ? way : `./${way}`;
+  };
+  return { 'tsconfig.json': tsconfig({ sdk: from(SDK), types: NODE_TYPES === null ? null : from(NODE_TYPES) }) };
+}
+
+/** As the compiler will see it: a relative path from a link would lead elsewhere. The folder may not be there yet. */
+function realpathOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return join(realpathOf(dirname(folder)), basename(folder));
+  }
+}
+
+function nodeTypes(): string | null {
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve('@types/node/package.json')));
+  } catch {
+    return null;
+  }
 }
 
 /** In the folder or above it, up to the root of a repository. */

@@ -22,11 +22,13 @@ export const authoringCommands = [
     ],
     flags: [
       { flags: '--yaml', what: 'in YAML, with shell commands for tasks, instead of TypeScript' },
+      { flags: '--types', what: 'only a tsconfig.json, so that editors and tsc find @signalbox/sdk in this folder' },
       { flags: '--name <name>', what: 'name of the dag', usual: 'coffee' },
       jsonFlag,
     ],
     examples: [
       ['signalbox init', 'dags/coffee.ts and dags/coffee.test.ts'],
+      ['signalbox init --types', 'tsconfig.json in this folder'],
       ['signalbox init pipelines --yaml --name nightly', 'pipelines/nightly.yaml'],
     ],
     run: async ([folder], flags) => (await import('../commands/init.ts')).init(folder, flags),
