@@ -52,7 +52,7 @@ export const dagCommands = [
     summary: 'let the schedule of a dag go on',
     arguments: [dag],
     flags: clientFlags,
-    examples: [['signalbox dags resume report', 'what was missed follows the rule in its schedule']],
+    examples: [['signalbox dags resume report', 'windows of the time in between stay skipped']],
     run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).resumeSchedule(name, flags),
   }),
   define<DeleteFlags>({

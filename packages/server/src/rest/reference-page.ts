@@ -1,19 +1,25 @@
 /** The pages `docs/reference/rest.md` and `errors.md`, made from the tables that the server goes by. */
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@signalbox/protocol';
+import { grpcCalls } from '../services/api/rest-operations.ts';
 import { openPath } from './openapi.ts';
 import { CHANGE_ERRORS, COMMON_ERRORS, GROUPS, type Group, OPERATIONS, type Operation } from './operations/index.ts';
 
+type GrpcCalls = ReturnType<typeof grpcCalls>;
+
 const words = (codes: readonly string[]): string => codes.map((code) => `\`${code}\``).join(', ');
 
-function rowOf({ method, path, summary, roles, errors = [] }: Operation): string {
+function rowOf({ id, method, path, summary, roles, errors = [] }: Operation, calls: GrpcCalls): string {
   const who = roles === 'anyone' ? 'anyone' : roles.join(', ');
-  return `| \`${method} ${openPath(path)}\` | ${summary} | ${who} | ${words(errors)} |`;
+  return `| \`${method} ${openPath(path)}\` | ${summary} | ${who} | ${words(errors)} | ${words(calls.get(id) ?? [])} |`;
 }
 
 export function restPage(): string {
+  const calls = grpcCalls();
   const groups = (Object.keys(GROUPS) as Group[]).map((group) => {
-    const rows = OPERATIONS.filter((operation) => operation.group === group).map(rowOf);
-    return `## ${GROUPS[group]}\n\n| request | what it does | for | refusals of its own |\n| --- | --- | --- | --- |\n${rows.join('\n')}`;
+    const rows = OPERATIONS.filter((operation) => operation.group === group).map((operation) =>
+      rowOf(operation, calls),
+    );
+    return `## ${GROUPS[group]}\n\n| request | what it does | for | refusals of its own | gRPC |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}`;
   });
   return `# REST
 
@@ -21,6 +27,8 @@ Every request but those for anyone carries \`Authorization: Bearer <token>\`, or
 session must come from the server's own page. What is sent is \`application/json\`, but for bundles. There is no CORS, and requests under a name that
 the server was not told of are refused. Instants are ISO 8601 in UTC. The whole of it, with shapes, is at \`/openapi.json\` (OpenAPI 3.1) and, to
 be read, at \`/docs\`. This page is made from the table that the server goes by.
+
+${calls.size} of the ${OPERATIONS.length} operations can be asked for over [gRPC](grpc.md) too; the last column names the call.
 
 Roles: \`admin\` may everything; \`operator\` all but tokens and retention; \`viewer\` reads; \`worker\` runs tasks, and sees metrics.
 

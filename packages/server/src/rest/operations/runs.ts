@@ -312,7 +312,7 @@ export const runOperations: readonly Operation[] = [
     path: '/v1/events',
     group: 'events',
     summary:
-      'What became true, at least once and without holes, in order for each run. A page of JSON, or a stream with `Accept: text/event-stream` that `Last-Event-ID` resumes.',
+      'What became true, each event at least once, in order for each run. A commit that this server cannot read is one event `events.skipped`. A page of JSON, or a stream with `Accept: text/event-stream` that `Last-Event-ID` resumes.',
     action: 'read events',
     roles: READERS,
     query: listEventsSchema,
@@ -326,7 +326,8 @@ export const runOperations: readonly Operation[] = [
     method: 'POST',
     path: '/v1/events/:name',
     group: 'events',
-    summary: 'Makes a run of each dag with `on: { event }` of this name; the payload becomes their params.',
+    summary:
+      'Makes a run of each dag with `on: { event }` of this name; the payload becomes their params. Dags that do not take it are named under `refused`, the others run.',
     action: 'signal events',
     roles: OPERATORS,
     params: { name: z.string().describe('Name of the event.') },
