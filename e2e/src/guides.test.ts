@@ -92,6 +92,10 @@ async function typed(texts: readonly string[], cwd: string): Promise<{ results: 
       HOME: box.folder,
       SIGNALBOX_DATA: box.data,
       SIGNALBOX_URL: box.url,
+      // Another server may hold the usual ports of this machine, which doctor looks at.
+      SIGNALBOX_HTTP: '127.0.0.1:0',
+      SIGNALBOX_GRPC: '127.0.0.1:0',
+      SIGNALBOX_SERVICES: '127.0.0.1:0',
       TOKEN: token,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
