@@ -4,6 +4,7 @@
  * Such a task waits for each of them, whatever its rule, and is skipped when one does not let it pass. If it waited for its rule
  * alone, an eager rule could run it before the branch has chosen, and the order of arrival would decide (I31).
  */
+import { walkDown, walkUp } from './dag-walk.ts';
 import type { TaskSpec } from './spec.ts';
 
 type ChooserTask = Pick<TaskSpec, 'needs'> & Partial<Pick<TaskSpec, 'branch' | 'shortCircuit' | 'addedBy'>>;
@@ -26,8 +27,7 @@ export function choosersOf(
 
 /**
  * Tasks that need a branch and also come behind another task that needs it: by branch, then by task, which of those others they come
- * behind. When one of them is chosen the task is not skipped, as in Airflow. Tasks that were added to a run open no such way:
- * otherwise one that is dropped could change what the branch has decided.
+ * behind. When one of them is chosen the task is not skipped, as in Airflow.
  */
 export function joinsOf(
   tasks: readonly ChooserTask[],
@@ -37,11 +37,11 @@ export function joinsOf(
   tasks.forEach((task, branch) => {
     if (task.branch !== true) return;
     const arms = new Set(downstreamOf(branch));
-    const behind = walk([...arms], (no) => downstreamOf(no), tasks);
+    const behind = walkDown(arms, downstreamOf, tasks);
     const found = new Map<number, readonly number[]>();
     for (const arm of arms) {
       if (!behind.has(arm)) continue;
-      const above = walk([arm], (no) => tasks[no]!.needs, tasks);
+      const above = walkUp([arm], (no) => tasks[no]!.needs, tasks);
       found.set(
         arm,
         [...above].filter((other) => arms.has(other)),
@@ -50,21 +50,4 @@ export function joinsOf(
     if (found.size > 0) joins.set(branch, found);
   });
   return joins;
-}
-
-/** All that is reached from these in at least one step, and through no task that was added. */
-function walk(
-  from: readonly number[],
-  next: (no: number) => Iterable<number>,
-  tasks: readonly ChooserTask[],
-): Set<number> {
-  const [seen, stack] = [new Set<number>(), [...from]];
-  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
-    for (const other of next(no)) {
-      if (seen.has(other) || tasks[other]!.addedBy !== undefined) continue;
-      seen.add(other);
-      stack.push(other);
-    }
-  }
-  return seen;
 }

@@ -5,6 +5,7 @@ import { TRIGGER_RULES } from '../task/trigger.ts';
 import { choosersOf, isChooser, joinsOf } from './choosers.ts';
 import { ClosingPlan, closingKind } from './closing-plan.ts';
 import { tasksIn } from './expression.ts';
+import { type SetupHold, setupHolds } from './setup-holds.ts';
 import type { Condition, DagSpec, Path, TaskSpec } from './spec.ts';
 
 type GraphTask = Pick<TaskSpec, 'needs'> &
@@ -55,13 +56,15 @@ export class Graph {
   readonly setupNeeds: readonly (readonly number[])[];
   /** Short circuits somewhere above that skip everything behind them: nothing is decided before they have ended. */
   readonly gates: readonly (readonly number[])[];
-  /** What is decided, beside the downstream tasks, when a task has ended: all behind such a short circuit, or a `before`. */
+  /** What is decided, beside the downstream tasks, when a task has ended: all behind such a short circuit, a `before`, or a setup. */
   readonly behind: ReadonlyMap<number, readonly number[]>;
   /** 1 for a task whose output tells which of its edges count. */
   readonly isChooser: Uint8Array;
   /** The branches and short circuits that each task needs directly; empty where there are none. See `choosers.ts`. */
   readonly choosers: readonly (readonly number[])[];
   private readonly joins: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
+  /** The setups that each task waits for beside its rule; empty where there are none. */
+  readonly holds: readonly (readonly SetupHold[])[];
   /** 1 for a task of whose output something is kept. */
   readonly givesFacts: Uint8Array;
   /** 1 for a task that runs another dag; null where there is none. */
@@ -132,7 +135,9 @@ export class Graph {
     // One in a mapped group closes what is behind it in its own instance: whoever looks from outside sees many of it.
     const isAround = (no: number, below: number) => this.maps?.isAround(no, below) !== false;
     this.choosers = choosersOf(tasks, isAround);
-    this.joins = joinsOf(tasks, (no) => [...this.below(no), ...(this.maps?.fed.get(no) ?? [])]);
+    const belowOf = (no: number) => [...this.below(no), ...(this.maps?.fed.get(no) ?? [])];
+    this.joins = joinsOf(tasks, belowOf);
+    this.holds = setupHolds(tasks, this.closing, belowOf);
     const behind = new Map(closers.map((no) => [no, this.reach([no]).filter((below) => isAround(no, below))]));
     const gates: number[][] = closers.length === 0 ? [] : tasks.map(() => []);
     for (const [no, below] of behind) for (const each of below) gates[each]!.push(no);
@@ -140,6 +145,13 @@ export class Graph {
     for (const [no, befores] of this.befores) {
       for (const before of befores) behind.set(before, [...(behind.get(before) ?? []), no]);
     }
+    this.holds.forEach((holds, no) => {
+      for (const { setup } of holds) {
+        const known = behind.get(setup);
+        if (known === undefined) behind.set(setup, [no]);
+        else known.push(no);
+      }
+    });
     this.behind = behind;
   }
 

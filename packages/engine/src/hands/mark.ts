@@ -13,9 +13,12 @@ import type { Mark } from '../task/outcome.ts';
 import { FAILED, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
 import { byHand } from './by-hand.ts';
 import { chooseTasks, MAX_TOUCHED } from './choose.ts';
-import { clearTask, failuresLeft, isBusy, naming, reopenFor } from './clear.ts';
+import { failuresLeft, naming, reopenFor } from './clear.ts';
+import { clearTask } from './clear-task.ts';
 import { mapsFedBy, removeMaps, tasksWithin } from './remove-maps.ts';
 import { stopAttempt } from './stop-attempt.ts';
+import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
+import { isBusy } from './widen.ts';
 
 export function markTasks(recorder: Recorder, command: MarkTasks): Answer {
   return byHand(recorder, command, (on, run) => {
@@ -54,6 +57,14 @@ function markSlots(recorder: Recorder, run: number, chosen: readonly number[], c
   const left = as === 'failed' || as === 'cancelled' ? [] : failuresLeft(state, run, new Set(wanted));
   if (left.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, left));
   if (wanted.length === 0) return null;
+  const tearing = teardownsAtWork(
+    state,
+    run,
+    wanted.map((slot) => taskNoOf(state, slot)),
+    { again: false },
+  ).filter((slot) => !wanted.includes(slot));
+  if (tearing.length > 0) return refuse('TASK_BUSY', naming(state, tearing));
+  const done = teardownsDone(state, run);
   const isIn = new Set([...wanted, ...[...gone].map((no) => slotOf(state, run, no))]);
   const others = reopenFor(recorder, run, actor).filter((slot) => !isIn.has(slot));
   others.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: false, more: i < others.length - 1 }));
@@ -64,6 +75,7 @@ function markSlots(recorder: Recorder, run: number, chosen: readonly number[], c
   });
   for (const slot of inside) stopAttempt(recorder, slot, actor);
   removeMaps(recorder, command.runId, fed, actor);
+  remakeTornDown(recorder, run, done, actor);
   return null;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { type ClosingPlan, isRepeating } from '../dag/closing-plan.ts';
-import { clearTask } from '../hands/clear.ts';
+import { clearTask } from '../hands/clear-task.ts';
 import type { Actor } from '../ids.ts';
 import type { RunMaps } from '../map/run-maps.ts';
 import type { Recorder } from '../recorder.ts';

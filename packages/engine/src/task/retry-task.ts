@@ -1,7 +1,8 @@
 /** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
 import { type Answer, DONE, type RetryTask, refuse } from '../command.ts';
 import { findRun } from '../hands/by-hand.ts';
-import { clearSlots, clearTask, reopenFor } from '../hands/clear.ts';
+import { clearSlots, goOn } from '../hands/clear.ts';
+import { clearTask } from '../hands/clear-task.ts';
 import type { Actor } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
@@ -38,8 +39,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
     return DONE;
   }
   if (isStopped) {
-    const stopped = reopenFor(recorder, run, actor);
-    stopped.forEach((other, i) => clearTask(recorder, other, { actor, fresh: false, more: i < stopped.length - 1 }));
+    goOn(recorder, run, actor);
     return DONE;
   }
   return (

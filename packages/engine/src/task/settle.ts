@@ -350,6 +350,8 @@ function verdictByRule(field: Field, no: number): number {
   const verdict = decideTrigger(TRIGGER_RULES[graph.rule[spec]!]!, upstreamOf(field, no, spec));
   if (verdict === WAIT) return BLOCKED;
   if (verdict !== RUN) return verdict === FAIL ? UPSTREAM_FAILED : SKIPPED;
+  const held = verdictOfSetups(field, no, spec);
+  if (held !== READY) return held;
   const condition = graph.conditions[spec];
   const to = condition == null ? READY : look(field, no, condition);
   return to === READY && graph.befores.size > 0 ? passBefores(field, no, spec) : to;
@@ -366,6 +368,20 @@ function verdictOfChoosers(field: Field, no: number, spec: number): number {
     isOpen ||= !hasEnded(code);
   }
   return isOpen ? BLOCKED : READY;
+}
+
+/** Its rule lets it run: the setups that it works with must have ended too, and they may run again after all between has succeeded. */
+function verdictOfSetups(field: Field, no: number, spec: number): number {
+  const { graph, columns } = field;
+  let [isOpen, isSkipped] = [false, false];
+  for (const { setup, carriesFailure, carriesSkip } of graph.holds[spec] ?? []) {
+    const code = columns.state[slotIn(field, nearest(field, no, setup))]!;
+    const hasFailed = code === FAILED || code === STOPPED || code === UPSTREAM_FAILED;
+    if (hasFailed && carriesFailure && !graph.skipsFailed) return UPSTREAM_FAILED;
+    isSkipped ||= code === SKIPPED && carriesSkip;
+    isOpen ||= !hasEnded(code);
+  }
+  return isOpen ? BLOCKED : isSkipped ? SKIPPED : READY;
 }
 
 /** All else lets the task run: its hooks before it are begun, one after the other, and must succeed. */

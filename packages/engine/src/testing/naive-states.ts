@@ -80,11 +80,11 @@ export function naiveNodes(
   const above = (no: number): Set<number> =>
     new Set([...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)].flatMap((up) => [up, ...above(up)]));
 
-  /** The same by the edges of the dag alone, without those of tasks that were added to the run. */
+  /** The same by the edges of the dag alone: what was added to the run leads to no task of the dag. */
   const aboveInDag = (no: number): Set<number> =>
     new Set(
       [...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)]
-        .filter((up) => tasks[up]!.addedBy === undefined)
+        .filter((up) => tasks[up]!.addedBy === undefined || tasks[no]!.addedBy !== undefined)
         .flatMap((up) => [up, ...aboveInDag(up)]),
     );
 
@@ -170,8 +170,43 @@ export function naiveNodes(
     const edges = ups.map((up) => edge(up, node.no));
     const setupEdges = edges.filter((_, i) => tasks[ups[i]!.no]!.setup);
     const verdict = needs.length === 0 ? 'ready' : naiveRule(rule, edges, setupEdges);
-    const found = verdict === 'ready' && when !== undefined ? condition(when.expression, node) : verdict;
+    const held = verdict === 'ready' ? heldBack(node) : verdict;
+    const found = held === 'ready' && when !== undefined ? condition(when.expression, node) : held;
     return found === 'ready' ? passBefores(node, askedFor) : found;
+  }
+
+  /** By the setups whose teardown waits for this task, and which it comes behind. */
+  function heldBack(node: Node): string {
+    const isBetween = tasks.some(({ teardown = [], needs }) => teardown.length > 0 && needs.includes(node.no));
+    if (!isBetween || tasks[node.no]!.rule === 'always') return 'ready';
+    const setups = [...aboveInDag(node.no)].filter((up) =>
+      tasks.some(({ teardown, needs }) => teardown?.includes(up) && needs.includes(node.no)),
+    );
+    const ends = setups.map((setup): string => {
+      const state = stateSeen(near(node, setup));
+      const isBad = ['failed', 'upstream_failed', 'cancelled'].includes(state);
+      const carries = (rules: readonly string[]) => isCarried(node.no, setup, rules);
+      if (isBad && spec.onFailure !== 'skip_failed' && carries(NO_FAILURE)) return 'upstream_failed';
+      if (!isOver(state)) return 'blocked';
+      return state === 'skipped' && carries(['all_success']) ? 'skipped' : 'ready';
+    });
+    return ['upstream_failed', 'blocked', 'skipped'].find((end) => ends.includes(end)) ?? 'ready';
+  }
+
+  /** The task, and each on some way up to the setup, has one of these rules. */
+  function isCarried(no: number, setup: number, rules: readonly string[]): boolean {
+    const { needs, rule = 'all_success', addedBy } = tasks[no]!;
+    if (!rules.includes(rule)) return false;
+    return [...needs, ...chains[no]!.flatMap(sourcesOf)]
+      .filter((up) => tasks[up]!.addedBy === undefined || addedBy !== undefined)
+      .some((up) => up === setup || isCarried(up, setup, rules));
+  }
+
+  /** What a task shows, of a mapped one what its instances come to. */
+  function stateSeen(node: Node): string {
+    const size = sizeIn(chains[node.no]![node.path.length], node.path);
+    if (size === undefined) return stateOf(node);
+    return summary(leaves(node).map((leaf) => (stateOf(leaf) === 'cancelled' ? 'failed' : stateOf(leaf))));
   }
 
   /** The hooks that must have run before a task, that of the run first; a hook itself has those that come before it. */
@@ -250,6 +285,8 @@ export function naiveNodes(
     return all;
   }
 }
+
+const NO_FAILURE = ['all_success', 'none_failed', 'none_failed_min_one_success'];
 
 function summary(states: readonly string[]): string {
   if (!states.every(isOver)) return 'expanded';
