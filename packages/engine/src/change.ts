@@ -130,6 +130,8 @@ export interface RunCreated {
   /** False while the dag has as many active runs as it may (I7). */
   readonly admitted: boolean;
   readonly params: string | null;
+  /** It goes up to this task or group only. */
+  readonly until?: string;
   /** What conditions need of the params, as JSON; kept in memory and in the journal, as those are not. */
   readonly facts: string | null;
   readonly actor: Actor;

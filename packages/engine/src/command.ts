@@ -52,7 +52,12 @@ export interface SubmitRuns {
   readonly dagId: DagId;
   /** Of the first item; see `uidOfItem`. Made by the edge, so that a command sent again is the same command (I11). */
   readonly uid: RunUid;
-  readonly items: readonly { readonly params: string | null; readonly priority: Priority | null }[];
+  readonly items: readonly {
+    readonly params: string | null;
+    readonly priority: Priority | null;
+    /** Name of the task or group that the run goes up to. */
+    readonly until?: string;
+  }[];
   readonly key: { readonly key: string; readonly bodyHash: string } | null;
   /** An earlier send of this very command may have been done: look before doing it. */
   readonly mayRepeat: boolean;
@@ -427,6 +432,8 @@ export type RefusalCode =
   | 'SCHEDULE_INVALID'
   | 'IDEMPOTENCY_CONFLICT'
   | 'PARAMS_UNCHECKED'
+  | 'UNTIL_INVALID'
+  | 'TASK_OUTSIDE_RUN'
   | 'TASK_NOT_FOUND'
   | 'TASK_NOT_RETRYABLE'
   | 'LETTER_NOT_FOUND'

@@ -276,6 +276,20 @@ export const ERRORS = {
     message: 'Still running, and not changed without force: {reason}.',
     remedy: 'Wait for it to end, or set "force" to true: its attempt is stopped then, and its result is not recorded.',
   },
+  TASK_OUTSIDE_RUN: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Not part of this run: {reason}.',
+    remedy: 'The run goes up to a chosen task only. Submit another run, with a later task as "until" or without it.',
+  },
+  UNTIL_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'A run of {dag} cannot go up to there: {reason}.',
+    remedy: 'Name a task or a group of the dag; a mapped task by its own name, not by one of its instances.',
+  },
   TASK_ENDED: {
     http: 409,
     grpc: 'FAILED_PRECONDITION',

@@ -100,6 +100,8 @@ export interface PageOptions {
 export interface NewRun {
   readonly params?: unknown;
   readonly priority?: Priority;
+  /** Name of a task or group: only that and what it depends on runs. */
+  readonly until?: string;
 }
 
 export interface LetterListFilter extends PageOptions {

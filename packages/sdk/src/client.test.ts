@@ -71,6 +71,7 @@ const runView = (state: RunView['state']): RunView => ({
   priority: 'normal',
   parent: null,
   slowAt: null,
+  until: null,
   reason: null,
   cause: 'api',
   window: null,

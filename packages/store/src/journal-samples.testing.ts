@@ -112,6 +112,7 @@ export const changeFields: { readonly [K in Change['kind']]: Fields<Extract<Chan
       spec.filter((value) => value !== null),
       { nil: undefined },
     ),
+    until: maybe(text),
     actor: text,
     at: instant,
   },

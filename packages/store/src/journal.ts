@@ -52,6 +52,8 @@ interface Codec<C> {
 const presence = (text: string | null): boolean => text !== null;
 const trace = (present: boolean): string | null => (present ? '' : null);
 
+const readUntil = (until: string | null): { until?: string } => (until === null ? {} : { until });
+
 const readParent = (text: string | null): { parent?: ParentRef } =>
   text === null ? {} : { parent: JSON.parse(text) as ParentRef };
 
@@ -198,6 +200,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       to.instant(c.at);
       to.nullable(c.facts, (facts) => to.text(facts));
       to.nullable(c.parent ?? null, (parent) => to.text(JSON.stringify(parent)));
+      to.nullable(c.until ?? null, (until) => to.text(until));
     },
     read: (from, layout) => ({
       runId: from.run(),
@@ -214,6 +217,7 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
       facts: layout < 3 ? null : from.nullable(() => from.text()),
       ...readParent(layout < 3.1 ? null : from.nullable(() => from.text())),
+      ...readUntil(layout < 4 ? null : from.nullable(() => from.text())),
     }),
   },
   RunAdmitted: {

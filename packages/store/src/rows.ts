@@ -55,6 +55,7 @@ import type {
   WindowDecided,
   WorkerId,
 } from '@signalbox/engine';
+import { notesCreated } from '@signalbox/engine';
 
 /** What became of one run in this batch. */
 export interface RunFold {
@@ -332,6 +333,7 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'RunCreated':
       runOf(rows, change.runId).created = change;
       if (change.params !== null) rows.payloads.push({ runId: change.runId, taskNo: null, body: change.params });
+      if (change.until !== undefined) noteCreated(rows, change);
       return;
     case 'RunAdmitted':
       runOf(rows, change.runId).admitted = change;
@@ -548,4 +550,10 @@ function silenceOf(rows: FoldedRows, { shard, workerId }: { shard: ShardNo; work
     rows.silence.set(key, silence);
   }
   return silence;
+}
+
+/** What a run begins with beside its row. Few runs have any: it takes a statement of its own, after the one that makes the row. */
+function noteCreated(rows: FoldedRows, change: RunCreated): void {
+  const { notes } = notesCreated(change);
+  if (notes !== undefined) rows.runNotes.set(change.runId, { runId: change.runId, notes });
 }

@@ -42,6 +42,7 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   const why = run.reason === 'timeout' ? ' by its timeout' : run.slowAt === null ? '' : ' (slow)';
   print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.why !== null) print(colours.yellow(whyText(run.why)));
+  if (run.until !== null) print(`goes up to ${plain(run.until)}: other tasks are skipped`);
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   showTasks(
     'task',

@@ -52,6 +52,7 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     window: null,
     createdAt: AT,
     slowAt: null,
+    until: null,
     reason: null,
     endedAt: null,
     parent: null,

@@ -25,6 +25,7 @@ export const runCommands = [
     flags: [
       { flags: '--params <json>', what: `what its tasks are given; ${JSON_SOURCES}`, read: json },
       { flags: '--priority <priority>', what: PRIORITIES.join(', '), completes: PRIORITIES, read: oneOf(PRIORITIES) },
+      { flags: '--until <task>', what: 'run only this task, or group of tasks, and what it depends on' },
       { flags: '--key <key>', what: 'idempotency key: the same key gives the same run, however often it is sent' },
       { flags: '-w, --wait', what: 'follow it to its end' },
       timeout,
@@ -35,6 +36,7 @@ export const runCommands = [
       [`signalbox runs trigger hello --params '{"name":"you"}' --key order-17`, 'safe to repeat'],
       ['signalbox runs trigger hello --params @order.json', 'params from a file'],
       [`echo '{"name":"you"}' | signalbox runs trigger hello --params -`, 'params from standard input'],
+      ['signalbox runs trigger nightly --until load --wait', 'only load, and what it depends on'],
       ['signalbox runs trigger nightly --wait --timeout 10m --json', 'for scripts: the run as JSON, and an exit code'],
     ],
     run: async ([dag = ''], flags) => (await import('../commands/runs-trigger.ts')).trigger(dag, flags),

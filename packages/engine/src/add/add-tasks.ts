@@ -176,7 +176,7 @@ class Plan {
     const edges = added.reduce((sum, { needs, before }) => sum + needs.length + before.length, 0);
     if (edges > MAX_ADDED_EDGES)
       return `The added tasks of a run may have ${MAX_ADDED_EDGES} needs and befores, and would have ${edges}.`;
-    const spec = growSpec(this.version.origin.spec, added);
+    const spec = growSpec(this.version.ungrown, added);
     // A circle would go through an edge that is new, and each of those begins or ends at one of these.
     const circle = circleIn(
       spec,

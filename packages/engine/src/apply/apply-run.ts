@@ -9,7 +9,7 @@ import { watchMaps } from '../map/expand-maps.ts';
 import { pagesOf } from '../map/run-maps.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
-import { readRunNotes } from '../run/run-notes.ts';
+import { notesCreated, readRunNotes } from '../run/run-notes.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
 import { watchRun, watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
@@ -58,13 +58,16 @@ export function applyRunChange(state: State, change: RunChange): void {
 function createRun(state: State, change: RunCreated): void {
   const { runs, tasks } = state;
   const dag = state.dags.get(change.dagId);
-  const version = dag?.versions.get(change.versionNo);
-  assert(dag !== undefined && version !== undefined, 'a run is created of a version in memory');
+  const deployed = dag?.versions.get(change.versionNo);
+  assert(dag !== undefined && deployed !== undefined, 'a run is created of a version in memory');
+  const version = deployed.upTo(change.until);
   assert(runs.find(change.runId) < 0, 'a run is created once');
   const run = runs.add(change.runId, change.uid, version);
   runs.createdAt[run] = change.at;
   runs.priority[run] = PRIORITIES.indexOf(change.priority);
   runs.flags[run] = (change.admitted ? ADMITTED : 0) | (change.params === null ? 0 : HAS_PARAMS);
+  const { notes } = notesCreated(change);
+  if (notes !== undefined) runs.notes.set(run, readRunNotes(notes));
   const { graph, taskCount } = version;
   const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
@@ -72,7 +75,7 @@ function createRun(state: State, change: RunCreated): void {
     if (graph.isPlain) tasks.unmet[base + no] = graph.upstreamCount[no]!;
     else resetCounts(tasks, base + no, graph.upstreamCount[no]!);
   }
-  version.liveRuns += 1;
+  deployed.liveRuns += 1;
   dag.liveRuns += 1;
   if (change.parent !== undefined) {
     runs.setParent(run, change.parent);

@@ -24,11 +24,15 @@ type GraphTask = Pick<TaskSpec, 'needs'> &
       | 'child'
       | 'group'
       | 'addedBy'
+      | 'outside'
     >
   >;
 
 export interface GraphSpec
-  extends Pick<DagSpec, 'onFailure' | 'groups' | 'maxMapSize' | 'templates' | 'maxAddedTasks' | 'addedCount'> {
+  extends Pick<
+    DagSpec,
+    'onFailure' | 'groups' | 'maxMapSize' | 'templates' | 'maxAddedTasks' | 'addedCount' | 'until'
+  > {
   readonly tasks: readonly GraphTask[];
 }
 
@@ -73,6 +77,10 @@ export class Graph {
   readonly isPlain: boolean;
   readonly isFailFast: boolean;
   readonly skipsFailed: boolean;
+  /** 1 for a task that is not part of a run up to a chosen task; null where all are. */
+  readonly isOutside: Uint8Array | null;
+  /** The chosen task or group of such a run. */
+  readonly until: string | null;
   /** Null without teardowns, undos and hooks. */
   readonly closing: ClosingPlan | null;
   /** The hooks that must have succeeded before a task begins, that of the run first. */
@@ -86,13 +94,15 @@ export class Graph {
   /** What of each task's output is kept. */
   readonly factPaths: readonly (readonly Path[] | undefined)[];
 
-  constructor({ tasks: all, onFailure = 'continue', ...groups }: GraphSpec) {
+  constructor({ tasks: all, onFailure = 'continue', until, ...groups }: GraphSpec) {
     const count = all.length;
     this.maps = MapShape.of({ tasks: all, ...groups });
     this.factPaths = this.maps === null ? [] : all.map(({ facts }) => facts);
     this.taskCount = count;
     this.room = roomOf({ tasks: all, ...groups });
     this.all = all;
+    this.until = until ?? null;
+    this.isOutside = until === undefined ? null : Uint8Array.from(all, ({ outside }) => (outside ? 1 : 0));
     const tasks = all.map((task) => (closingKind(task) === null ? task : CLOSES));
     this.needs = tasks.map(({ needs }) => needs);
     this.upstreamCount = Int32Array.from(tasks, ({ needs }) => needs.length);
@@ -106,7 +116,9 @@ export class Graph {
     });
     this.rule = Uint8Array.from(tasks, ({ rule = 'all_success' }) => TRIGGER_RULES.indexOf(rule));
     const isRoot = (task: GraphTask) =>
-      task !== CLOSES && (task.needs.length === 0 || task.rule === 'always') && (task.hook?.of ?? null) === null;
+      task !== CLOSES &&
+      (task.needs.length === 0 || task.rule === 'always' || task.outside === true) &&
+      (task.hook?.of ?? null) === null;
     this.roots = Int32Array.from(tasks.flatMap((task, no) => (isRoot(task) ? [no] : [])));
     this.closing = ClosingPlan.of(all, (no) => [...this.below(no), ...(this.maps?.fed.get(no) ?? [])]);
     for (const { no, awaits } of this.closing?.tasks ?? []) this.upstreamCount[no] = awaits.length;
@@ -125,6 +137,7 @@ export class Graph {
       this.closing === null &&
       this.befores.size === 0 &&
       this.maps === null &&
+      this.isOutside === null &&
       groups.templates === undefined &&
       tasks.every((task, no) => this.rule[no] === ALL_SUCCESS && task.when === undefined && this.isChooser[no] === 0);
     this.conditions = this.isPlain
@@ -212,7 +225,8 @@ export class Graph {
   decidesRun(no: number): boolean {
     if (this.closing?.has(no) === true || this.isBefore(no)) return false;
     if (this.isFailFast || this.skipsFailed) return true;
-    return this.downstreamStart[no] === this.downstreamStart[no + 1] && this.maps?.fed.has(no) !== true;
+    const isPart = (below: number) => this.isOutside?.[below] !== 1;
+    return !this.below(no).some(isPart) && this.maps?.fed.get(no)?.some(isPart) !== true;
   }
 }
 

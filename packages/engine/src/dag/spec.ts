@@ -102,6 +102,8 @@ export interface TaskSpec {
   readonly child?: ChildSpec;
   /** Its attempts may add tasks to their run: see `add/`. */
   readonly adds?: true;
+  /** Of the spec of one run that goes up to a chosen task: it is not part of it, and skipped. */
+  readonly outside?: true;
   /** Of the spec of one run: the task that has added this one to it. */
   readonly addedBy?: number;
   /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
@@ -231,6 +233,8 @@ export interface DagSpec {
   readonly maxAddedTasks?: number;
   /** Of the spec of one run: so many of its tasks, the last ones, were added to it. */
   readonly addedCount?: number;
+  /** Of the spec of one run: the task or group that it goes up to, where that leaves out others. */
+  readonly until?: string;
   /** What the params must be. Checked at the edge: here it only counts for which version that was done. */
   readonly paramsSchema?: object | boolean;
   /** Is called when a run has ended. */

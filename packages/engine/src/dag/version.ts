@@ -6,6 +6,10 @@ import { hasClaimTimers, keepsNotes } from '../task/notes.ts';
 import type { Dag } from './dag-table.ts';
 import { Graph } from './graph.ts';
 import type { DagSpec, TaskSpec } from './spec.ts';
+import { limitSpec } from './until.ts';
+
+/** More names than this of one version are not remembered; a graph of each is kept. */
+const MAX_LIMITED = 16;
 
 export class Version {
   readonly dag: Dag;
@@ -16,7 +20,7 @@ export class Version {
   readonly taskCount: number;
   /** Slots that a run takes: some are kept for tasks that may be added. */
   readonly room: number;
-  /** The one that was deployed: another only for a run that tasks were added to. */
+  /** The one that was deployed: another only for a run that tasks were added to, or that goes up to a chosen task. */
   readonly origin: Version;
   /** How many of them close its runs. */
   readonly closingCount: number;
@@ -31,6 +35,8 @@ export class Version {
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
   liveRuns = 0;
+  /** Of the deployed one: for runs that go up to a chosen task, by its name. */
+  private readonly limited = new Map<string, Version>();
   private workTexts: (string | undefined)[] | null = null;
 
   constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec, origin?: Version) {
@@ -54,7 +60,24 @@ export class Version {
   /** For a run that these were added to. */
   grown(added: readonly AddedTask[] | undefined): Version {
     const { dag, no, hash, origin } = this;
-    return added === undefined ? this : new Version(dag, no, hash, growSpec(origin.spec, added), origin);
+    return added === undefined ? this : new Version(dag, no, hash, growSpec(this.ungrown, added), origin);
+  }
+
+  /** The spec without what was added to a run. */
+  get ungrown(): DagSpec {
+    return limitSpec(this.origin.spec, this.spec.until);
+  }
+
+  /** For a run that goes up to this task or group; undefined: to its end. */
+  upTo(until: string | undefined): Version {
+    if (until === undefined) return this;
+    const known = this.origin.limited.get(until);
+    if (known !== undefined) return known;
+    const { dag, no, hash, origin } = this;
+    const spec = limitSpec(origin.spec, until);
+    const version = spec === origin.spec ? origin : new Version(dag, no, hash, spec, origin);
+    if (origin.limited.size < MAX_LIMITED) origin.limited.set(until, version);
+    return version;
   }
 
   task(no: TaskNo): TaskSpec {

@@ -1,6 +1,6 @@
 /** Which tasks of a run a person means. */
 import { type Answer, refuse, type TaskSelection } from '../command.ts';
-import { forEachSlot, slotOf, specNoOf, taskNoOf } from '../run/task-slots.ts';
+import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { type Field, specIn, visitNear } from '../task/field.ts';
 import { fieldOf } from '../task/move.ts';
@@ -13,6 +13,13 @@ export const MAX_TOUCHED = 20_000;
 export function chooseTasks(state: State, run: number, select: TaskSelection): readonly number[] | Answer {
   const unknown = select.tasks?.find((taskNo) => slotOf(state, run, taskNo) < 0);
   if (unknown !== undefined) return refuse('TASK_NOT_FOUND', String(unknown));
+  const { graph } = state.runs.versionOf(run);
+  const isOutside = (taskNo: number) => graph.isOutside?.[specNoOf(state, slotOf(state, run, taskNo))] === 1;
+  const outside = select.tasks?.find(isOutside);
+  if (outside !== undefined) {
+    const { name } = taskSpecOf(state, slotOf(state, run, outside));
+    return refuse('TASK_OUTSIDE_RUN', `${name} is not among what ${graph.until} depends on`);
+  }
   const named = select.tasks === null ? null : new Set<number>(select.tasks);
   const states = select.states === null ? null : new Set<string>(select.states);
   const first: number[] = [];

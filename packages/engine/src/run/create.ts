@@ -19,7 +19,7 @@ import type { Recorder } from '../recorder.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { readParamFacts } from '../task/facts.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent'> & {
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> & {
   /** The current one unless told. */
   readonly version?: Version;
 };
@@ -44,6 +44,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     ...(run.parent === undefined ? {} : { parent: run.parent }),
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
+    ...(run.until === undefined ? {} : { until: run.until }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,

@@ -43,7 +43,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   const dag = state.dags.get(stored.dagId);
   const deployed = known ?? dag?.versions.get(stored.versionNo);
   assert(dag !== undefined && deployed !== undefined, 'a run comes with its dag and its version');
-  const version = deployed.grown(stored.added);
+  const version = deployed.upTo(readRunNotes(stored.notes).until).grown(stored.added);
   const run = runs.add(stored.runId, stored.uid, version);
   runs.createdAt[run] = stored.createdAt;
   runs.priority[run] = PRIORITIES.indexOf(stored.priority);

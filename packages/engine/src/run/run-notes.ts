@@ -12,6 +12,8 @@ export interface RunNotes {
   /** How often it was slow, and how often it was opened again, where a hook of the run counts that. */
   readonly slowTimes?: number;
   readonly reopens?: number;
+  /** The task or group that it goes up to; see `dag/until.ts`. */
+  readonly until?: string;
 }
 
 /** As it is stored, or as a reader has it. */
@@ -20,9 +22,21 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
 }
 
 /** The run is open again: its times begin anew, what hooks have counted goes on. */
-export function notesReopened({ slowTimes, reopens = 0 }: RunNotes, closing: ClosingPlan | null): { notes?: string } {
-  if (closing === null || closing.repeatingOf(null).length === 0) return {};
-  return { notes: JSON.stringify({ ...(slowTimes === undefined ? {} : { slowTimes }), reopens: reopens + 1 }) };
+export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
+  const { slowTimes, reopens = 0, until } = notes;
+  const counts = closing !== null && closing.repeatingOf(null).length > 0;
+  if (!counts && until === undefined) return {};
+  const kept: RunNotes = {
+    ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
+    ...(counts ? { reopens: reopens + 1 } : {}),
+    ...(until === undefined ? {} : { until }),
+  };
+  return { notes: JSON.stringify(kept) };
+}
+
+/** Those that a run begins with, if any. */
+export function notesCreated({ until }: Pick<RunNotes, 'until'>): { notes?: string } {
+  return until === undefined ? {} : { notes: JSON.stringify({ until } satisfies RunNotes) };
 }
 
 /** Counted only where a hook asks for it. */

@@ -1,6 +1,8 @@
 import { keyName } from '../apply.ts';
 import { type Answer, refuse, type SubmitRuns } from '../command.ts';
 import type { Dag } from '../dag/dag-table.ts';
+import type { DagSpec } from '../dag/spec.ts';
+import { untilFault } from '../dag/until.ts';
 import { Version } from '../dag/version.ts';
 import { type RunId, uidOfItem, type VersionNo } from '../ids.ts';
 import { refuseUnlessOpen } from '../letter/replay.ts';
@@ -30,9 +32,11 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     return refuse('PARAMS_UNCHECKED', String(dag.current.no));
   const refused = command.replays === undefined ? null : refuseUnlessOpen(recorder, command.tenantId, command.replays);
   if (refused !== null) return refused;
+  const fault = untilFaultIn(version.spec, command);
+  if (fault !== null) return refuse('UNTIL_INVALID', fault);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
-    const { params, priority } = command.items[index]!;
+    const { params, priority, until } = command.items[index]!;
     const runId = createRun(recorder, dag, {
       uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
       version,
@@ -40,6 +44,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
       cause: command.cause ?? 'api',
       firesAt: null,
       params,
+      ...(until === undefined ? {} : { until }),
       actor: command.actor,
     });
     if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, runId);
@@ -49,6 +54,20 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     recorder.record({ kind: 'LetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+const NAMED = 10;
+
+/** Why a run can't go up to the task that one of the items names; null when all can. */
+function untilFaultIn(spec: DagSpec, { items }: SubmitRuns): string | null {
+  for (const { until } of items) {
+    const found = until === undefined ? null : untilFault(spec, until);
+    if (found === null) continue;
+    if (found.fault === 'closes') return `${until} is a ${found.kind}: name an ordinary task, or a group`;
+    const listed = found.known.slice(0, NAMED).join(', ') + (found.known.length > NAMED ? ', …' : '');
+    return `the dag has no task or group ${until}; its tasks are ${listed}`;
+  }
+  return null;
 }
 
 /** Fetched with the command unless it is in memory; from its first run on it is kept like any other that has runs. */

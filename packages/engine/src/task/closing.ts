@@ -131,6 +131,7 @@ function decide(field: Field, no: number): boolean {
 function verdictOn(field: Field, no: number): number {
   const { graph, columns, maps, standing } = field;
   if (standing.isForced) return CANCELLED;
+  if (graph.isOutside?.[specIn(field, no)] === 1) return SKIPPED;
   if (maps?.waitsFor(no) !== undefined) return verdictOnPlaceholder(field, no);
   const task = graph.closing!.get(specIn(field, no));
   if (isRepeating(task) && timesOf(field, no) > 0) return READY;

@@ -33,6 +33,7 @@ interface Look {
 function reasonOf({ graph, names, derived }: Look, no: number): string {
   const { columns, facts } = derived;
   const { state } = columns;
+  if (graph.isOutside?.[no] === 1) return `The run goes up to ${graph.until} only, which does not depend on it.`;
   const rule = TRIGGER_RULES[graph.rule[no]!]!;
   const listed = (list: readonly number[]) =>
     list

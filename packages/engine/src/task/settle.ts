@@ -300,6 +300,7 @@ function skipBefores(field: Field, no: number): void {
 
 function verdictOn(field: Field, no: number): number {
   const { graph, columns, maps } = field;
+  if (graph.isOutside?.[specIn(field, no)] === 1) return SKIPPED;
   // Begun by what it stands before.
   const spec = graph.befores.size === 0 ? no : specIn(field, no);
   if (graph.isBefore(spec) && spec !== graph.runBefore) {

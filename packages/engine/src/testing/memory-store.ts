@@ -19,6 +19,7 @@ import type { AttemptNo, DagId, Epoch, Fence, Instant, RunId, RunUid, ShardNo, T
 import { NOBODY, shardOfRun } from '../ids.ts';
 import { type LetterRef, letterName } from '../letter/letter.ts';
 import type { Heads } from '../restore.ts';
+import { notesCreated } from '../run/run-notes.ts';
 import type {
   Need,
   Seen,
@@ -305,6 +306,7 @@ export class MemoryStore {
         hasParams: params !== null,
         facts,
         ...(parent === undefined ? {} : { parent }),
+        ...notesCreated(change),
       };
       const fresh = {
         phase: 'open',

@@ -116,6 +116,7 @@ export function naiveClosingNodes(
 
   function decide(node: Node): string {
     if (run.isForced) return 'cancelled';
+    if (tasks[node.no]!.outside) return 'skipped';
     const { teardown, undoes, hook, needs } = tasks[node.no]!;
     const stateOf = (no: number) => states.get(nameOf(near(node, no)))!;
     const over = (...of: number[]) => of.filter((up) => up >= 0).every((up) => isOver(stateOf(up)));

@@ -138,6 +138,7 @@ export function naiveNodes(
   let askedFor: number | null = null;
 
   function decide(node: Node): string {
+    if (tasks[node.no]!.outside) return 'skipped';
     const group = chains[node.no]![node.path.length];
     if (group === undefined) return decideByRule(node);
     const found = resolve(node, group);

@@ -11,7 +11,13 @@ export const paramsSchema = z.unknown().superRefine((value, context) => {
   if (fault !== null) context.addIssue({ code: 'custom', message: fault });
 });
 
-export const submitSchema = z.strictObject({ params: paramsSchema.optional(), priority: prioritySchema.optional() });
+export const submitSchema = z.strictObject({
+  params: paramsSchema.optional(),
+  priority: prioritySchema.optional(),
+  until: nameSchema
+    .optional()
+    .describe('Name of a task or group: only that and what it depends on runs, with its teardowns and hooks.'),
+});
 export type Submit = z.infer<typeof submitSchema>;
 
 /** All or nothing (I13): all items are runs of the one dag in the path. */
@@ -160,6 +166,8 @@ export const runSummarySchema = z.object({
   outcome: runOutcomeSchema.nullable(),
   priority: prioritySchema,
   cause: z.enum(['api', 'schedule', 'event', 'parent']),
+  /** The task or group that the run goes up to; null for a whole run. */
+  until: z.string().nullable(),
   /** The planned time it was created for; null for a run on demand. */
   window: instant.nullable(),
   createdAt: instant,

@@ -39,6 +39,7 @@ async function rerun(
     ? await fromDatabase(() => parts.queries.getPayload(tenantId, { uid: id, taskNo: null }), request.log)
     : null;
   const params = given === undefined ? kept : JSON.stringify(given);
+  const upTo = run.notes.until === undefined ? {} : { until: run.notes.until };
   // Of the run that is made again: the same key for another run is another request.
   const stored = key === null ? null : `rerun:${createHash('sha256').update(`${id} ${key}`).digest('hex')}`;
   const place = await fromDatabase(() => parts.dags.find(tenantId, run.dagName), request.log);
@@ -53,7 +54,8 @@ async function rerun(
     return { dryRun, rerunOf: id, ...made, params: item?.params == null ? null : (JSON.parse(item.params) as unknown) };
   }
   if (isCurrent) {
-    const one = { name: run.dagName, place, params, key: stored, cause: 'api', priority: run.priority } as const;
+    const { priority } = run;
+    const one = { name: run.dagName, place, params, key: stored, cause: 'api', priority, ...upTo } as const;
     const { uid } = await submitTo(request, parts, one);
     return { id: uid, rerunOf: id, version: dag.versionNo };
   }
@@ -63,7 +65,7 @@ async function rerun(
     tenantId,
     dagId: run.dagId,
     uid: makeRunUid(run.shard, Date.now() as Instant, randomBits(48), randomBits(26)),
-    items: [{ params, priority: run.priority }],
+    items: [{ params, priority: run.priority, ...upTo }],
     key: stored === null ? null : { key: stored, bodyHash: `same ${params ?? ''}` },
     mayRepeat: false,
     versionNo: run.versionNo,

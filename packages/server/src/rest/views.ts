@@ -45,6 +45,7 @@ export function runSummary(run: RunView): RunSummary {
     outcome: run.outcome,
     priority: run.priority,
     cause: run.cause,
+    until: run.notes.until ?? null,
     window: iso(run.firesAt),
     createdAt: surely(run.createdAt),
     endedAt: iso(run.endedAt),

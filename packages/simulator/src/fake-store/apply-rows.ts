@@ -20,7 +20,7 @@ import type {
   TaskNo,
   TaskNotes,
 } from '@signalbox/engine';
-import { letterName, NOBODY, shardOfRun } from '@signalbox/engine';
+import { letterName, NOBODY, notesCreated, shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
   type DagRow,
@@ -111,7 +111,14 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
         retries: 0,
         pauses: [],
       } as const;
-      tables.runs.set(runId, { ...run, ...fresh, hasParams: params !== null, facts, ...(parent && { parent }) });
+      tables.runs.set(runId, {
+        ...run,
+        ...fresh,
+        hasParams: params !== null,
+        facts,
+        ...(parent && { parent }),
+        ...notesCreated(change),
+      });
       tables.runUids.set(uid, runId);
       tables.liveOf(shardOfRun(runId)).set(runId, runId);
       if (params !== null) tables.payloads.set(payloadName({ runId, taskNo: null }), params);

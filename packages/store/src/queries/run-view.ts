@@ -9,6 +9,7 @@ import {
   growSpec,
   type Instant,
   type LetterReason,
+  limitSpec,
   type ParentRef,
   type Priority,
   type ReturnReason,
@@ -18,6 +19,7 @@ import {
   type RunOutcome,
   type RunPhase,
   type RunUid,
+  readRunNotes,
   SHARD_COUNT,
   type ShardNo,
   type StoredMap,
@@ -321,7 +323,7 @@ export async function getRun(
     const head = {
       ...parseRunView(row),
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
-      spec: specOf(row[RUN_VIEW_COUNT + 1] ?? 'null', row[RUN_VIEW_COUNT + 4]),
+      spec: specOf(row[RUN_VIEW_COUNT + 1] ?? 'null', row[RUN_VIEW_COUNT + 4], row[RUN_VIEW_COUNT - 1]),
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
       isForced: row[RUN_VIEW_COUNT + 3] === 't',
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
@@ -346,9 +348,10 @@ export async function getRun(
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }
 
-/** Of the run: that of its version, and what was added to it. */
-function specOf(spec: string, added: string | null | undefined): DagSpec {
-  return growSpec(JSON.parse(spec) as DagSpec, parseAdded(added));
+/** Of the run: that of its version, as far as the run goes, and what was added to it. */
+function specOf(spec: string, added: string | null | undefined, notes: string | null | undefined): DagSpec {
+  const { until } = readRunNotes(notes);
+  return growSpec(limitSpec(JSON.parse(spec) as DagSpec, until), parseAdded(added));
 }
 
 function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
@@ -373,7 +376,7 @@ function mapsOfRun(result: Parameters<typeof parseMaps>[0], runId: RunId): reado
 const selectSpec = leafStatement(
   'view_run_spec',
   (leaf) => `
-  select v.spec::text, r.added::text from ${readable('run', leaf)} r
+  select v.spec::text, r.added::text, r.notes from ${readable('run', leaf)} r
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
    where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
 );
@@ -387,7 +390,7 @@ export async function getRunSpec(
 ): Promise<DagSpec | null> {
   const { rows } = await database.one(call(selectSpec(leafOfRun(days, runId)), shardOfRun(runId), runId, tenantId));
   const spec = rows[0]?.[0] ?? null;
-  return spec === null ? null : specOf(spec, rows[0]?.[1]);
+  return spec === null ? null : specOf(spec, rows[0]?.[1], rows[0]?.[2]);
 }
 
 /** What the tasks of a run are named by: its spec, and what its maps have become. */
@@ -401,7 +404,8 @@ export async function getRunMaps(
   const calls = [call(selectSpec(leaf), shardOfRun(runId), runId, tenantId), readMaps(leaf, [runId])];
   const [found, expansions] = expectResults(await database.snapshot((ask) => ask(calls, { last: true })), 2);
   const spec = found.rows[0]?.[0] ?? null;
-  return spec === null ? null : { spec: specOf(spec, found.rows[0]?.[1]), maps: mapsOfRun(expansions, runId) };
+  if (spec === null) return null;
+  return { spec: specOf(spec, found.rows[0]?.[1], found.rows[0]?.[2]), maps: mapsOfRun(expansions, runId) };
 }
 
 /** The params of a run (`taskNo` null) or the output of one of its tasks. */

@@ -137,6 +137,24 @@ test('a run is triggered once per key, looked at, listed, and its tasks have the
   expect([runs, cursor]).toMatchObject([[{ id: runId, state: 'ended' }], '']);
 });
 
+test('a run goes up to a chosen task', async () => {
+  const tasks = [
+    { name: 'a', handler: 'echo' },
+    { name: 'b', handler: 'echo', needs: ['a'] },
+  ];
+  await call('RegisterDag', { definitionJson: definition('grpc-until', tasks) });
+  const { runId } = await call('TriggerRun', { dag: 'grpc-until', until: 'a' });
+  expect(await ended(String(runId))).toMatchObject({
+    run: { outcome: 'succeeded', until: 'a' },
+    taskCounts: { succeeded: 1, skipped: 1 },
+  });
+  const refused = await refusal(call('TriggerRun', { dag: 'grpc-until', until: 'c' }));
+  expect([refused?.code, refused?.metadata.get('signalbox-code')]).toEqual([
+    status.INVALID_ARGUMENT,
+    ['UNTIL_INVALID'],
+  ]);
+});
+
 test('a failure says which task and why; a run that hangs is cancelled', async () => {
   await call('RegisterDag', { definitionJson: definition('grpc-fail', [{ name: 'a', handler: 'fail' }]) });
   const failed = await ended(String((await call('TriggerRun', { dag: 'grpc-fail' })).runId));

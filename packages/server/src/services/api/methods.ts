@@ -178,7 +178,11 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     ask: (message) => ({
       method: 'POST',
       path: `/v1/dags/${part(message, 'dag')}/runs`,
-      body: JSON.stringify({ params: json(message, 'paramsJson'), priority: text(message, 'priority') || undefined }),
+      body: JSON.stringify({
+        params: json(message, 'paramsJson'),
+        priority: text(message, 'priority') || undefined,
+        until: text(message, 'until') || undefined,
+      }),
       ...keyed(message),
     }),
     answer: ({ id }) => ({ runId: id }),
