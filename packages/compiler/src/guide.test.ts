@@ -54,6 +54,7 @@ test('every file of the guide to graphs compiles', async () => {
     'import-all',
     'import-files',
     'import',
+    'mend',
     'night',
     'nightly',
     'orders',

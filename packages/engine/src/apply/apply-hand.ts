@@ -37,6 +37,7 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
   tasks.retryAt[slot] = 0;
   voidStopped(state, slot);
   forgetExpiry(state, slot);
+  runs.facts.get(run)?.forgetError(change.taskNo);
   runs.flags[run]! |= CLAIMED;
   if (change.state !== 'failed') noteLetterUsed(state, change);
   markTask(state, slot, CODE_OF[change.state], change.facts);

@@ -3,9 +3,10 @@ import { assert } from '../assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
 import { readRunNotes } from '../run/run-notes.ts';
 import { CLAIMED } from '../run/run-table.ts';
-import { slotOf } from '../run/task-slots.ts';
+import { slotOf, specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { holderOf, keepShadowNotes } from '../straggler/seconds.ts';
+import { errorOfExpiry } from '../task/facts.ts';
 import { moveTask, settleDownstream } from '../task/move.ts';
 import { keepNotes } from '../task/notes.ts';
 import { noteRepeats } from '../task/refire.ts';
@@ -25,7 +26,7 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
     state.runs.flags[run]! |= CLAIMED;
     return watchQueue(state, slot);
   }
-  if (change.kind === 'TaskExpired') return expire(state, slot);
+  if (change.kind === 'TaskExpired') return expire(state, run, slot, change);
   keepShadowNotes(state, slot);
   const holder = holderOf(state, slot, change.fence);
   assert(state.tasks.fence[holder] === change.fence, `${change.kind} is about a running attempt (I21)`);
@@ -35,7 +36,9 @@ export function applyTaskLimit(state: State, change: TaskLimitChange): void {
   watchOf(state, holder).deadlineAt = state.mono + leftMs;
 }
 
-function expire(state: State, slot: number): void {
+function expire(state: State, run: number, slot: number, { taskNo, reason }: TaskExpired): void {
+  const { graph } = state.runs.versionOf(run);
+  if (graph.tellsError?.[specNoOf(state, slot)] === 1) state.runs.factsOf(run).setError(taskNo, errorOfExpiry(reason));
   const code = state.tasks.state[slot];
   assert(code === READY || code === RETRYING, 'a task without a running attempt expires');
   // From here on its row says what it is; one that was loaded before its first claim had a row that said nothing.

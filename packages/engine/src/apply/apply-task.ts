@@ -124,6 +124,7 @@ export function noteFailure({ tasks }: State, slot: number, fingerprint: number,
 
 function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
   const { tasks, runs } = state;
+  runs.facts.get(run)?.forgetError(change.taskNo);
   const from = tasks.state[slot]!;
   assert(mayRun(state, slot), 'a task is tried again in an open run, or when it closes it');
   assert(isClearable(from, change), `a task that is ${change.from} is tried again (I32)`);

@@ -4,7 +4,11 @@ import { type Comparison, type Expression, evaluate, type FunctionName } from '.
 
 /** Values are taken as facts: by their number. */
 function outcome(expression: Expression, facts: readonly Fact[] = []): Json | string {
-  const source = { ofTask: (_: number, fact: number) => facts[fact]!, ofParams: (fact: number) => facts[fact]! };
+  const source = {
+    ofTask: (_: number, fact: number) => facts[fact]!,
+    ofParams: (fact: number) => facts[fact]!,
+    ofError: () => ({ v: null }),
+  };
   const found = evaluate(expression, source);
   return found.ok ? ('v' in found.fact ? found.fact.v : 'large') : `fault: ${found.fault}`;
 }

@@ -11,6 +11,8 @@ export type Expression =
   | { readonly op: 'value'; readonly value: string | number | boolean | null }
   /** `fact` is the number of the path among the facts of that task. */
   | { readonly op: 'task'; readonly task: number; readonly fact: number }
+  /** Why a task failed; null for one that did not. */
+  | { readonly op: 'error'; readonly task: number; readonly of: 'class' | 'code' }
   | { readonly op: 'params'; readonly fact: number }
   | { readonly op: 'not'; readonly of: Expression }
   | { readonly op: 'and' | 'or'; readonly of: readonly Expression[] }
@@ -23,6 +25,8 @@ export type Evaluated = { readonly ok: true; readonly fact: Fact } | { readonly 
 export interface FactSource {
   /** Nothing for a task that did not succeed. */
   ofTask(task: number, fact: number): Fact;
+  /** Nothing for a task that did not fail by itself. */
+  ofError(task: number, of: 'class' | 'code'): Fact;
   ofParams(fact: number): Fact;
 }
 
@@ -32,6 +36,8 @@ export function evaluate(expression: Expression, source: FactSource): Evaluated 
       return known(expression.value);
     case 'task':
       return { ok: true, fact: source.ofTask(expression.task, expression.fact) };
+    case 'error':
+      return { ok: true, fact: source.ofError(expression.task, expression.of) };
     case 'params':
       return { ok: true, fact: source.ofParams(expression.fact) };
     case 'not': {
@@ -75,6 +81,7 @@ export function tasksIn(expression: Expression, into: Set<number> = new Set()): 
     case 'params':
       break;
     case 'task':
+    case 'error':
       into.add(expression.task);
       break;
     case 'not':

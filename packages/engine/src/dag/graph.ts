@@ -25,6 +25,7 @@ type GraphTask = Pick<TaskSpec, 'needs'> &
       | 'group'
       | 'addedBy'
       | 'outside'
+      | 'tellsError'
     >
   >;
 
@@ -71,6 +72,8 @@ export class Graph {
   readonly holds: readonly (readonly SetupHold[])[];
   /** 1 for a task of whose output something is kept. */
   readonly givesFacts: Uint8Array;
+  /** 1 for a task that conditions ask why it failed; null where there is none. */
+  readonly tellsError: Uint8Array | null;
   /** 1 for a task that runs another dag; null where there is none. */
   readonly isCall: Uint8Array | null;
   /** All rules are `all_success`, and nothing else can keep a task from running once those before it have succeeded. */
@@ -127,6 +130,9 @@ export class Graph {
     this.beforeHooks = new Set([...this.befores.values()].flat());
     this.isChooser = Uint8Array.from(tasks, (task) => (isChooser(task) ? 1 : 0));
     this.givesFacts = Uint8Array.from(tasks, ({ facts }, no) => (facts !== undefined ? 1 : this.isChooser[no]!));
+    this.tellsError = all.some(({ tellsError }) => tellsError)
+      ? Uint8Array.from(all, ({ tellsError }) => (tellsError ? 1 : 0))
+      : null;
     this.isCall = all.some(({ child }) => child !== undefined)
       ? Uint8Array.from(all, ({ child }) => (child === undefined ? 0 : 1))
       : null;

@@ -108,6 +108,8 @@ export interface TaskSpec {
   readonly addedBy?: number;
   /** What of its output is looked at by conditions of other tasks, and which lists in it are mapped over. */
   readonly facts?: readonly Path[];
+  /** Conditions of other tasks look at why it failed. */
+  readonly tellsError?: true;
   /** The innermost group that it belongs to: index in `groups` of the dag. */
   readonly group?: number;
   readonly retry: RetryPolicy;

@@ -11,7 +11,7 @@ import { type RunNotes, readRunNotes } from '../run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../stored.ts';
 import { allClosers } from './closers.ts';
 import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
-import { RunFacts } from './facts.ts';
+import { errorOfExpiry, RunFacts } from './facts.ts';
 import { type Columns, type Field, resetCounts, slotIn, specIn } from './field.ts';
 import type { TaskNotes } from './notes.ts';
 import type { TaskState } from './outcome.ts';
@@ -65,7 +65,7 @@ const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed'
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const stored = run.maps ?? [];
   const isPlain = graph.isPlain && !rows.some(({ state }) => state === 'skipped');
-  const field = fieldOf(graph, readFacts(rows, run), roomFor(graph, stored), isPlain);
+  const field = fieldOf(graph, readFacts(rows, run, graph), roomFor(graph, stored), isPlain);
   const { columns, maps } = field;
   if (maps !== null) unfoldStored(field, stored);
   for (const row of rows) {
@@ -225,7 +225,7 @@ function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number,
   return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true, noOf };
 }
 
-function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts | undefined {
+function readFacts(rows: readonly DerivableTask[], run: DerivableRun, graph: Graph): RunFacts | undefined {
   let facts: RunFacts | undefined;
   if (run.facts !== null) {
     facts = new RunFacts();
@@ -235,6 +235,13 @@ function readFacts(rows: readonly DerivableTask[], run: DerivableRun): RunFacts 
     if (text === null) continue;
     facts ??= new RunFacts();
     facts.setTask(taskNo, text);
+  }
+  if (graph.tellsError === null) return facts;
+  for (const { taskNo, state, notes } of rows) {
+    const by = state === 'expired' ? notesIn(notes)?.expired?.by : undefined;
+    if (by === undefined) continue;
+    facts ??= new RunFacts();
+    facts.setError(taskNo, errorOfExpiry(by));
   }
   return facts;
 }

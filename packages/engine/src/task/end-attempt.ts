@@ -9,7 +9,7 @@ import type { Recorder } from '../recorder.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
 import { endOneOfTwo } from '../straggler/end-second.ts';
 import { ownerOf, shadowOf } from '../straggler/seconds.ts';
-import { type ReadFacts, readTaskFacts } from './facts.ts';
+import { type ReadFacts, readTaskFacts, type TaskFacts } from './facts.ts';
 import { followEnd, weighEnd } from './follow-end.ts';
 import { mayRun } from './move.ts';
 import { NO_NOTES, notesOf, noting } from './notes.ts';
@@ -93,7 +93,12 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     fingerprint,
     quick,
     output: outcome === 'succeeded' ? (ending.output ?? null) : null,
-    facts: read.ok ? read.text : null,
+    facts:
+      isFailure && delayMs === null && task.tellsError === true
+        ? errorFacts(outcome, code)
+        : read.ok
+          ? read.text
+          : null,
     error,
     code,
     ...(notes.speculative === attemptNo ? { speculative: true } : {}),
@@ -105,6 +110,10 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);
   followEnd(recorder, slot, end, weighed, code);
+}
+
+function errorFacts(outcome: AttemptOutcome, code: string | null): string {
+  return JSON.stringify({ error: { class: outcome, code } } satisfies TaskFacts);
 }
 
 const NO_FACTS: ReadFacts = { ok: true, text: null };

@@ -21,6 +21,19 @@ export interface TaskFacts {
   readonly chosen?: readonly number[];
   /** A short circuit that does not let pass. */
   readonly stops?: true;
+  /** Why it failed for good, where a condition asks. */
+  readonly error?: TaskError;
+}
+
+/** The class of the failure (`timeout`, `permanent` …), and its code, if it has one. */
+export interface TaskError {
+  readonly class: string;
+  readonly code: string | null;
+}
+
+/** A task that waited too long for a worker, or whose whole time was over. */
+export function errorOfExpiry(by: 'queue' | 'total'): TaskError {
+  return { class: 'timeout', code: `timeout:${by}` };
 }
 
 export class RunFacts {
@@ -38,6 +51,19 @@ export class RunFacts {
 
   ofTask(no: number, fact: number): Fact {
     return this.tasks.get(no)?.values?.[fact] ?? NOTHING;
+  }
+
+  errorOf(no: number): TaskError | null {
+    return this.tasks.get(no)?.error ?? null;
+  }
+
+  setError(no: number, error: TaskError): void {
+    this.tasks.set(no, { error, choice: null });
+  }
+
+  /** It is to run again, or somebody says what it is: why it failed before is of no interest. */
+  forgetError(no: number): void {
+    if (this.tasks.get(no)?.error !== undefined) this.tasks.delete(no);
   }
 
   ofParams(fact: number): Fact {

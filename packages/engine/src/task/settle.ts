@@ -9,7 +9,7 @@ import type { RunMaps } from '../map/run-maps.ts';
 import { openOf, tally } from '../map/tally.ts';
 import { closersBehind } from './closers.ts';
 import { decideCloser, decideClosingAnew, settleClosing } from './closing.ts';
-import { isTruthy, NOTHING } from './facts.ts';
+import { isTruthy, NOTHING, type TaskError } from './facts.ts';
 import { type Field, hasEnded, nearest, resetCounts, slotIn, specIn, visitNear } from './field.ts';
 import {
   BLOCKED,
@@ -473,8 +473,16 @@ export function evaluateIn(field: Look, no: number, { expression }: NonNullable<
       const up = nearest(field, no, spec);
       return columns.state[slotIn(field, up)] === SUCCEEDED ? (facts?.ofTask(up, fact) ?? NOTHING) : NOTHING;
     },
+    ofError: (spec, of) => ({ v: errorIn(field, nearest(field, no, spec))?.[of] ?? null }),
     ofParams: (fact) => facts?.ofParams(fact) ?? NOTHING,
   });
+}
+
+/** Why a task failed by itself. One that somebody has cancelled has failed for those behind it. */
+function errorIn({ graph, base, maps, columns, facts }: Look, up: number): TaskError | null {
+  const code = columns.state[slotIn({ graph, base, maps }, up)];
+  if (code === STOPPED) return { class: 'cancelled', code: null };
+  return code === FAILED ? (facts?.errorOf(up) ?? null) : null;
 }
 
 /** Why a task failed that never had an attempt; null for any other. */

@@ -53,6 +53,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly hook?: { readonly of: number | null; readonly on: HookEvent };
   readonly adds?: true;
   readonly facts?: readonly Path[];
+  readonly tellsError?: true;
   /** The innermost group that it is in. */
   readonly group?: number;
   readonly retry: RetryPolicyShape;
@@ -163,7 +164,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const facts = new Facts();
   const groups = readGroups(definition, numbers, facts, problems);
   refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
-  const conditions = readConditions(tasks, { numbers, groups, facts }, problems);
+  const conditions = readConditions(tasks, { numbers, groups, facts, onFailure: definition.onFailure }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
   const works = tasks.map((task, no) =>
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),

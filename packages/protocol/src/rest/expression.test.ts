@@ -4,6 +4,7 @@ import { type ExpressionShape, readExpression } from './expression.ts';
 const references = {
   task: (name: string, path: readonly unknown[]): ExpressionShape | string =>
     name === 'gone' ? 'there is no task gone' : { op: 'task', task: name.length, fact: path.length },
+  error: (name: string, of: 'class' | 'code'): ExpressionShape => ({ op: 'error', task: name.length, of }),
   params: (path: readonly unknown[]): ExpressionShape => ({ op: 'params', fact: path.length }),
 };
 const read = (text: string) => readExpression(text, references);
@@ -19,6 +20,8 @@ test.each<[string, ExpressionShape]>([
   ['${{ params.a }}', params],
   ['  ${{params.a}}  ', params],
   ['tasks.ab.output', { op: 'task', task: 2, fact: 0 }],
+  ['tasks.ab.error.class', { op: 'error', task: 2, of: 'class' }],
+  ['tasks.ab.error["code"]', { op: 'error', task: 2, of: 'code' }],
   ['tasks["a b"].output.x[0]', { op: 'task', task: 3, fact: 2 }],
   ['tasks.a-b.output.x-y', { op: 'task', task: 3, fact: 1 }],
   ["params.a == 'x'", { op: 'eq', left: params, right: value('x') }],
@@ -41,7 +44,7 @@ test.each([
   ['${{ true', 'between ${{ and }}'],
   ['full', 'texts stand in quotes'],
   ['tasks.gone.output', 'there is no task gone'],
-  ['tasks.a.state', 'of a task only its output can be had'],
+  ['tasks.a.state', 'a task has an output, error.class and error.code'],
   ['secrets.KEY == 1', 'no secret'],
   ["'open", 'a text that ends with '],
   ['length()', 'at column 8: expected a value'],

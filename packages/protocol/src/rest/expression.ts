@@ -13,6 +13,7 @@ export type FunctionName = 'length' | 'contains' | 'starts_with' | 'ends_with' |
 export type ExpressionShape =
   | { readonly op: 'value'; readonly value: string | number | boolean | null }
   | { readonly op: 'task'; readonly task: number; readonly fact: number }
+  | { readonly op: 'error'; readonly task: number; readonly of: 'class' | 'code' }
   | { readonly op: 'params'; readonly fact: number }
   | { readonly op: 'not'; readonly of: ExpressionShape }
   | { readonly op: 'and' | 'or'; readonly of: readonly ExpressionShape[] }
@@ -23,6 +24,8 @@ export type ExpressionShape =
 /** Makes nodes of references; a text says what is wrong with one. */
 export interface References {
   task(name: string, path: Path): ExpressionShape | string;
+  /** Why a task failed. */
+  error(name: string, of: 'class' | 'code'): ExpressionShape | string;
   params(path: Path): ExpressionShape | string;
 }
 
@@ -152,7 +155,7 @@ class Parser {
     const count = Object.hasOwn(FUNCTIONS, word) ? FUNCTIONS[word as FunctionName] : undefined;
     if (count === undefined) {
       throw this.#fault(
-        `tasks.<name>.output, params.<name>, a literal (texts stand in quotes) or a function (${NAMES})`,
+        `tasks.<name>.output, tasks.<name>.error.class, params.<name>, a literal (texts stand in quotes) or a function (${NAMES})`,
       );
     }
     const name = word as FunctionName;
@@ -171,10 +174,19 @@ class Parser {
     this.#at += length;
     const shown = this.#text.slice(from, this.#at);
     const [name, output, ...path] = steps;
+    if (root === 'tasks' && typeof name === 'string' && output === 'error') return this.#error(shown, name, path);
     const isOutput = typeof name === 'string' && output === 'output';
     if (root === 'tasks' && !isOutput)
-      throw new Fault(`${shown} is no reference: of a task only its output can be had`);
+      throw new Fault(`${shown} is no reference: a task has an output, error.class and error.code`);
     const found = root === 'params' ? this.#references.params(steps) : this.#references.task(String(name), path);
+    if (typeof found === 'string') throw new Fault(found);
+    return this.#node(found);
+  }
+
+  #error(shown: string, name: string, [of, ...rest]: Path): ExpressionShape {
+    if ((of !== 'class' && of !== 'code') || rest.length > 0)
+      throw new Fault(`${shown} is no reference: an error has class and code`);
+    const found = this.#references.error(name, of);
     if (typeof found === 'string') throw new Fault(found);
     return this.#node(found);
   }

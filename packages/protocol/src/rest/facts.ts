@@ -21,11 +21,21 @@ class Paths {
 export class Facts {
   readonly #ofTasks = new Map<number, Paths>();
   readonly #ofParams = new Paths();
+  readonly #errors = new Set<number>();
 
   ofTask(task: number, path: Path): number | null {
     const paths = this.#ofTasks.get(task) ?? new Paths();
     this.#ofTasks.set(task, paths);
     return paths.numberOf(path);
+  }
+
+  /** Somebody looks at why the task failed. */
+  lookAtError(task: number): void {
+    this.#errors.add(task);
+  }
+
+  tellsError(task: number): boolean {
+    return this.#errors.has(task);
   }
 
   ofParams(path: Path): number | null {

@@ -5,6 +5,7 @@ import type { ParsedDagDefinition } from './dag-definition.ts';
 import { type ExpressionShape, readExpression } from './expression.ts';
 import { type Facts, tooManyFacts } from './facts.ts';
 import type { ReadGroups } from './read-groups.ts';
+import { FAILURE_CLASSES } from './retries.ts';
 
 type Tasks = ParsedDagDefinition['tasks'];
 
@@ -22,10 +23,15 @@ export interface ReadConditions {
 
 export function readConditions(
   tasks: Tasks,
-  known: { readonly numbers: ReadonlyMap<string, number>; readonly groups: ReadGroups; readonly facts: Facts },
+  known: {
+    readonly numbers: ReadonlyMap<string, number>;
+    readonly groups: ReadGroups;
+    readonly facts: Facts;
+    readonly onFailure?: ParsedDagDefinition['onFailure'];
+  },
   problems: Problem[],
 ): ReadConditions {
-  const { numbers, groups, facts } = known;
+  const { numbers, groups, facts, onFailure } = known;
   const when = new Map<number, ConditionShape>();
   const looksAt = new Map<number, ReadonlySet<number>>();
   tasks.forEach((task, no) => {
@@ -41,16 +47,59 @@ export function readConditions(
         const fact = facts.ofTask(up, path);
         return fact === null ? tooManyFacts(`the output of ${name}`) : { op: 'task', task: up, fact };
       },
+      error(name, of) {
+        const up = numbers.get(name);
+        if (up === undefined) return `there is no task ${name}`;
+        if (up === no) return `${name} needs itself`;
+        seen.add(up);
+        if (groups.isList(up, no)) return `${name} is mapped, and each item fails by itself: ${GATHER}`;
+        if (onFailure !== 'skip_failed' && NO_FAILURE.has(task.rule ?? 'all_success'))
+          return `${name} has not failed when the rule ${task.rule ?? 'all_success'} lets this task run: give it a rule such as one_failed or all_done`;
+        facts.lookAtError(up);
+        return { op: 'error', task: up, of };
+      },
       params(path) {
         const fact = facts.ofParams(path);
         return fact === null ? tooManyFacts('the params') : { op: 'params', fact };
       },
     });
+    const unknown = read.ok ? unknownClass(read.expression) : null;
     if (!read.ok) problems.push({ path: `tasks[${no}].when`, message: read.message });
+    else if (unknown !== null) problems.push({ path: `tasks[${no}].when`, message: unknown });
     else when.set(no, { text: task.when.trim(), expression: read.expression });
     looksAt.set(no, seen);
   });
   return { when, looksAt };
+}
+
+const NO_FAILURE: ReadonlySet<string> = new Set(['all_success', 'none_failed', 'none_failed_min_one_success']);
+const ERROR_CLASSES: readonly unknown[] = [...FAILURE_CLASSES, 'lost', 'cancelled', null];
+
+/** An error class is compared with a text that is none, and so never equal to it. */
+function unknownClass(expression: ExpressionShape): string | null {
+  const isClass = (side: ExpressionShape) => side.op === 'error' && side.of === 'class';
+  const wrong = (side: ExpressionShape) =>
+    side.op === 'value' && !ERROR_CLASSES.includes(side.value)
+      ? `${JSON.stringify(side.value)} is no class of an error: there are ${ERROR_CLASSES.slice(0, -1).join(', ')}`
+      : null;
+  const firstOf = (list: readonly (string | null)[]) => list.find((each) => each !== null) ?? null;
+  switch (expression.op) {
+    case 'eq':
+    case 'ne': {
+      const { left, right } = expression;
+      if (isClass(left)) return wrong(right);
+      return isClass(right) ? wrong(left) : null;
+    }
+    case 'in':
+      return isClass(expression.left) ? firstOf(expression.list.map(wrong)) : null;
+    case 'not':
+      return unknownClass(expression.of);
+    case 'and':
+    case 'or':
+      return firstOf(expression.of.map(unknownClass));
+    default:
+      return null;
+  }
 }
 
 const GATHER = 'let a task that needs it make one value of them, and look at that';
@@ -66,6 +115,7 @@ export function graphFields(task: Tasks[number], no: number, { when }: ReadCondi
       ? {}
       : { shortCircuit: task.shortCircuit === 'all' ? ('all' as const) : ('next' as const) }),
     ...(paths === undefined ? {} : { facts: paths }),
+    ...(facts.tellsError(no) ? { tellsError: true as const } : {}),
   };
 }
 

@@ -38,6 +38,7 @@ export interface CommonOptions {
    * A condition over params and outputs; where it does not hold, the task is skipped. It needs the tasks that it looks at.
    *
    * @example when: "params.mode == 'full' && length(tasks.find.output.files) > 0"
+   * @example when: "tasks.load.error.class == 'timeout'" // with a rule such as one_failed
    */
   readonly when?: string;
   /** Its output is the name, or a list of names, of the tasks needing it that go on; the others are skipped. */

@@ -203,8 +203,8 @@ const selectOutline = leafStatement(
   select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
     from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
 );
-/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, and which were not retried. */
-const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%')`;
+/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, which were not retried, and what expired. */
+const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%' or notes like '%"expired":%')`;
 const selectFacts = leafStatement(
   'view_facts',
   (leaf) => `
