@@ -77,7 +77,7 @@ export class Cluster {
     });
     const server = { ...started, httpPort, grpcPort };
     this.servers.push(server);
-    await until(`${name} is ready`, 30_000, () => isReady(httpPort));
+    await until(`${name} is ready`, 90_000, () => isReady(httpPort));
     return server;
   }
 
@@ -121,7 +121,7 @@ export class Cluster {
 
   /** Every shard has an owner, and every server owns some: nothing is on its way from one to another. */
   async whenBalanced(): Promise<void> {
-    await until('all servers share the shards', 30_000, async () => {
+    await until('all servers share the shards', 60_000, async () => {
       const { rows } = await this.sql.query<{ owner: string | null }>('select distinct owner from shard');
       return rows.length === this.runningServers().length && rows.every(({ owner }) => owner !== null);
     });

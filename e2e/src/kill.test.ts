@@ -8,8 +8,9 @@ describe('real processes, real kills', () => {
     { timeout: 180_000 },
     async (ordeal) => {
       const { faults, dispatchMs } = await undergo(ordeal, { running: 300 });
+      console.log(`${ordeal.name}: next dispatch after ${Math.round(dispatchMs)} ms`);
       expect(faults).toEqual([]);
-      expect(dispatchMs).toBeLessThan(20_000);
+      expect(dispatchMs).toBeLessThan(ordeal.withinMs);
     },
   );
 });

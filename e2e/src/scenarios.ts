@@ -6,6 +6,8 @@ import { firstBeganAfter } from './witness.ts';
 
 export interface Ordeal {
   readonly name: string;
+  /** What is promised, and room for a busy machine. */
+  readonly withinMs: number;
   /** Does it, and answers how long no task of the hit shards began; and which workers were lost on the way. */
   readonly inflict: (cluster: Cluster, load: Load) => Promise<{ dispatchMs: number; lostWorkers: readonly string[] }>;
 }
@@ -27,6 +29,7 @@ export async function nextDispatch(cluster: Cluster, dag: string, since: number,
 
 export const killOwner: Ordeal = {
   name: 'owner killed (kill -9)',
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const victim = cluster.runningServers()[0] as ServerProcess;
     const dag = await load.dagOwnedBy(victim);
@@ -40,6 +43,7 @@ export const killOwner: Ordeal = {
 
 export const freezeOwner: Ordeal = {
   name: 'owner frozen for 8 s (SIGSTOP), then woken',
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const victim = cluster.runningServers()[0] as ServerProcess;
     const dag = await load.dagOwnedBy(victim);
@@ -54,6 +58,7 @@ export const freezeOwner: Ordeal = {
 
 export const stopDatabase: Ordeal = {
   name: 'database stopped for 20 s',
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const [dag] = load.dagNames();
     await cluster.postgres.killHard();
@@ -66,6 +71,7 @@ export const stopDatabase: Ordeal = {
 
 export const killWorker: Ordeal = {
   name: 'worker killed (kill -9)',
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const [victim] = cluster.workers.filter((worker) => worker.isRunning());
     const [dag] = load.dagNames();
@@ -78,6 +84,7 @@ export const killWorker: Ordeal = {
 
 export const freezeWorker: Ordeal = {
   name: 'worker frozen for 20 s (SIGSTOP), then woken',
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const [victim] = cluster.workers.filter((worker) => worker.isRunning());
     const [dag] = load.dagNames();
@@ -90,4 +97,46 @@ export const freezeWorker: Ordeal = {
   },
 };
 
-export const ORDEALS: readonly Ordeal[] = [killOwner, freezeOwner, stopDatabase, killWorker, freezeWorker];
+export const pauseDatabase: Ordeal = {
+  name: 'database frozen for 20 s (SIGSTOP), then woken',
+  withinMs: 8_000,
+  inflict: async (cluster, load) => {
+    await cluster.postgres.freeze();
+    await pause(20_000);
+    cluster.postgres.thaw();
+    const back = Date.now();
+    const waits = await Promise.all(load.dagNames().map((dag) => nextDispatch(cluster, dag, back, 60_000)));
+    return { dispatchMs: Math.max(...waits), lostWorkers: NONE };
+  },
+};
+
+export const killEverything: Ordeal = {
+  name: 'servers, workers and database killed at once (kill -9), then started again',
+  // The processes have to start, too.
+  withinMs: 15_000,
+  inflict: async (cluster, load) => {
+    const servers = cluster.runningServers();
+    const workers = cluster.workers.filter((worker) => worker.isRunning());
+    for (const each of [...servers, ...workers]) each.signal('SIGKILL');
+    await cluster.postgres.killHard();
+    await Promise.all([...servers, ...workers].map((each) => each.exited));
+    await cluster.postgres.restart();
+    const back = Date.now();
+    const ready = Promise.all(servers.map((server) => cluster.addServer(server)));
+    for (const _ of workers) await cluster.addWorker(600);
+    const waits = Promise.all(load.dagNames().map((dag) => nextDispatch(cluster, dag, back, 60_000)));
+    await ready;
+    console.log(`servers are ready after ${Date.now() - back} ms, dags dispatch after ${(await waits).join(', ')} ms`);
+    return { dispatchMs: Math.min(...(await waits)), lostWorkers: workers.map(({ name }) => name) };
+  },
+};
+
+export const ORDEALS: readonly Ordeal[] = [
+  killOwner,
+  freezeOwner,
+  stopDatabase,
+  pauseDatabase,
+  killWorker,
+  freezeWorker,
+  killEverything,
+];

@@ -1,11 +1,16 @@
 /**
  * Which nodes are alive, by their beat alone: one whose beat has been read unchanged for the length of the lease is dead.
  * Only time between two reads that both succeeded counts: a database that can't be read makes nobody expire (D5).
+ *
+ * A process that is started again in the place of another has its address, and a node id of its own. Where one shows up, the node
+ * that had the address before counts as dead at once: nobody waits for the beat of a process that is known to be gone. Should it be there
+ * all the same, because two servers were given one address, its next beat shows it; what was taken from it meanwhile is fenced as ever.
  */
 import type { NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';
 
 interface Watched {
+  readonly address: string;
   beat: number;
   /** Read time in which the beat did not change. */
   sameForMs: number;
@@ -17,11 +22,13 @@ interface Watched {
 const LONGEST_GAP_MS = 1_500;
 
 export class Liveness {
+  private readonly self: NodeId;
   private readonly leaseMs: number;
   private readonly watched = new Map<NodeId, Watched>();
   private lastReadAt: number | null = null;
 
-  constructor(leaseMs: number) {
+  constructor(self: NodeId, leaseMs: number) {
+    this.self = self;
     this.leaseMs = leaseMs;
   }
 
@@ -29,17 +36,35 @@ export class Liveness {
     const gap = this.lastReadAt === null ? 0 : mono - this.lastReadAt;
     const counted = Math.min(gap, LONGEST_GAP_MS);
     this.lastReadAt = mono;
-    for (const { nodeId, beat } of nodes) {
+    const before = new Set(this.watched.keys());
+    const successors: NodeId[] = [];
+    for (const { nodeId, beat, peerAddress: address } of nodes) {
       const known = this.watched.get(nodeId);
-      if (known === undefined) this.watched.set(nodeId, { beat, sameForMs: 0, isRising: false });
-      else if (known.beat !== beat) {
+      if (known === undefined) {
+        this.watched.set(nodeId, { address, beat, sameForMs: 0, isRising: false });
+        successors.push(nodeId);
+      } else if (known.beat !== beat) {
+        if (!known.isRising) successors.push(nodeId);
         known.beat = beat;
         known.sameForMs = 0;
         known.isRising = true;
       } else known.sameForMs += counted;
     }
+    for (const nodeId of successors) this.supersede(nodeId, before);
     const present = new Set(nodes.map((node) => node.nodeId));
     for (const nodeId of this.watched.keys()) if (!present.has(nodeId)) this.watched.delete(nodeId);
+  }
+
+  /** This node is new, or was seen to beat for the first time: whoever had its address before is gone. */
+  private supersede(successor: NodeId, before: ReadonlySet<NodeId>): void {
+    const { address, isRising } = this.watched.get(successor)!;
+    if (address === '') return;
+    for (const [nodeId, other] of this.watched) {
+      if (nodeId === successor || nodeId === this.self || other.address !== address) continue;
+      // Of two that were first seen together the one that beats is the newer one; we ourselves are in any case.
+      const isOlder = successor === this.self || (isRising ? !other.isRising : before.has(nodeId));
+      if (isOlder) other.sameForMs = Math.max(other.sameForMs, this.leaseMs);
+    }
   }
 
   /** A read failed: what comes next begins a new span. */

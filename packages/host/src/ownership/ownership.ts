@@ -55,7 +55,7 @@ const LOCK_TIMEOUT_MS = 1_000;
 
 export class Ownership {
   private readonly ports: OwnershipPorts;
-  private readonly liveness = new Liveness(SHARD_LEASE_MS);
+  private readonly liveness: Liveness;
   /** The epoch of each shard that is or was ours, and the first one since which it has been ours without a break. */
   private readonly held = new Map<ShardNo, { readonly epoch: Epoch; readonly since: Epoch }>();
   /** Runs that this process has touched with care, and lives. */
@@ -70,6 +70,7 @@ export class Ownership {
 
   constructor(ports: OwnershipPorts) {
     this.ports = ports;
+    this.liveness = new Liveness(ports.node.nodeId, SHARD_LEASE_MS);
   }
 
   async start(): Promise<void> {
