@@ -30,6 +30,13 @@ export const MAX_PARAMS_BYTES = 256 * 1024;
 export const MAX_CHECKPOINT_BYTES = 256 * 1024;
 /** What an attempt says of its progress, for people; longer ones are cut. */
 export const MAX_PROGRESS_NOTE_CHARS = 200;
+/** Of one worker, and of all workers of a token that says nothing else. */
+export const MAX_SLOTS = 100_000;
+export const DEFAULT_TOKEN_SLOTS = 10_000;
+/** That a token may name, and a worker may take. */
+export const MAX_TOKEN_QUEUES = 100;
+/** Reports of one worker that wait for an answer: with so many it takes on nothing new. */
+export const MAX_UNANSWERED_REPORTS = 20_000;
 /** JSON text of what an attempt returns. */
 export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 /** The most of it that a report holds itself; more is stored by itself first, and the report says where. */

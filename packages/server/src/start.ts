@@ -13,6 +13,7 @@ import { dataAddressOf, reachable } from './edge/data-address.ts';
 import { Edge } from './edge/edge.ts';
 import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
 import { GrpcPeerNetwork } from './grpc/peer-network.ts';
+import { TakenSlots } from './grpc/taken-slots.ts';
 import { serveWorker } from './grpc/worker-stream.ts';
 import { type Logger, makeLogger, tellWith } from './log.ts';
 import { takeLogFolder } from './logs/log-folder.ts';
@@ -130,8 +131,9 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
     dataAddress,
     pingMs: PING_MS,
   });
+  const workerPorts = { bearers, gateway: () => host?.gateway ?? null, welcome, tell, slots: new TakenSlots() };
   const door = await openGrpcDoor(config.grpc, tls, {
-    onWorker: (stream) => void serveWorker(stream, { bearers, gateway: () => host?.gateway ?? null, welcome, tell }),
+    onWorker: (stream) => void serveWorker(stream, workerPorts),
     onPeer: (stream) => network.accept(stream),
   });
   closers.add(() => door.close());

@@ -7,7 +7,7 @@ export * from './large-output.ts';
 export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
-export type { ApiToken, Cluster, FoundToken, ListedToken, NewApiToken } from './queries/access.ts';
+export type { ApiToken, Cluster, FoundToken, ListedToken, NewApiToken, WorkerLimits } from './queries/access.ts';
 export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow, CallbackState } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
+import { MAX_SLOTS, MAX_UNANSWERED_REPORTS } from '@signalbox/protocol';
 import { type AllowEntry, parseAllow } from '@signalbox/protocol/outbound';
 import type { Handler, Log } from '@signalbox/sdk';
 import { parseGateway } from './gateways.ts';
@@ -85,7 +86,7 @@ export const DEFAULT_TIMING: Timing = {
   timeoutGraceMs: 250,
   forceMs: 10_000,
   startBudgetMs: 20,
-  unansweredLimit: 20_000,
+  unansweredLimit: MAX_UNANSWERED_REPORTS,
   unansweredBytesLimit: 64 * 1024 * 1024,
 };
 
@@ -106,8 +107,6 @@ export interface WorkerConfig {
   readonly rootCertificates: Buffer | null;
   readonly timing: Timing;
 }
-
-const MAX_SLOTS = 100_000;
 
 export function parseOptions(options: WorkerOptions): WorkerConfig {
   const { slots, gateways } = options;

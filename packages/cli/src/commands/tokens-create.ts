@@ -1,20 +1,34 @@
 /** `signalbox tokens create`. */
 import type { NewToken } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
+import { EXIT } from '../exit-codes.ts';
 import { colours, print, printJson } from '../output.ts';
+import { CliError } from '../problem.ts';
 
 export interface CreateTokenFlags extends ClientFlags {
   readonly role: NewToken['role'];
   /** Milliseconds. */
   readonly expires?: number;
+  /** Separated by commas. */
+  readonly queues?: string;
+  readonly slots?: number;
 }
 
 export async function createToken(name: string, flags: CreateTokenFlags): Promise<void> {
-  const { role, expires } = flags;
+  const { role, expires, queues, slots } = flags;
+  if (role !== 'worker' && (queues !== undefined || slots !== undefined)) {
+    throw new CliError(
+      '--queues and --slots are for workers only.',
+      'Leave them out, or pass --role worker.',
+      EXIT.usage,
+    );
+  }
   const made = await (await connect(flags)).createToken({
     name,
     role,
     ...(expires === undefined ? {} : { expiresIn: expires }),
+    ...(queues === undefined ? {} : { queues: queues.split(',').map((queue) => queue.trim()) }),
+    ...(slots === undefined ? {} : { slots }),
   });
   if (flags.json) return printJson(made);
   // The token alone on standard output, so that it can be caught: TOKEN=$(signalbox tokens create …)

@@ -5,7 +5,7 @@ import { coloured, print, printJson, short, table } from '../output.ts';
 export async function listTokens(flags: ClientFlags): Promise<void> {
   const page = await (await connect(flags)).listTokens();
   if (flags.json) return printJson(page);
-  const rows = page.items.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt }) => [
+  const rows = page.items.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt, queues, slots }) => [
     short(name),
     short(role),
     createdAt,
@@ -15,6 +15,9 @@ export async function listTokens(flags: ClientFlags): Promise<void> {
       : expiresAt === null
         ? 'valid'
         : `valid until ${expiresAt}`,
+    [queues === null ? '' : `queues ${queues.join(',')}`, slots === null ? '' : `${slots} slots`]
+      .filter(Boolean)
+      .join(', '),
   ]);
-  print(table(['token', 'role', 'made', 'by', 'state'], rows));
+  print(table(['token', 'role', 'made', 'by', 'state', 'limits'], rows));
 }

@@ -2,7 +2,7 @@
 import { ROLES } from '@signalbox/protocol/words';
 import type { CreateTokenFlags } from '../commands/tokens-create.ts';
 import type { ClientFlags } from '../connection.ts';
-import { clientFlags, define, oneOf, span } from '../define.ts';
+import { clientFlags, define, oneOf, span, wholeNumber } from '../define.ts';
 
 export const accessCommands = [
   define<ClientFlags>({
@@ -26,10 +26,17 @@ export const accessCommands = [
         read: oneOf(ROLES),
       },
       { flags: '--expires <span>', what: 'no longer valid after 12h, 90d …', read: span, field: 'expiresIn' },
+      { flags: '--queues <names>', what: 'the queues that its workers may take, separated by commas; all unless told' },
+      {
+        flags: '--slots <count>',
+        what: 'the most slots that its workers may have at a server, together; 10000 unless told',
+        read: wholeNumber,
+      },
       ...clientFlags,
     ],
     examples: [
       ['signalbox tokens create fleet', 'for workers on other machines'],
+      ['signalbox tokens create gpu-box --queues gpu --slots 8', 'for one machine, and nothing else'],
       ['signalbox tokens create ci --role operator --expires 90d', 'for a pipeline that deploys'],
     ],
     run: async ([name = ''], flags) => (await import('../commands/tokens-create.ts')).createToken(name, flags),

@@ -6,6 +6,7 @@
 import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
+import { hasMoreItems } from './count-items.ts';
 import {
   type Ask,
   type AskAnswer,
@@ -30,6 +31,7 @@ import {
   type Welcome,
   type WorkerMessage,
 } from './worker-messages.ts';
+import { decodeWorkerMessage } from './worker-proto.ts';
 
 const SHORT = 1_000;
 const TOKEN_BYTES = 256;
@@ -223,9 +225,13 @@ function parseRefusal(value: unknown): Refusal {
   };
 }
 
-/** What a worker says, for its gateway. Throws UNKNOWN_FORMAT or BAD_REQUEST. */
-export function parseWorkerMessage(input: unknown): WorkerMessage {
-  const fields = record(input, 'message');
+/**
+ * What a worker says, for its gateway, with at most so many items in all its lists. Throws UNKNOWN_FORMAT or BAD_REQUEST.
+ * Bytes are counted through before they are decoded, since decoding a list of a million items is what takes long (I68).
+ */
+export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): WorkerMessage {
+  if (Buffer.isBuffer(input) && hasMoreItems(input, mostItems)) refuse('message', `has more than ${mostItems} items`);
+  const fields = record(Buffer.isBuffer(input) ? decodeWorkerMessage(input) : input, 'message');
   requireFormat(fields.format);
   return {
     hello: optional(fields.hello, 'hello', parseHello),

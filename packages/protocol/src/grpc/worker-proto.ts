@@ -15,7 +15,7 @@ export const WIRE_FORMAT = 1;
 /** The most that one message may hold. Senders cut their batches far below it: see `MAX_BATCH_BYTES`. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Of what a worker says: the port is also that of other servers, whose messages are larger, and reading them takes long. */
-const MAX_WORKER_MESSAGE_BYTES = 8 * 1024 * 1024;
+export const MAX_WORKER_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Senders begin a new message when the payloads of this one have grown to so much, so that nothing waits long behind it. */
 export const MAX_BATCH_BYTES = 1024 * 1024;
 export const MAX_BATCH_ITEMS = 2_000;
@@ -72,6 +72,10 @@ export function encodeWorkerMessage(parts: WorkerMessageParts): Buffer {
   });
 }
 
+export function decodeWorkerMessage(bytes: Buffer): unknown {
+  return connect.requestDeserialize(bytes);
+}
+
 export function encodeGatewayMessage(parts: GatewayMessageParts): Buffer {
   return connect.responseSerialize({
     ...parts,
@@ -86,8 +90,9 @@ export const connectMethod = {
   requestStream: true,
   responseStream: true,
   requestSerialize: encodeWorkerMessage,
+  /** Stays bytes: `parseWorkerMessage` decodes it, once it knows that it has not too many items. */
   requestDeserialize: (bytes: Buffer): unknown => {
-    if (bytes.length <= MAX_WORKER_MESSAGE_BYTES) return connect.requestDeserialize(bytes);
+    if (bytes.length <= MAX_WORKER_MESSAGE_BYTES) return bytes;
     throw new Error(`The message has more than ${MAX_WORKER_MESSAGE_BYTES} bytes.`);
   },
   responseSerialize: encodeGatewayMessage,

@@ -1,5 +1,6 @@
 /** Credentials and the way into the page. */
 import { z } from 'zod';
+import { MAX_SLOTS, MAX_TOKEN_QUEUES } from '../limits.ts';
 import { ROLES } from '../words.ts';
 import { nameSchema, validitySchema } from './common.ts';
 
@@ -7,12 +8,23 @@ import { nameSchema, validitySchema } from './common.ts';
 export const roleSchema = z.enum(ROLES);
 export type Role = z.infer<typeof roleSchema>;
 
-export const newTokenSchema = z.strictObject({
-  name: nameSchema,
-  role: roleSchema,
-  /** For how long it is valid; for ever unless told. */
-  expiresIn: validitySchema.optional(),
-});
+export const newTokenSchema = z
+  .strictObject({
+    name: nameSchema,
+    role: roleSchema,
+    /** For how long it is valid; for ever unless told. */
+    expiresIn: validitySchema.optional(),
+    /** Whose tasks its workers may take; all queues of the tenant unless told. Only with the role `worker`. */
+    queues: z.array(nameSchema).min(1).max(MAX_TOKEN_QUEUES).optional(),
+    /** How many slots its workers may have at a server, together; 10,000 unless told. Only with the role `worker`. */
+    slots: z.int().min(1).max(MAX_SLOTS).optional(),
+  })
+  .superRefine(({ role, ...token }, context) => {
+    for (const limit of ['queues', 'slots'] as const) {
+      if (role === 'worker' || token[limit] === undefined) continue;
+      context.addIssue({ code: 'custom', path: [limit], message: 'is only for tokens with the role worker' });
+    }
+  });
 export type NewToken = z.input<typeof newTokenSchema>;
 
 /** The only time that the token itself is shown. */
@@ -21,6 +33,8 @@ export const createdTokenSchema = z.object({
   role: roleSchema,
   token: z.string(),
   expiresAt: z.iso.datetime().nullable(),
+  queues: z.array(z.string()).nullable().default(null),
+  slots: z.int().nullable().default(null),
 });
 export type CreatedToken = z.infer<typeof createdTokenSchema>;
 
@@ -31,6 +45,10 @@ export const tokenViewSchema = z.object({
   createdBy: z.string(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
+  /** Null: all queues of the tenant. */
+  queues: z.array(z.string()).nullable().default(null),
+  /** Null: as many as servers allow by default. */
+  slots: z.int().nullable().default(null),
 });
 export type TokenView = z.infer<typeof tokenViewSchema>;
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';
 import { ROLES, type Role, SignalboxError } from '@signalbox/protocol';
-import type { ApiToken } from '@signalbox/store';
+import type { ApiToken, WorkerLimits } from '@signalbox/store';
 import { TokenBuckets } from './rate.ts';
 
 export type { Role } from '@signalbox/protocol';
@@ -18,6 +18,8 @@ export interface Caller {
   readonly actor: Actor;
   /** The hash of its token: one caller is told from another by it. */
   readonly credential: string;
+  /** What workers with this token may take. */
+  readonly work: WorkerLimits;
 }
 
 export interface TokenSource {
@@ -109,7 +111,7 @@ function bearerOf(header: string | undefined): string | null {
   return /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1] ?? null;
 }
 
-function callerOf({ tenantId, tenant, name, role }: ApiToken, credential: string): Caller | null {
+function callerOf({ tenantId, tenant, name, role, queues, slots }: ApiToken, credential: string): Caller | null {
   if (!(ROLES as readonly string[]).includes(role)) return null;
-  return { tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor, credential };
+  return { tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor, credential, work: { queues, slots } };
 }

@@ -23,7 +23,7 @@ import type {
   WorkerHello,
   WorkerReport,
 } from '@signalbox/host';
-import { readNewTasks, SignalboxError } from '@signalbox/protocol';
+import { MAX_SLOTS, MAX_UNANSWERED_REPORTS, readNewTasks, SignalboxError } from '@signalbox/protocol';
 import {
   type Ask,
   askFault,
@@ -39,7 +39,6 @@ import {
 import type { Caller } from '../auth/bearer.ts';
 import { isWorkerOwnId, workerIdOf } from '../auth/worker-identity.ts';
 
-const MAX_SLOTS = 100_000;
 const MAX_QUEUES = 100;
 const MAX_QUEUE_CHARS = 200;
 
@@ -112,6 +111,9 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   if (hello.slots < 1 || hello.slots > MAX_SLOTS) refuse('slots', `must be from 1 to ${MAX_SLOTS}`);
   if (hello.queues.length < 1 || hello.queues.length > MAX_QUEUES) refuse('queues', `must be from 1 to ${MAX_QUEUES}`);
   for (const queue of hello.queues) if (queue.length > MAX_QUEUE_CHARS) refuse('queues', 'has too long a name');
+  if (hello.holds.length > hello.slots + MAX_UNANSWERED_REPORTS) {
+    refuse('holds', `has more items than its slots and ${MAX_UNANSWERED_REPORTS} reports that wait`);
+  }
   if (hello.holdTokens.length !== hello.holds.length) refuse('holdTokens', 'must be as many as hello.holds');
   return {
     workerId: workerIdOf(caller, hello.workerId),

@@ -8,9 +8,17 @@ import {
   ServerCredentials,
   setLogVerbosity,
 } from '@grpc/grpc-js';
-import { addPeer, addWorkerGateway, type GatewayStream, type PeerServerStream } from '@signalbox/protocol/grpc';
+import {
+  addPeer,
+  addWorkerGateway,
+  connectMethod,
+  type GatewayStream,
+  MAX_WORKER_MESSAGE_BYTES,
+  type PeerServerStream,
+} from '@signalbox/protocol/grpc';
 import { type BindAddress, explainBind, showAddress, type TlsFiles } from '../config.ts';
 import { PEER_MESSAGE_BYTES } from './peer-network.ts';
+import { boundUnfinished } from './unfinished.ts';
 
 export interface GrpcHandlers {
   readonly onWorker: (stream: GatewayStream) => void;
@@ -23,6 +31,10 @@ export interface GrpcDoor {
 }
 
 const CLOSE_MS = 500;
+/** Of one connection. */
+const MOST_STREAMS = 32;
+/** Of all workers' messages that are not whole yet. */
+const MOST_UNFINISHED_BYTES = 64 * 1024 * 1024;
 
 /** Binds, or says what is wrong with the address. Closing gives calls under way a moment. */
 export async function listenGrpc(
@@ -55,6 +67,15 @@ export async function listenGrpc(
 export async function openGrpcDoor(bind: BindAddress, tls: TlsFiles | null, handlers: GrpcHandlers): Promise<GrpcDoor> {
   setLogVerbosity(logVerbosity.NONE); // what goes wrong is told by us
   const server = new Server({
+    interceptors: [
+      boundUnfinished({
+        // The port is also that of other servers, which send more, and are let in by the cluster's key alone.
+        longest: (path) => (path === connectMethod.path ? MAX_WORKER_MESSAGE_BYTES : null),
+        totalBytes: MOST_UNFINISHED_BYTES,
+      }),
+    ],
+    // A worker has one stream, and so has a server.
+    'grpc.max_concurrent_streams': MOST_STREAMS,
     'grpc.max_receive_message_length': PEER_MESSAGE_BYTES,
     'grpc.max_send_message_length': PEER_MESSAGE_BYTES,
     'grpc.enable_channelz': 0,

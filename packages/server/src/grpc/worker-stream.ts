@@ -4,7 +4,7 @@
  */
 import { type ServerErrorResponse, status } from '@grpc/grpc-js';
 import type { Host, WorkerSays } from '@signalbox/host';
-import { ERRORS, SignalboxError } from '@signalbox/protocol';
+import { ERRORS, MAX_UNANSWERED_REPORTS, SignalboxError } from '@signalbox/protocol';
 import {
   type GatewayMessageParts,
   type GatewayStream,
@@ -23,6 +23,7 @@ import {
   progressFromWire,
   reportFromWire,
 } from './claims.ts';
+import { refuseQueues, slotsLimitOf, type TakenSlots } from './taken-slots.ts';
 import { type EndReason, WorkerOutbox } from './worker-outbox.ts';
 
 export interface WorkerStreamPorts {
@@ -30,11 +31,15 @@ export interface WorkerStreamPorts {
   readonly gateway: () => Host['gateway'] | null;
   readonly welcome: () => Omit<Welcome, 'workerId'>;
   readonly tell: Tell;
+  /** Of all workers of this server. */
+  readonly slots: TakenSlots;
 }
 
 const HELLO_MS = 5_000;
 /** How often it is asked whether the token is still good; what is found is believed for longer. */
 const LOOK_MS = 1_000;
+/** Reports, refusals, asks, epochs and names of queues: senders cut at far fewer. */
+const MOST_OTHER_ITEMS = 10_000;
 const UNPROVEN = new SignalboxError('BAD_REQUEST', {
   problems: [
     {
@@ -105,7 +110,7 @@ class WorkerStream {
   #receive(input: unknown): void {
     if (this.#isOver) return;
     try {
-      const message = parseWorkerMessage(input);
+      const message = parseWorkerMessage(input, this.#mostItems());
       if (this.#says === null) this.#greet(message);
       if (this.#says !== null) tellHost(this.#says, message);
       if (message.ping > 0) this.#answerPing(message.ping);
@@ -124,6 +129,12 @@ class WorkerStream {
     // Servers have come or gone since the worker came: it must know where to go should this one hang.
     this.#toldGateways = welcome.gateways.join();
     this.#outbox?.welcomeAgain({ ...welcome, workerId: this.#workerId });
+  }
+
+  /** Before anything is decoded: more than this no honest worker names in one message (I68). */
+  #mostItems(): number {
+    if (this.#says !== null) return 3 * this.#says.mostHolds() + MOST_OTHER_ITEMS;
+    return 2 * (slotsLimitOf(this.#caller) + MAX_UNANSWERED_REPORTS) + MOST_OTHER_ITEMS;
   }
 
   /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
@@ -145,6 +156,8 @@ class WorkerStream {
     if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
     const parsed = helloFromWire(hello, this.#caller);
     this.#workerId = parsed.workerId;
+    refuseQueues(this.#caller, parsed.queues);
+    this.#ports.slots.take(this.#caller, { workerId: parsed.workerId, slots: parsed.slots, by: this });
     const line = {
       write: (parts: GatewayMessageParts, written: () => void) => {
         this.#stream.write(parts, (error?: Error | null) => {
@@ -164,6 +177,7 @@ class WorkerStream {
     if (reason === 'slow') return this.#refuse(new SignalboxError('OVERLOADED'));
     if (reason === 'unproven') return this.#refuse(UNPROVEN);
     this.#isOver = true;
+    this.#ports.slots.release(this.#caller, this);
     this.#stream.end();
   }
 
@@ -177,6 +191,7 @@ class WorkerStream {
     if (this.#helloTimer !== null) clearTimeout(this.#helloTimer);
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#ports.slots.release(this.#caller, this);
     this.#outbox?.discard();
     this.#says?.closed();
   }

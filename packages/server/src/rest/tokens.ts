@@ -20,6 +20,8 @@ interface WantedToken {
   readonly name: string;
   readonly role: CreatedToken['role'];
   readonly validMs: number | null;
+  readonly queues: readonly string[] | null;
+  readonly slots: number | null;
 }
 
 const PREFIX = 'sbx_';
@@ -30,12 +32,12 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.post('/v1/tokens', async (request, reply) => {
     const caller = callerOf(request);
-    const { name, role, expiresIn } = parseOr(newTokenSchema, request.body, 'BAD_REQUEST');
+    const { name, role, expiresIn, queues = null, slots = null } = parseOr(newTokenSchema, request.body, 'BAD_REQUEST');
     const { tokenKey } = await fromDatabase(() => queries.cluster(), request.log);
     // The same key finds the same secret again, though nobody has stored it.
     const secretOf = (key: string | null) =>
       key === null ? randomSecret(PREFIX) : derivedSecret(tokenKey, ['token', caller.tenantId, key, name], PREFIX);
-    const wanted: WantedToken = { name, role, validMs: expiresIn ?? null };
+    const wanted: WantedToken = { name, role, validMs: expiresIn ?? null, queues, slots };
     const created = await once<CreatedToken>(request, parts, {
       target: name,
       body: request.body,
@@ -49,13 +51,15 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/tokens', async (request) => {
     const { tenantId } = callerOf(request);
     const found = await fromDatabase(() => queries.listTokens(tenantId), request.log);
-    const items = found.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt }) => ({
+    const items = found.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt, queues, slots }) => ({
       name,
       role,
       createdAt: new Date(createdAt).toISOString(),
       createdBy,
       expiresAt: instant(expiresAt),
       revokedAt: instant(revokedAt),
+      queues: queues === null ? null : [...queues],
+      slots,
     }));
     return { items, cursor: null } satisfies TokenPage;
   });
@@ -78,15 +82,16 @@ async function createToken(
   request: FastifyRequest,
   { queries }: RestParts,
   { tenantId, actor }: Caller,
-  { name, role, validMs }: WantedToken,
+  { name, role, validMs, queues, slots }: WantedToken,
   token: string,
 ): Promise<CreatedToken> {
   const sha256 = hashOf(token);
-  const made = { tenantId, name, role, sha256, validMs, createdBy: actor };
+  const made = { tenantId, name, role, sha256, validMs, createdBy: actor, queues, slots };
   const isMade = await fromDatabase(() => queries.createToken(made), request.log);
   const stored = await fromDatabase(() => queries.findTokenByName(tenantId, name), request.log);
   // Made by this very request, now or before it was cut off; otherwise the name is taken.
   const isOurs = isMade || (stored?.sha256.equals(sha256) === true && stored.role === role);
   if (!isOurs) throw badRequest('name', 'is that of another token: revoke it first, or choose another name');
-  return { name, role, token, expiresAt: instant(stored?.expiresAt ?? null) };
+  const expiresAt = instant(stored?.expiresAt ?? null);
+  return { name, role, token, expiresAt, queues: queues === null ? null : [...queues], slots };
 }

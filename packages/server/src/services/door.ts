@@ -1,11 +1,12 @@
 /** The services port, on the edge's thread: what moves in bulk to and from workers, and the gRPC API (docs/decisions/0012). */
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
-import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS } from '@signalbox/protocol/grpc';
+import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES } from '@signalbox/protocol/grpc';
 import type { Cluster, Queries } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
 import { type BindAddress, showAddress, type TlsFiles } from '../config.ts';
 import { type GrpcDoor, listenGrpc } from '../grpc/door.ts';
+import { boundUnfinished } from '../grpc/unfinished.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -24,6 +25,8 @@ import { addReflection } from './reflection.ts';
 
 /** Each may have 8 MiB in memory, a few times over. */
 const OUTPUTS_AT_ONCE = 8;
+/** Of all messages that are not whole yet. */
+const MOST_UNFINISHED_BYTES = 128 * 1024 * 1024;
 
 export interface ServicesOptions {
   readonly bind: BindAddress;
@@ -47,7 +50,10 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
   let address = '';
   const server = new Server({
     ...CHANNEL_OPTIONS,
-    interceptors: [gateOf({ ...guard, isNode: (metadata) => isNode(metadata, cluster, address) })],
+    interceptors: [
+      boundUnfinished({ longest: () => MAX_MESSAGE_BYTES, totalBytes: MOST_UNFINISHED_BYTES }),
+      gateOf({ ...guard, isNode: (metadata) => isNode(metadata, cluster, address) }),
+    ],
     'grpc.enable_channelz': 0,
     'grpc.keepalive_time_ms': 20_000,
     'grpc.keepalive_timeout_ms': 20_000,

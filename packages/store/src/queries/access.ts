@@ -11,7 +11,14 @@ export interface Cluster {
   readonly shardCount: number;
 }
 
-export interface ApiToken {
+/** What workers with a token may take; null where nothing was said. */
+export interface WorkerLimits {
+  readonly queues: readonly string[] | null;
+  /** Of all its workers at one server. */
+  readonly slots: number | null;
+}
+
+export interface ApiToken extends WorkerLimits {
   readonly tenantId: TenantId;
   readonly tenant: string;
   readonly name: string;
@@ -20,7 +27,7 @@ export interface ApiToken {
   readonly leftMs: number | null;
 }
 
-export interface NewApiToken {
+export interface NewApiToken extends Partial<WorkerLimits> {
   readonly tenantId: TenantId;
   readonly name: string;
   readonly role: string;
@@ -31,7 +38,7 @@ export interface NewApiToken {
   readonly createdBy?: string;
 }
 
-export interface ListedToken {
+export interface ListedToken extends WorkerLimits {
   readonly name: string;
   readonly role: string;
   readonly createdAt: number;
@@ -48,21 +55,23 @@ export interface FoundToken {
 }
 
 const MILLISECONDS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+/** Names of queues have no comma. */
+const QUEUES = "array_to_string(queues, ',')";
 const selectCluster = statement('select_cluster', 'select incarnation, token_key, shard_count from cluster');
 const selectToken = statement(
   'select_token',
   `
   select t.tenant_id, n.name, t.name, t.role,
-      ceil(extract(epoch from t.expires_at - clock_timestamp()) * 1000)::bigint
+      ceil(extract(epoch from t.expires_at - clock_timestamp()) * 1000)::bigint, ${QUEUES}, t.slots
     from api_token t join tenant n on n.tenant_id = t.tenant_id
    where t.sha256 = $1::bytea and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`,
 );
 const insertToken = statement(
   'insert_token',
   `
-  insert into api_token (tenant_id, name, role, sha256, expires_at, created_by)
+  insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, queues, slots)
   values ($1::integer, $2::text, $3::text, $4::bytea,
-    clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text)
+    clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer)
   on conflict do nothing returning 1`,
 );
 /** Leans on the index `api_token_name`. One that has expired may still hold its name; it is let go for the new one. */
@@ -81,7 +90,8 @@ const setRevoked = statement(
 const selectTokens = statement(
   'select_tokens',
   `
-  select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')}, ${MILLISECONDS('expires_at')}, created_by
+  select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')}, ${MILLISECONDS('expires_at')}, created_by,
+      ${QUEUES}, slots
     from api_token where tenant_id = $1::integer order by created_at desc, name limit 1000`,
 );
 const selectNamed = statement(
@@ -112,13 +122,14 @@ export async function readCluster(database: Database): Promise<Cluster> {
 export async function findToken(database: Database, sha256: Buffer): Promise<ApiToken | null> {
   const [row] = (await database.one(call(selectToken, sha256))).rows;
   if (row === undefined) return null;
-  const [tenantId, tenant, name, role, leftMs] = row;
+  const [tenantId, tenant, name, role, leftMs, queues, slots] = row;
   return {
     tenantId: Number(tenantId) as TenantId,
     tenant: decodeText(tenant ?? ''),
     name: decodeText(name ?? ''),
     role: role ?? '',
     leftMs: nullableNumber(leftMs),
+    ...limitsOf(queues, slots),
   };
 }
 
@@ -126,7 +137,8 @@ export async function findToken(database: Database, sha256: Buffer): Promise<Api
 export async function createToken(database: Database, token: NewApiToken): Promise<boolean> {
   const [tenantId, name] = [token.tenantId, encodeText(token.name)];
   const [validMs, createdBy] = [token.validMs ?? null, encodeText(token.createdBy ?? '')];
-  const insert = call(insertToken, tenantId, name, token.role, token.sha256, validMs, createdBy);
+  const [queues, slots] = [token.queues?.join(',') ?? null, token.slots ?? null];
+  const insert = call(insertToken, tenantId, name, token.role, token.sha256, validMs, createdBy, queues, slots);
   const [, made] = await database.write([call(freeExpiredName, tenantId, name), insert]);
   return (made?.rows.length ?? 0) > 0;
 }
@@ -153,14 +165,19 @@ export async function revokeToken(database: Database, tenantId: TenantId, name: 
 
 export async function listTokens(database: Database, tenantId: TenantId): Promise<ListedToken[]> {
   const { rows } = await database.one(call(selectTokens, tenantId));
-  return rows.map(([name, role, createdAt, revokedAt, expiresAt, createdBy]) => ({
+  return rows.map(([name, role, createdAt, revokedAt, expiresAt, createdBy, queues, slots]) => ({
     name: decodeText(name ?? ''),
     role: role ?? '',
     createdAt: Number(createdAt),
     createdBy: decodeText(createdBy ?? ''),
     expiresAt: nullableNumber(expiresAt),
     revokedAt: nullableNumber(revokedAt),
+    ...limitsOf(queues, slots),
   }));
+}
+
+function limitsOf(queues: string | null | undefined, slots: string | null | undefined): WorkerLimits {
+  return { queues: queues === null || queues === undefined ? null : queues.split(','), slots: nullableNumber(slots) };
 }
 
 function nullableNumber(value: string | null | undefined): number | null {

@@ -1,0 +1,56 @@
+/**
+ * What workers with a token may take: queues, and slots of all of them together at this server. A fleet shares a token, so
+ * a limit for each worker would be none. Each server counts its own: a fleet that moves from one to another is not held up.
+ */
+import type { WorkerId } from '@signalbox/engine';
+import { DEFAULT_TOKEN_SLOTS, MAX_SLOTS, SignalboxError } from '@signalbox/protocol';
+import type { Caller } from '../auth/bearer.ts';
+
+export function slotsLimitOf({ role, work }: Caller): number {
+  return work.slots ?? (role === 'worker' ? DEFAULT_TOKEN_SLOTS : MAX_SLOTS);
+}
+
+export function refuseQueues({ work }: Caller, queues: readonly string[]): void {
+  const { queues: allowed } = work;
+  const other = allowed === null ? undefined : queues.find((queue) => !allowed.includes(queue));
+  if (allowed === null || other === undefined) return;
+  refuse(
+    'queues',
+    `names the queue "${other}"; this token may take ${allowed.join(', ')}. Start the worker with these, or make a token with --queues`,
+  );
+}
+
+interface Taken {
+  readonly slots: number;
+  /** The stream that took them: one that was replaced gives back nothing. */
+  readonly by: object;
+}
+
+export class TakenSlots {
+  readonly #byCredential = new Map<string, Map<WorkerId, Taken>>();
+
+  take(caller: Caller, { workerId, slots, by }: Taken & { readonly workerId: WorkerId }): void {
+    const taken = this.#byCredential.get(caller.credential) ?? new Map<WorkerId, Taken>();
+    let free = slotsLimitOf(caller);
+    for (const [other, { slots: held }] of taken) if (other !== workerId) free -= held;
+    if (slots > free) {
+      refuse(
+        'slots',
+        `is ${slots}; workers of this token may have ${slotsLimitOf(caller)} at a server, and ${free} are free. Start it with fewer, or make a token with --slots`,
+      );
+    }
+    taken.set(workerId, { slots, by });
+    this.#byCredential.set(caller.credential, taken);
+  }
+
+  release({ credential }: Caller, by: object): void {
+    const taken = this.#byCredential.get(credential);
+    if (taken === undefined) return;
+    for (const [workerId, held] of taken) if (held.by === by) taken.delete(workerId);
+    if (taken.size === 0) this.#byCredential.delete(credential);
+  }
+}
+
+function refuse(field: 'queues' | 'slots', message: string): never {
+  throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `hello.${field}`, message }] });
+}
