@@ -7,7 +7,8 @@ import type { AttemptNo, RunId } from '../ids.ts';
 import { instanceName } from '../map/task-names.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskNoOf, taskSpecOf } from '../run/task-slots.ts';
-import { type Fingerprint, firstLineOf } from '../task/fingerprint.ts';
+import { shownCause } from '../task/cause-of-failure.ts';
+import type { Fingerprint } from '../task/fingerprint.ts';
 import type { AttemptOutcome } from '../task/outcome.ts';
 
 /** Why the task was given up. */
@@ -51,7 +52,7 @@ export function writeLetter(recorder: Recorder, slot: number, failure: LastFailu
     outcome: failure.outcome,
     code: failure.code,
     fingerprint: failure.fingerprint,
-    error: firstLineOf(failure.error),
+    error: shownCause(failure),
     at: state.now,
   });
 }

@@ -43,7 +43,7 @@ describe('failures of one cause have one fingerprint', () => {
       failure('x', 'http:404'),
       { ...failure('x'), outcome: 'lost' as const },
     ];
-    expect(new Set(all.map(fingerprintOf)).size).toBe(4);
+    expect(new Set(all.map((one) => fingerprintOf(one))).size).toBe(4);
   });
 });
 

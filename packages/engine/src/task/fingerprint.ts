@@ -15,8 +15,10 @@ export interface Failure {
   readonly error: string | null;
 }
 
-export function fingerprintOf({ outcome, code, error }: Failure): Fingerprint {
-  return hash48(`${outcome}\n${(code ?? '').slice(0, MAX_LINE)}\n${normalizeError(error ?? '')}`);
+/** With a scope: failures of one text are one only within it. */
+export function fingerprintOf({ outcome, code, error }: Failure, scope: string | null = null): Fingerprint {
+  const cause = `${outcome}\n${(code ?? '').slice(0, MAX_LINE)}\n${normalizeError(error ?? '')}`;
+  return hash48(scope === null ? cause : `${cause}\n${scope}`);
 }
 
 /** As people see it. */

@@ -5,6 +5,7 @@ import { type LetterReason, writeLetter } from '../letter/letter.ts';
 import { countQuick, isPoison, type QuickFailures } from '../letter/poison.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskSpecOf } from '../run/task-slots.ts';
+import { causeLine, scopeOf, shownCause } from './cause-of-failure.ts';
 import { type Failure, type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
 export interface Weighed {
@@ -20,10 +21,14 @@ export function weighEnd(recorder: Recorder, slot: number, failure: Failure): We
   const { state } = recorder;
   const earlier = state.tasks.fingerprint[slot]!;
   if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled') return { ...NOTHING, earlier };
-  const fingerprint = fingerprintOf(failure);
+  const fingerprint = fingerprintIn(recorder, slot, failure);
   const quick = countQuick(state, slot, failure.outcome, () => isCauseShared(recorder, slot, fingerprint));
   const { poison } = taskSpecOf(state, slot);
   return { fingerprint, quick, isPoison: isPoison(poison, quick), earlier };
+}
+
+function fingerprintIn({ state }: Recorder, slot: number, failure: Failure): Fingerprint {
+  return fingerprintOf({ ...failure, error: causeLine(failure) }, scopeOf(taskSpecOf(state, slot), failure));
 }
 
 const NOTHING = { fingerprint: null, quick: null, isPoison: false } as const;
@@ -39,14 +44,14 @@ export function followEnd(
   const { outcome, error, fingerprint } = end;
   if (end.taskState === 'failed') {
     // A worker that stops an attempt of an open run by itself (it was frozen past its lease) may have stopped the last one.
-    const cause = fingerprint ?? fingerprintOf({ outcome, code, error });
+    const cause = fingerprint ?? fingerprintIn(recorder, slot, { outcome, code, error });
     writeLetter(recorder, slot, { reason: reasonOf(end, weighed), outcome, code, error, fingerprint: cause });
   }
   const willRetry = end.taskState === 'retrying';
   judgeEnd(recorder, slot, {
     outcome,
     fingerprint,
-    error,
+    error: shownCause({ code, error }),
     willRetry,
     earlier: weighed.earlier,
     claimedAt: end.claimedAt,

@@ -2,7 +2,8 @@
 import type { Mask, MaskedStream } from '../logs/mask.ts';
 
 const MAX_BYTES = 4 * 1024;
-const MAX_LINES = 10;
+/** A trace of Node.js has twelve, with the error itself above its frames. */
+const MAX_LINES = 20;
 
 export class LastLines {
   readonly #masked: MaskedStream | null;
