@@ -18,7 +18,7 @@ import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
-import { cursorOf, idOf, type RunRequest } from './runs.ts';
+import { cursorOf, cursorText, idOf, type RunRequest } from './runs.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 type DagRequest = FastifyRequest<{ Params: { name: string } }>;
@@ -186,7 +186,7 @@ async function clearRuns(
     }
   }
   const isPast = runs.length > 0 && runs.every(({ createdAt }) => createdAt < from);
-  return { items, cursor: next === null || isPast ? null : String(next) };
+  return { items, cursor: next === null || isPast ? null : cursorText(next) };
 }
 
 export async function findRun(request: FastifyRequest, { queries }: RestParts, id: string): Promise<RunDetails> {

@@ -8,7 +8,7 @@ import {
   runIdSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { ListRuns, RunDetails, RunOutline } from '@signalbox/store';
+import type { ListRuns, RunDetails, RunOutline, RunPlace } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
@@ -36,7 +36,7 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), before: cursorOf(query.cursor), limit };
     const { runs, next } = await listed(query.parent, list);
     const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
-    return { items, cursor: next === null ? null : String(next) } satisfies RunPage;
+    return { items, cursor: next === null ? null : cursorText(next) } satisfies RunPage;
 
     async function listed(parent: string | undefined, list: ListRuns) {
       if (parent === undefined) return fromDatabase(() => queries.listRuns(tenantId, list), request.log);
@@ -162,9 +162,15 @@ function phaseOf(state: string | undefined): 'open' | 'closing' | 'ended' | unde
   return state === 'closing' || state === 'ended' ? state : undefined;
 }
 
-export function cursorOf(text: string | undefined): RunId | null {
+export function cursorOf(text: string | undefined): RunPlace | null {
   if (text === undefined) return null;
-  const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw badRequest('cursor', 'is not one that a page has given');
-  return id as RunId;
+  const [createdAt, runId] = /^\d{1,16}\.\d{1,16}$/.test(text) ? text.split('.').map(Number) : [];
+  if (!Number.isSafeInteger(createdAt) || !Number.isSafeInteger(runId)) {
+    throw badRequest('cursor', 'is not one that a page has given: leave it out to begin with the newest');
+  }
+  return { createdAt: createdAt as number, runId: runId as RunId };
+}
+
+export function cursorText({ createdAt, runId }: RunPlace): string {
+  return `${createdAt}.${runId}`;
 }

@@ -23,13 +23,13 @@ export async function listChildren(
   if (wanted.length === 0) return { runs: [], next: null };
   return database.snapshot(async (ask) => {
     const ids = [...(await findRunIdsByUid(ask, days, wanted)).values()].sort((a, b) => b - a);
-    const below = ids.filter((id) => before == null || id < before);
+    const below = ids.filter((id) => before == null || id < before.runId);
     const page = below.slice(0, limit);
     const isWanted = ({ dagName: dag, phase, outcome }: RunView) =>
       (dagName === undefined || dag === dagName) &&
       (state === undefined || phase === state || (phase === 'ended' && outcome === state));
     const runs = page.length === 0 ? [] : (await viewRuns(ask, days, tenantId, page)).filter(isWanted);
-    return { runs, next: below.length > page.length ? (page.at(-1) as RunId) : null };
+    return { runs, next: below.length > page.length ? { runId: page.at(-1) as RunId, createdAt: 0 } : null };
   });
 }
 

@@ -6,6 +6,10 @@
  * A walk has *streams*, each in order of id: the runs of one dag, of each dag of a tenant that has few, or else of each
  * shard. Runs that have not ended are walked in `live_run`, where finished ones are not in the way. When a stream has
  * shown as many rows as it may, nothing below its last one can be listed yet: the highest such place is the *horizon*.
+ *
+ * Ids grow with the second of creation, and within one second with the shard. So the order is by second, then by the instant of
+ * creation, then by id: it follows the index from second to second, and within one the runs of all shards are in the order in which
+ * they were made. A *place* in it is an instant and an id; what is at or above the place of the page before is passed over.
  */
 import type { DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
@@ -17,19 +21,25 @@ import { keyColumns } from '../statements/run.ts';
 import { encodeText, parseIntegers, plainArray } from '../text.ts';
 import { parseRunView, RUN_VIEW_COLUMNS, type RunView } from './run-view.ts';
 
+/** A place in the order of lists. */
+export interface RunPlace {
+  readonly createdAt: number;
+  readonly runId: RunId;
+}
+
 export interface ListRuns {
   readonly dagName?: string | undefined;
   /** A phase, or the outcome of runs that have ended. */
   readonly state?: 'open' | 'closing' | 'ended' | RunOutcome | undefined;
-  /** Only runs with smaller ids: the `next` of the page before. */
-  readonly before?: RunId | null | undefined;
+  /** Only runs below this place: the `next` of the page before. */
+  readonly before?: RunPlace | null | undefined;
   readonly limit: number;
 }
 
 export interface ListedRuns {
   readonly runs: readonly RunView[];
   /** Where the next page begins; null when there is nothing more. */
-  readonly next: RunId | null;
+  readonly next: RunPlace | null;
 }
 
 /** Rows looked at in one step, over all streams: 4.5 ms among a million runs. */
@@ -37,6 +47,14 @@ const ROWS_PER_STEP = 6_400;
 const MAX_STEPS = 8;
 /** Beyond it a tenant's runs are walked by shard: a stream costs a descent of the index also when it is empty. */
 const MAX_DAG_STREAMS = 500;
+
+/** Of a run's id: what is above them is its second. See `nextRunId`. */
+const SECOND_BITS = 22;
+const SECOND_SPAN = 2 ** SECOND_BITS;
+const PLACE = (order: 'desc', of = '') => {
+  const row = of === '' ? '' : `${of}.`;
+  return `${row}run_id >> ${SECOND_BITS} ${order}, ${row}created_at ${order}, ${row}run_id ${order}`;
+};
 
 const selectDagIds = statement(
   'list_dag_ids',
@@ -49,46 +67,56 @@ const selectDagIds = statement(
 /** What the walks have in common: `scanned` has what was looked at; then the horizon, and what fits above it. */
 const pick = (scanned: string) => `
   with scanned as materialized (${scanned}),
+  ends as (
+    select distinct on (stream) run_id, created_at from scanned
+     where stream in (select stream from scanned group by stream having count(*) = $7::integer)
+     order by stream, run_id),
   horizon as (
-    select coalesce(max(last), $6::bigint) as id, max(last) is not null as cut from (
-      select min(run_id) as last from scanned group by stream having count(*) = $7::integer) ends)
-  select max(h.id)::text, bool_or(h.cut)::text, array_agg(hit.run_id order by hit.run_id desc)::text
-    from horizon h left join lateral (
-      select run_id from scanned
+    select run_id, created_at from ends order by ${PLACE('desc')} limit 1)
+  select (select run_id from horizon)::text, (select created_at from horizon)::text,
+      array_agg(hit.run_id order by ${PLACE('desc', 'hit')})::text, array_agg(hit.created_at order by ${PLACE('desc', 'hit')})::text
+    from (
+      select run_id, created_at from scanned
        where tenant_id = $3::integer and ($4::smallint is null or phase = $4::smallint)
-         and ($8::smallint is null or outcome = $8::smallint) and run_id >= h.id
-       order by run_id desc limit $9::integer) hit on true`;
+         and ($8::smallint is null or outcome = $8::smallint)
+         and not exists (select 1 from horizon h where
+           (scanned.run_id >> ${SECOND_BITS}, scanned.created_at, scanned.run_id) < (h.run_id >> ${SECOND_BITS}, h.created_at, h.run_id))
+       order by ${PLACE('desc')} limit $9::integer) hit`;
+
+/** Below the last place; of older seconds all. $5 is the end of the second of that place, or of the segment. */
+const below = (row: string, id: string) =>
+  `${id} < $5::bigint and ${id} >= $6::bigint and (${id} < $11::bigint or (${row}.created_at, ${id}) < ($10::bigint, $12::bigint))`;
 
 /** Leans on (shard, dag_id, run_id). */
 const walkDags = leafStatement('walk_dags', (leaf) =>
   pick(`
-    select s.stream, r.run_id, r.tenant_id, r.phase, r.outcome
+    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome
       from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
-        select r.run_id, r.tenant_id, r.phase, r.outcome from run_${leaf} r
-         where r.shard = s.shard and r.dag_id = s.dag_id and r.run_id < $5::bigint and r.run_id >= $6::bigint
+        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+         where r.shard = s.shard and r.dag_id = s.dag_id and ${below('r', 'r.run_id')}
          order by r.run_id desc limit $7::integer) r`),
 );
 
 /** Leans on (shard, run_id). */
 const walkShards = leafStatement('walk_shards', (leaf) =>
   pick(`
-    select s.stream, r.run_id, r.tenant_id, r.phase, r.outcome
+    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome
       from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
-        select r.run_id, r.tenant_id, r.phase, r.outcome from run_${leaf} r
-         where r.shard = s.shard and r.run_id < $5::bigint and r.run_id >= $6::bigint
+        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+         where r.shard = s.shard and ${below('r', 'r.run_id')}
          order by r.run_id desc limit $7::integer) r`),
 );
 
 /** Leans on (shard, run_id) of `live_run`, and again of `run`. */
 const walkLive = leafStatement('walk_live', (leaf) =>
   pick(`
-    select s.stream, l.run_id, r.tenant_id, r.phase, r.outcome
+    select s.stream, l.run_id, l.created_at,
+        case when $2::bigint[] is null or l.dag_id = any ($2::bigint[]) then l.tenant_id end as tenant_id, l.phase, l.outcome
       from unnest($1::smallint[]) with ordinality as s (shard, stream) cross join lateral (
-        select l.run_id, l.dag_id from live_run l
-         where l.shard = s.shard and l.run_id < $5::bigint and l.run_id >= $6::bigint
-         order by l.run_id desc limit $7::integer) l
-      left join run_${leaf} r on r.shard = s.shard and r.run_id = l.run_id
-        and ($2::bigint[] is null or l.dag_id = any ($2::bigint[]))`),
+        select l.run_id, l.dag_id, r.created_at, r.tenant_id, r.phase, r.outcome
+          from live_run l join run_${leaf} r on r.shard = s.shard and r.run_id = l.run_id
+         where l.shard = s.shard and ${below('r', 'l.run_id')}
+         order by l.run_id desc limit $7::integer) l`),
 );
 
 const selectViews = leafStatement(
@@ -134,7 +162,16 @@ export async function viewRuns(
     call(selectViews(leaf), ...keyColumns(list.map((runId) => ({ runId }))), tenantId),
   );
   const results = await ask(calls, { last: true });
-  return results.flatMap(({ rows }) => rows.map(parseRunView)).sort((a, b) => b.runId - a.runId);
+  return results.flatMap(({ rows }) => rows.map(parseRunView)).sort(newestFirst);
+}
+
+/** The order of lists. */
+function newestFirst(a: RunPlace, b: RunPlace): number {
+  return secondOf(b.runId) - secondOf(a.runId) || b.createdAt - a.createdAt || b.runId - a.runId;
+}
+
+function secondOf(id: RunId): number {
+  return Math.floor(id / SECOND_SPAN);
 }
 
 async function chooseWalk(
@@ -159,7 +196,7 @@ async function chooseWalk(
 interface WalkFor {
   readonly tenantId: TenantId;
   readonly state: ListRuns['state'];
-  readonly before: RunId | null;
+  readonly before: RunPlace | null;
   readonly limit: number;
 }
 
@@ -168,26 +205,40 @@ async function walkDown(
   days: KnownDays,
   walk: Walk,
   { tenantId, state, before, limit }: WalkFor,
-): Promise<{ ids: RunId[]; next: RunId | null }> {
+): Promise<{ ids: RunId[]; next: RunPlace | null }> {
   const ids: RunId[] = [];
   const perStream = Math.max(10, Math.ceil(ROWS_PER_STEP / walk.streamCount));
   const [phase, outcome] = stateCodes(state);
-  let segments = segmentsBelow(days, before ?? (Number.MAX_SAFE_INTEGER as RunId));
+  let place = before;
+  let last: RunPlace | null = null;
+  // The second of the place is looked at again: what was listed of it is passed over.
+  const endOf = ({ runId }: RunPlace) => ((secondOf(runId) + 1) * SECOND_SPAN) as RunId;
+  let segments = segmentsBelow(days, place === null ? (Number.MAX_SAFE_INTEGER as RunId) : endOf(place));
   for (let step = 0; step < MAX_STEPS; step++) {
     const [segment, ...older] = segments;
     if (segment === undefined) return { ids, next: null };
     const dagIds = walk.dagIds === null ? null : plainArray(walk.dagIds);
     const common = [plainArray(walk.shards), dagIds, tenantId, phase, segment.to, segment.from, perStream, outcome];
+    const passed =
+      place === null ? [0, segment.to, 0] : [place.createdAt, secondOf(place.runId) * SECOND_SPAN, place.runId];
     const walks = { dags: walkDags, shards: walkShards, live: walkLive }[walk.kind](segment.leaf);
-    const [found] = await ask([call(walks, ...common, limit - ids.length)]);
-    const [horizon, cut, hits] = found?.rows[0] ?? [];
-    const page = parseIntegers(hits?.replace('{NULL}', '{}')) as RunId[];
+    const [found] = await ask([call(walks, ...common, limit - ids.length, ...passed)]);
+    const [horizonId, horizonAt, hits, instants] = found?.rows[0] ?? [];
+    const page = parseIntegers(hits) as RunId[];
     ids.push(...page);
-    const last = ids.at(-1);
-    if (ids.length >= limit && last !== undefined) return { ids, next: last };
-    segments = cut === 'true' ? [{ ...segment, to: Number(horizon) as RunId }, ...older] : older;
+    if (page.length > 0) last = { runId: page.at(-1) as RunId, createdAt: parseIntegers(instants).at(-1) as number };
+    if (ids.length >= limit && last !== null) return { ids, next: last };
+    const isCut = horizonId !== null && horizonId !== undefined;
+    if (isCut) {
+      place = { runId: Number(horizonId) as RunId, createdAt: Number(horizonAt) };
+      segments = [{ ...segment, to: Math.min(segment.to, endOf(place)) as RunId }, ...older];
+    } else segments = older;
   }
-  return { ids, next: segments[0]?.to ?? null };
+  const [next] = segments;
+  if (next === undefined) return { ids, next: null };
+  if (place !== null && place.runId >= next.from && place.runId < next.to) return { ids, next: place };
+  // Nothing of that segment has been looked at: the page after begins above all of it.
+  return { ids, next: { runId: (next.to - 1) as RunId, createdAt: Number.MAX_SAFE_INTEGER } };
 }
 
 function stateCodes(state: ListRuns['state']): [phase: number | null, outcome: number | null] {
