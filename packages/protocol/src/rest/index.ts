@@ -23,6 +23,7 @@ export * from './references.ts';
 export * from './retention.ts';
 export * from './runs.ts';
 export * from './schedules.ts';
+export { evaluatedInputs } from './shell-evaluation.ts';
 export { REFERENCE_VARIABLE } from './shell-references.ts';
 export * from './tasks.ts';
 export { asText, fillTemplate, type SecretSource, sourcesIn, type Template } from './template.ts';

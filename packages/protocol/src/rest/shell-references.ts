@@ -3,6 +3,7 @@
  * variable. Whatever its value is, the shell reads it as a value and not as a command (I69).
  */
 import { EMBEDDED } from './references.ts';
+import { evaluatingPlace } from './shell-evaluation.ts';
 
 export const REFERENCE_VARIABLE = 'SIGNALBOX_REF_';
 
@@ -26,6 +27,13 @@ export function readShellLine(text: string): ShellLine {
       };
     }
     if (quote === '\\') return { ok: false, message: `${match[0]} stands behind a backslash: take the backslash away` };
+    const place = evaluatingPlace(line + literal, text.slice(match.index + match[0].length));
+    if (place !== null) {
+      return {
+        ok: false,
+        message: `${match[0]} stands in ${place}, where the shell evaluates values and would run a command in one: check it first, such as with case "$x" in *[!0-9]*) exit 1;; esac, and use the variable`,
+      };
+    }
     const variable = `\${${REFERENCE_VARIABLE}${references.length}}`;
     line += literal + (quote === '"' ? variable : `"${variable}"`);
     references.push(match[0]);

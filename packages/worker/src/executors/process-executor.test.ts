@@ -226,6 +226,34 @@ test('secrets come into the environment by reference, and into no log and no err
   expect([...data.textOf(assignment.claim)].sort()).toEqual(['stderr: ***', 'stdout: *** Bearer ***']);
 });
 
+test.each(['sh', 'bash'] as const)(
+  'in arithmetic of %s inputs have to be numbers, and nothing in them is run (I69)',
+  async (shell) => {
+    const { run } = await startBody();
+    const mark = `${testFolder()}/ran`;
+    const asked = (cups: unknown) => {
+      const line = 'echo "$((16 * INPUT_cups))" > "$SIGNALBOX_OUTPUT"';
+      const shape = {
+        kind: 'process',
+        run: line,
+        inputs: { cups: { from: 'value', value: cups } },
+        ...(shell === 'bash' ? { shell } : {}),
+      } as const;
+      return workOf(shape);
+    };
+    expect(await run(asked(2))).toMatchObject({ outcome: 'succeeded', output: '32' });
+    expect(await run(asked('3'))).toMatchObject({ outcome: 'succeeded', output: '48' });
+    for (const evil of [`a[$(touch ${mark})]`, `$(touch ${mark})`, 'PATH', '1 + 1', { n: 1 }]) {
+      const report = await run(asked(evil));
+      expect(report).toMatchObject({
+        outcome: 'permanent',
+        error: expect.stringContaining('Input cups is not a number'),
+      });
+    }
+    expect(existsSync(mark)).toBe(false);
+  },
+);
+
 test('the token of the attempt is in no log and no error, however it is printed (I67)', async () => {
   const { run, data } = await startBody();
   const assignment = commandOf(

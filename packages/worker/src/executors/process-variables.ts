@@ -1,5 +1,5 @@
 /** What a process is told of its attempt, in its environment. */
-import { type ProcessWork, REFERENCE_VARIABLE } from '@signalbox/protocol';
+import { evaluatedInputs, type ProcessWork, REFERENCE_VARIABLE } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import type { Job } from './port.ts';
 import type { ProcessFolder } from './process-folder.ts';
@@ -23,10 +23,13 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
   };
   const { failedUpstream } = assignment;
   if (failedUpstream.length > 0) variables.SIGNALBOX_FAILED_UPSTREAM = JSON.stringify(failedUpstream);
+  const { run } = work.shape as ProcessWork;
+  const evaluated = new Set(typeof run === 'string' ? evaluatedInputs(run) : []);
   let inputsLeft = MAX_INPUTS_BYTES;
   for (const [name, value] of Object.entries(context.inputs)) {
     const text = variableText(value);
     if (text === null) continue;
+    if (evaluated.has(name) && !NUMBER.test(text)) throw new PermanentError(notANumber(name));
     if (text.includes('\0'))
       throw new PermanentError(`Input ${name} has a zero character; no process can be given that.`);
     const bytes = Buffer.byteLength(text);
@@ -60,6 +63,13 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     variables[name] = context.text(`env.${name}`, 'variable', text);
   }
   return variables;
+}
+
+/** The shell evaluates a variable in arithmetic once more, and bash runs a command that is in it (I69): only numbers go there. */
+const NUMBER = /^[-+]?\d{1,30}(?:\.\d{1,30})?$/;
+
+function notANumber(name: string): string {
+  return `Input ${name} is not a number, and the command line uses INPUT_${name} in arithmetic, where the shell would run a command in it. Give it a number, or use it outside of $(( )), (( )), [[ -eq ]], let and array indexes.`;
 }
 
 /** Lists and objects as JSON. What is missing is no variable, so that a script can tell it from an empty text. */
