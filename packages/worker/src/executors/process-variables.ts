@@ -75,7 +75,7 @@ function notANumber(name: string): string {
 /** Lists and objects as JSON. What is missing is no variable, so that a script can tell it from an empty text. */
 function variableText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function limited(text: string): string {
