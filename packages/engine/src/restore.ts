@@ -24,6 +24,7 @@ import type { State } from './state.ts';
 import type {
   AdmittedCount,
   Seen,
+  SilentWorker,
   StoredBreaker,
   StoredDag,
   StoredRun,
@@ -54,10 +55,9 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
     const { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs } = stored;
     const missedUntil = missedAtTakeover(now.wall, missedAgoMs);
     state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil });
-    for (const { workerId, silentMs } of stored.silentWorkers) {
-      const { leaseMs, reconcileMs } = state.settings;
-      const leaseEndsAt = (state.mono + Math.max(leaseMs - silentMs, reconcileMs)) as State['mono'];
-      const worker = state.workers.getOrAdd(workerId, leaseEndsAt);
+    for (const silent of stored.silentWorkers) {
+      const leaseEndsAt = (state.mono + silenceLeftMs(state, silent)) as State['mono'];
+      const worker = state.workers.getOrAdd(silent.workerId, leaseEndsAt);
       worker.silencedIn.add(shard);
       if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) {
         worker.leaseEndsAt = leaseEndsAt;
@@ -74,6 +74,19 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   // Before the dags, which look for their own.
   for (const stored of heads.breakers) restoreBreaker(state, stored);
   restoreRuns(state, heads);
+}
+
+/** Even where owners change every few seconds a worker that lives has this long to be heard by each. */
+const LEAST_RECONCILE_MS = 1_000;
+
+/**
+ * What is left of a silent worker's lease. A new owner gives it some time to be heard, for it may not have known whom to speak to.
+ * That time shrinks with what earlier owners have waited for it: else owners that each go before it is over would never give up (I25).
+ */
+function silenceLeftMs({ settings }: State, { silentMs, servedMs }: SilentWorker): number {
+  const { leaseMs, reconcileMs } = settings;
+  const toBeHeardMs = Math.max(Math.min(reconcileMs, leaseMs - servedMs), LEAST_RECONCILE_MS);
+  return Math.max(leaseMs - silentMs, toBeHeardMs);
 }
 
 /** One that can't be read stops no other: it is kept as it is, and paused by the next step (I57). */

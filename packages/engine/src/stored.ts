@@ -27,6 +27,15 @@ import type { CheckpointRef } from './task/checkpoint.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
 
+/** A worker that was silent at an earlier takeover, and was not heard since. */
+export interface SilentWorker {
+  readonly workerId: WorkerId;
+  /** How long ago that takeover was, by the database's clock. */
+  readonly silentMs: number;
+  /** How much of that time the shard had an owner that could have heard it, up to the last takeover. */
+  readonly servedMs: number;
+}
+
 export interface StoredShard {
   readonly shard: ShardNo;
   readonly epoch: Epoch;
@@ -39,8 +48,7 @@ export interface StoredShard {
    * before that are missed. Null when there was none.
    */
   readonly missedAgoMs: number | null;
-  /** Workers that were silent at an earlier takeover, with how long ago that was by the database's clock. */
-  readonly silentWorkers: readonly { readonly workerId: WorkerId; readonly silentMs: number }[];
+  readonly silentWorkers: readonly SilentWorker[];
 }
 
 export interface StoredDag {

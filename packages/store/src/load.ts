@@ -38,7 +38,7 @@ const selectShards = statement(
 const selectSilent = statement(
   'select_silent_workers',
   `
-  select shard, worker_id, greatest(0, floor(extract(epoch from clock_timestamp() - since) * 1000))::bigint
+  select shard, worker_id, greatest(0, floor(extract(epoch from clock_timestamp() - since) * 1000))::bigint, served_ms
     from silent_worker where shard = any ($1::smallint[])`,
 );
 
@@ -227,7 +227,11 @@ function parseShards(shards: CallResult, silent: CallResult): StoredShard[] {
     missedAgoMs: missedAgoMs === null || missedAgoMs === undefined ? null : Number(missedAgoMs),
     silentWorkers: silent.rows
       .filter(([of]) => of === shard)
-      .map(([, workerId, silentMs]) => ({ workerId: workerId as WorkerId, silentMs: Number(silentMs) })),
+      .map(([, workerId, silentMs, servedMs]) => ({
+        workerId: workerId as WorkerId,
+        silentMs: Number(silentMs),
+        servedMs: Number(servedMs),
+      })),
   }));
 }
 

@@ -47,6 +47,33 @@ const takeLocked = statement(
   returning s.shard, s.epoch, s.load_count, s.touching`,
 );
 
+/**
+ * Before the take: how long the last owner has waited for silent workers, as far as its beats show (I25). While a shard is owned,
+ * `served_until` is when it was taken.
+ */
+const creditWaiting = statement(
+  'credit_waiting',
+  `
+  update silent_worker w set served_ms = w.served_ms + ${waitedMs('n.beat_at')}
+    from unnest($1::smallint[], $2::bigint[]) as u (shard, seen_epoch)
+    join shard s on s.shard = u.shard and s.epoch = u.seen_epoch
+    join node n on n.node_id = s.owner
+   where w.shard = s.shard and s.served_until is not null`,
+);
+/** The same before a release, whose instant is known. */
+const creditReleased = statement(
+  'credit_released',
+  `
+  update silent_worker w set served_ms = w.served_ms + ${waitedMs('clock_timestamp()')}
+    from unnest($2::smallint[], $3::bigint[]) as u (shard, epoch)
+    join shard s on s.shard = u.shard and s.epoch = u.epoch and s.owner = $1::uuid
+   where w.shard = s.shard and s.served_until is not null`,
+);
+
+function waitedMs(until: string): string {
+  return `greatest(0, floor(extract(epoch from ${until} - greatest(w.since, s.served_until)) * 1000))::bigint`;
+}
+
 /** A row's xmax is the transaction that holds it; pg_locks knows whose that is. */
 const evictHolders = (table: 'shard' | 'writer', condition: string) =>
   statement(
@@ -192,7 +219,11 @@ export class Ownership {
     if (shards.length === 0) return [];
     const numbers = plainArray(shards.map((wanted) => wanted.shard));
     const seenEpochs = plainArray(shards.map((wanted) => wanted.seenEpoch));
-    const calls = [call(lockShards, numbers), call(takeLocked, nodeId, numbers, seenEpochs, windowGraceMs)];
+    const calls = [
+      call(lockShards, numbers),
+      call(creditWaiting, numbers, seenEpochs),
+      call(takeLocked, nodeId, numbers, seenEpochs, windowGraceMs),
+    ];
     const taken = await this.#writeEvicting(calls, call(evictShardHolders, numbers), lockTimeoutMs);
     return (taken.at(-1)?.rows ?? [])
       .map(([shard, epoch, loadCount, touching]) => ({
@@ -208,7 +239,11 @@ export class Ownership {
     if (shards.length === 0) return;
     const numbers = plainArray(shards.map((owned) => owned.shard));
     const epochs = plainArray(shards.map((owned) => owned.epoch));
-    await this.#database.write([call(lockShards, numbers), call(release, nodeId, numbers, epochs)]);
+    await this.#database.write([
+      call(lockShards, numbers),
+      call(creditReleased, nodeId, numbers, epochs),
+      call(release, nodeId, numbers, epochs),
+    ]);
   }
 
   async noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {

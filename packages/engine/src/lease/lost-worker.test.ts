@@ -64,6 +64,39 @@ describe('handovers do not give a dead worker its time again (I25)', () => {
     expect(box.node.store.silentWorkers(box.shard)).toEqual([]);
   });
 
+  test.each([2, 2.9, 5])('owners that go after %d s each do not put it off', (seconds) => {
+    const box = scenario({ dag: job() });
+    box.claim('job');
+    const lostAfter = () => {
+      for (let passed = 0; passed < 60; passed += seconds) {
+        box.killOwner().advance(`${seconds}s`);
+        if (box.changes('AttemptEnded').length > 0) return box.changes('AttemptEnded')[0]!.endedAt - begin;
+      }
+      return null;
+    };
+    const begin = box.node.wall;
+    expect(lostAfter()).toBeLessThanOrEqual(16_000);
+  });
+
+  test('an owner after a long time without one gives it time to be heard, each less than the one before', () => {
+    const left = [0, 11_000, 13_500, 40_000].map((servedMs) => {
+      const box = scenario({ dag: job() });
+      box.claim('job');
+      box.killOwner().advance('60s', [box.worker()]);
+      const { store } = box.node;
+      const heads = store.heads.bind(store);
+      store.heads = (...args) => {
+        const found = heads(...args);
+        const silentWorkers = [{ workerId: box.worker().id, silentMs: 60_000, servedMs }];
+        return { ...found, shards: found.shards.map((shard) => ({ ...shard, silentWorkers })) };
+      };
+      box.killOwner();
+      const worker = box.state.workers.get(box.worker().id)!;
+      return worker.leaseEndsAt - box.node.mono;
+    });
+    expect(left).toEqual([3_000, 3_000, 1_500, 1_000]);
+  });
+
   test.each([
     ['a heartbeat', (box: ReturnType<typeof scenario>) => box.heartbeat()],
     ['a loan', (box: ReturnType<typeof scenario>) => box.lend(box.worker(), 1)],

@@ -89,7 +89,11 @@ export class MemoryStore {
       shards: shards.map((shard) => {
         const { epoch, commitNo, lastRunId, lastDagNo, silentSince, missedUntil } = this.shard(shard);
         const missedAgoMs = missedUntil === null ? null : now - missedUntil;
-        const silentWorkers = [...silentSince].map(([workerId, since]) => ({ workerId, silentMs: now - since }));
+        const silentWorkers = [...silentSince].map(([workerId, since]) => ({
+          workerId,
+          silentMs: now - since,
+          servedMs: now - since,
+        }));
         return { shard, epoch: epoch as Epoch, commitNo, lastRunId, lastDagNo, missedAgoMs, silentWorkers };
       }),
       schedules: [...this.schedules.values()].filter(({ shard }) => taken.has(shard)),

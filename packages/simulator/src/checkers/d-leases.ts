@@ -7,6 +7,16 @@ import type { RunBook, TaskBook } from './ledger.ts';
 /** For what was on its way, and for how often things are looked at. */
 const SLACK_MS = 6_000;
 
+/** What a handover may cost: the last beat of an owner is up to a second old, and each has a second to hear the worker. */
+const HANDOVER_MS = 2_500;
+
+/** Since when it is stored that a worker is silent: by served time, by the database's clock, and by takeovers. */
+interface Silence {
+  readonly servedMs: number;
+  readonly dbNow: number;
+  readonly takeCount: number;
+}
+
 /** A claim whose worker is dead. All times are those that its shard was served. */
 interface Orphan {
   readonly since: number;
@@ -20,8 +30,8 @@ export function leases(scene: Scene): Checker {
   const dead = new Set<WorkerId>();
   const heardCount = new Map<WorkerId, number>();
   const orphans = new Map<string, Orphan>();
-  /** By shard and worker: that it was silent at a takeover is stored since then, by served time and by the database's clock. */
-  const silences = new Map<string, { readonly servedMs: number; readonly dbNow: number }>();
+  /** By shard and worker. */
+  const silences = new Map<string, Silence>();
 
   function see(happening: Happening): void {
     if (happening.kind === 'worker' && (happening.what === 'died' || happening.what === 'left')) {
@@ -53,9 +63,9 @@ export function leases(scene: Scene): Checker {
   }
 
   function isOverdue(
-    { since, lastTakeAt }: Orphan,
+    { since, lastTakeAt, takeCount }: Orphan,
     servedMs: number,
-    silence: { readonly servedMs: number; readonly dbNow: number } | undefined,
+    silence: Silence | undefined,
   ): boolean {
     const { leaseMs, reconcileMs } = world.settings;
     if (lastTakeAt === null) return servedMs - since > leaseMs + SLACK_MS;
@@ -64,6 +74,8 @@ export function leases(scene: Scene): Checker {
     const silentMs = servedMs - silence.servedMs;
     // The database's clock may have been set back since.
     if (world.database.now() - silence.dbNow < silentMs) return false;
+    // However often it has changed hands since.
+    if (silentMs > leaseMs + SLACK_MS + HANDOVER_MS * (takeCount - silence.takeCount)) return true;
     return silentMs > leaseMs + SLACK_MS && servedMs - lastTakeAt > reconcileMs + SLACK_MS;
   }
 
@@ -75,7 +87,8 @@ export function leases(scene: Scene): Checker {
       const key = `${change.shard} ${change.workerId}`;
       if (change.kind === 'WorkerHeardAgain') silences.delete(key);
       else if (!silences.has(key)) {
-        silences.set(key, { servedMs: health.servedMs(change.shard), dbNow: world.database.now() });
+        const { takeCount } = ledger.shard(change.shard);
+        silences.set(key, { servedMs: health.servedMs(change.shard), dbNow: world.database.now(), takeCount });
       }
     },
     onLook() {

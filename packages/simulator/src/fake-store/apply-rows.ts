@@ -310,7 +310,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const { shard, workerId } = change;
       // Stored once: a second takeover gives the worker no more time (I25).
       if (tables.silent.has(silentKey(shard, workerId))) return;
-      return tables.silent.set(silentKey(shard, workerId), { shard, workerId, since: dbNow });
+      return tables.silent.set(silentKey(shard, workerId), { shard, workerId, since: dbNow, servedMs: 0 });
     }
     case 'WorkerHeardAgain':
       return tables.silent.delete(silentKey(change.shard, change.workerId));

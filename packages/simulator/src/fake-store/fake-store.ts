@@ -23,7 +23,7 @@ import { FakeChain } from './chain.ts';
 import type { FakeDatabase } from './database.ts';
 import { inOrder } from './locks.ts';
 import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
-import { dagNameKey, type NodeRow, type ShardRow, versionKey } from './tables.ts';
+import { dagNameKey, type NodeRow, type ShardRow, silentKey, versionKey } from './tables.ts';
 
 export interface FakeStoreOptions {
   /** Shown to faults and in the journal. */
@@ -142,6 +142,7 @@ export class FakeStore implements Store {
       const noted = this.#database.tables.nodes.get(nodeId)?.breakEndedAt ?? null;
       for (const { shard } of owned) {
         const breakEndedAt = later(this.#database.tables.shard(shard).breakEndedAt, noted);
+        this.#creditWaiting(shard, this.#database.now());
         this.#changeShard(shard, { owner: null, servedUntil: this.#database.now(), breakEndedAt });
       }
       if (owned.length > 0) this.#journal('release', nodeId, owned);
@@ -215,6 +216,7 @@ export class FakeStore implements Store {
     const servedUntil = owner?.beatAt ?? row.servedUntil;
     const isServed = servedUntil !== null && servedUntil >= now - windowGraceMs;
     const breakEndedAt = isServed ? later(row.breakEndedAt, owner?.breakEndedAt ?? null) : now;
+    if (owner !== undefined) this.#creditWaiting(shard, owner.beatAt);
     this.#changeShard(shard, { owner: nodeId, epoch, loadCount, servedUntil: now, breakEndedAt });
     return [{ shard, epoch, loadCount, touching: row.touching }];
   }
@@ -236,6 +238,18 @@ export class FakeStore implements Store {
     const { journal, scheduler } = this.#database;
     const taken = shards.map(({ shard, epoch }) => ({ shard, epoch }));
     journal.push({ kind, no: journal.length + 1, committedAt: scheduler.now(), store: this.name, nodeId, taken });
+  }
+
+  /** How long the last owner has waited for silent workers: while a shard is owned, `servedUntil` is when it was taken. */
+  #creditWaiting(shard: ShardNo, until: number): void {
+    const { servedUntil } = this.#database.tables.shard(shard);
+    if (servedUntil === null) return;
+    const { silent } = this.#database.tables;
+    for (const row of [...silent.values()]) {
+      if (row.shard !== shard) continue;
+      const waitedMs = Math.max(0, Math.floor(until - Math.max(row.since, servedUntil)));
+      silent.set(silentKey(shard, row.workerId), { ...row, servedMs: row.servedMs + waitedMs });
+    }
   }
 
   #changeShard(shard: ShardNo, fields: Partial<ShardRow>): void {

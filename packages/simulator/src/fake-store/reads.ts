@@ -184,7 +184,11 @@ function readShard(tables: Tables, shard: ShardNo, dbNow: number): StoredShard {
   const silentWorkers = [...tables.silent.values()]
     .filter((row) => row.shard === shard)
     // The database's clock may have gone back since.
-    .map((row) => ({ workerId: row.workerId as WorkerId, silentMs: Math.max(0, dbNow - row.since) }));
+    .map(({ workerId, since, servedMs }) => ({
+      workerId: workerId as WorkerId,
+      silentMs: Math.max(0, dbNow - since),
+      servedMs,
+    }));
   return { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs, silentWorkers };
 }
 

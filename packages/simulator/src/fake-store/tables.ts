@@ -134,7 +134,7 @@ export class Tables {
   readonly writers = new Table<NodeId, WriterRow>(this.log);
   readonly shards = new Table<ShardNo, ShardRow>(this.log);
   /** By shard and worker: when it was found silent, by the database's clock. */
-  readonly silent = new Table<string, { shard: ShardNo; workerId: string; since: number }>(this.log);
+  readonly silent = new Table<string, { shard: ShardNo; workerId: string; since: number; servedMs: number }>(this.log);
   readonly dags = new Table<DagId, DagRow>(this.log);
   readonly dagNames = new Table<string, DagId>(this.log);
   /** Which dags an event makes runs of. */

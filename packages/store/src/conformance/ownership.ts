@@ -4,7 +4,7 @@ import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { Store } from '../port.ts';
-import { deployed } from './changes.ts';
+import { deployed, newWorkerId } from './changes.ts';
 import type { Check } from './subject.ts';
 import { GRACE_MS, TestNode } from './test-node.ts';
 
@@ -188,6 +188,31 @@ export const ownershipChecks: readonly Check[] = [
       await node.takeOver([5]);
       await node.store.releaseShards(node.nodeId, [node.stamp(6)]);
       for (const { missedAgoMs } of (await node.load([5, 6])).shards) expect(missedAgoMs).toBeLessThan(agoBefore);
+    },
+  },
+  {
+    name: 'how long owners waited for a silent worker is counted, up to their last beat or their release (I25)',
+    run: async (subject) => {
+      const node = await TestNode.start(subject, [5]);
+      const workerId = newWorkerId();
+      await node.commit([{ kind: 'WorkerSilenced', shard: 5 as ShardNo, workerId }]);
+      const waited = async (owner: TestNode) => (await owner.load([5])).shards[0]!.silentWorkers[0]!;
+      expect((await waited(node)).servedMs).toBe(0);
+      await pass();
+      await node.store.beat(node.nodeId, GRACE_MS);
+      // The owner dies: what passes from its last beat to the take counts for nobody.
+      await pass();
+      const next = await TestNode.start(subject, [5]);
+      const first = await waited(next);
+      expect(first.servedMs).toBeGreaterThanOrEqual(PASS_MS);
+      expect(first.silentMs - first.servedMs).toBeGreaterThanOrEqual(PASS_MS);
+      await pass();
+      await next.store.releaseShards(next.nodeId, [next.stamp(5)]);
+      await pass();
+      await next.take([5]);
+      const second = await waited(next);
+      expect(second.servedMs).toBeGreaterThanOrEqual(first.servedMs + PASS_MS);
+      expect(second.silentMs - second.servedMs).toBeGreaterThanOrEqual(2 * PASS_MS);
     },
   },
   {
