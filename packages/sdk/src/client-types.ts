@@ -1,6 +1,7 @@
 /** What a client can be asked, one method for each operation of the REST API. */
 import type {
   AttemptPage,
+  AuditPage,
   BreakerPage,
   BreakerReset,
   BundleStored,
@@ -275,6 +276,11 @@ export interface Client {
   createToken(token: NewToken, options?: ChangeOptions): Promise<CreatedToken>;
   revokeToken(name: string, options?: ChangeOptions): Promise<TokenRevoked>;
   /** A link into the page that works once. Its path goes after the address of the server. */
+  /** Who did what to credentials, and what was refused; newest first. */
+  listAudit(
+    filter?: { readonly cursor?: string; readonly limit?: number; readonly action?: string },
+    options?: CallOptions,
+  ): Promise<AuditPage>;
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;

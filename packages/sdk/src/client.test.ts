@@ -283,3 +283,23 @@ test.each<[string, Answer, string]>([
 test('an address that is none is refused at the door', () => {
   expect(() => createClient({ url: 'localhost', token: 't' })).toThrow('give one such as');
 });
+
+test.each(['', '.', '..'])(
+  'a name that is %j would lead to another path, and is refused before anything is sent',
+  async (bad) => {
+    const { client, heard } = await startScript([json(200, {})]);
+    const calls: (() => Promise<unknown>)[] = [
+      () => client.cancelTask(ID, bad),
+      () => client.cancelRun(bad),
+      () => client.getTask(ID, bad),
+      () => client.submit(bad),
+      () => client.deleteDag(bad),
+      () => client.revokeToken(bad),
+      () => client.signalEvent(bad),
+      () => client.drainWorker(bad),
+      () => client.getDeadLetter(bad),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    expect(heard).toEqual([]);
+  },
+);

@@ -136,6 +136,7 @@ export function createClient(options: ClientOptions): Client {
     listTokens: (call) => get((s) => s.tokenPageSchema, '/v1/tokens', call),
     createToken: (token, call) => post((s) => s.createdTokenSchema, '/v1/tokens', token, call),
     revokeToken: (name, call) => post((s) => s.tokenRevokedSchema, `/v1/tokens/${part(name)}/revoke`, {}, call),
+    listAudit: (filter = {}, call) => get((s) => s.auditPageSchema, `/v1/audit${query({ ...filter })}`, call),
     createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
     getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),

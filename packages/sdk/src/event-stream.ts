@@ -3,7 +3,7 @@
  * the last event that arrived, so that nothing is missed; what is refused for good ends it.
  */
 import { SignalboxError } from '@signalbox/protocol/errors';
-import { refusalOf, type Target, waitFor } from './request.ts';
+import { refusalOf, type Target, urlOf, waitFor } from './request.ts';
 
 export interface ServerSentEvent {
   readonly id: string;
@@ -68,7 +68,7 @@ async function* readOnce(
   if (signal?.aborted) stop();
   let timer = setTimeout(alarm, target.timing.requestMs);
   try {
-    const response = await target.fetch(`${target.baseUrl}${path}`, {
+    const response = await target.fetch(urlOf(target, path), {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${target.token}`,

@@ -57,6 +57,18 @@ export interface Request {
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * Names and ids are parts of the path. An empty one, `.` and `..` would make another path of it, in the client and in proxies: a
+ * cancel of the task `..` would cancel its run.
+ */
+export function urlOf({ baseUrl }: Pick<Target, 'baseUrl'>, path: string): string {
+  const [, ...parts] = (path.split('?')[0] ?? '').split('/');
+  const wrong = parts.find((part) => part === '' || part === '.' || part === '..');
+  if (wrong === undefined) return `${baseUrl}${path}`;
+  const message = wrong === '' ? 'is empty: give a name or an id' : `is "${wrong}", which is no name or id`;
+  throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `a part of ${path}`, message }] });
+}
+
 /** The body of the answer, as JSON of unknown shape. Throws a `SignalboxError`, or the signal's reason. */
 export async function send(target: Target, request: Request): Promise<unknown> {
   const { timing } = target;
@@ -87,6 +99,7 @@ export function waitFor(
 }
 
 async function sendOnce(target: Target, request: Request, body: string | Uint8Array | undefined): Promise<unknown> {
+  const url = urlOf(target, request.path);
   const patience = new AbortController();
   // Passed on by hand: a signal that AbortSignal.any made may be collected before it fires (Node 20).
   const stop = () => patience.abort(request.signal?.reason);
@@ -96,7 +109,7 @@ async function sendOnce(target: Target, request: Request, body: string | Uint8Ar
   let response: Response;
   let text: string;
   try {
-    response = await target.fetch(`${target.baseUrl}${request.path}`, {
+    response = await target.fetch(url, {
       method: request.method,
       headers: headersOf(target, request),
       // A credential is for the server that it was given for.

@@ -44,3 +44,14 @@ test('beyond this machine it goes with TLS, or when told so', () => {
   expect(parseConfig({ ...open, SIGNALBOX_INSECURE: '1' }).http.host).toBe('0.0.0.0');
   expect(parseConfig({ ...open, SIGNALBOX_TLS_CERT: '/c.pem', SIGNALBOX_TLS_KEY: '/k.pem' }).tls?.cert).toBe('/c.pem');
 });
+
+test.each(['10.0.0.1', '10.0.0.0/8', '::1, 2001:db8::/32'])('the proxies %s are taken', (text) => {
+  expect(parseConfig({ SIGNALBOX_TRUSTED_PROXIES: text }).trustedProxies.length).toBeGreaterThan(0);
+});
+
+test.each(['all', 'proxy.example', '10.0.0.0/33', '10.0.0.0/0', '10.0.0.0/8/8', '1'])(
+  'the proxies %s are refused',
+  (text) => {
+    expect(() => parseConfig({ SIGNALBOX_TRUSTED_PROXIES: text })).toThrow('SIGNALBOX_TRUSTED_PROXIES');
+  },
+);

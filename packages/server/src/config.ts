@@ -2,6 +2,7 @@
  * Settings, parsed once at the door into a frozen value. Nothing below `main.ts` reads the environment. Flags of the
  * command line come in under the names of their variables.
  */
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAllow } from '@signalbox/protocol/outbound';
@@ -38,6 +39,8 @@ export interface ServerConfig {
   readonly advertiseServices: string | null;
   /** Names beside the bound one under which HTTP is served. */
   readonly allowedHosts: readonly string[];
+  /** Addresses and ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; none unless told. */
+  readonly trustedProxies: readonly string[];
   /** Addresses beside the public ones that are called when runs have ended: names, addresses, ranges. */
   readonly callbackAllow: readonly string[];
   readonly tls: TlsFiles | null;
@@ -88,6 +91,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     services: address(variables, 'SIGNALBOX_SERVICES', '127.0.0.1:4502'),
     advertiseServices: advertised(variables, 'SIGNALBOX_ADVERTISE_SERVICES'),
     allowedHosts: list(variables.SIGNALBOX_ALLOWED_HOSTS),
+    trustedProxies: proxies(variables),
     callbackAllow: allowed(variables),
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
@@ -157,6 +161,21 @@ function allowed({ SIGNALBOX_CALLBACK_ALLOW: text }: Variables): readonly string
     parseAllow(entries);
   } catch (error) {
     throw new ConfigError(`SIGNALBOX_CALLBACK_ALLOW: ${(error as Error).message}.`);
+  }
+  return entries;
+}
+
+/** `10.0.0.0/8`, `::1`: nothing wider than a range that somebody wrote down. */
+function proxies({ SIGNALBOX_TRUSTED_PROXIES: text }: Variables): readonly string[] {
+  const entries = list(text);
+  for (const entry of entries) {
+    const [address = '', bits, ...rest] = entry.split('/');
+    const most = isIP(address) === 6 ? 128 : 32;
+    const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most);
+    if (isIP(address) !== 0 && isRange && rest.length === 0) continue;
+    throw new ConfigError(
+      `SIGNALBOX_TRUSTED_PROXIES has "${entry}": give addresses or ranges of your proxies, such as 10.0.0.7,10.1.0.0/16.`,
+    );
   }
   return entries;
 }

@@ -167,6 +167,7 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
       services: config.services,
       advertised: { advertise: config.advertise, advertiseServices: config.advertiseServices },
       allowedHosts: config.allowedHosts,
+      trustedProxies: config.trustedProxies,
       callbackAllow: config.callbackAllow,
       tls,
       logLevel,

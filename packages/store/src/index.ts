@@ -8,6 +8,7 @@ export { migrate, SchemaError } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 export type { ApiToken, Cluster, FoundToken, ListedToken, NewApiToken, WorkerLimits } from './queries/access.ts';
+export type { AuditEvent, ChangedBy, Refusal } from './queries/audit.ts';
 export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow, CallbackState } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';

@@ -9,6 +9,7 @@ import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
 import type { CommitChain, NodeAddresses, NodeReach, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
@@ -107,7 +108,10 @@ export class PostgresStore implements Store {
 
   /** One bounded step: bundles that no version names, a day after they were last touched. */
   dropUnusedBundles = () => dropUnusedBundles(this.database);
-  dropOldRequests = () => dropOldRequests(this.database);
+  dropOldRequests = async () => {
+    await dropOldRequests(this.database);
+    await dropOldAudit(this.database);
+  };
   expiringLetters = (expiry: LetterExpiry) => expiringLetters(this.database, expiry);
   dropClosedLetters = (closedBefore: Instant) => dropClosedLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);

@@ -297,8 +297,8 @@ test('a token is found by its hash until it is revoked', async () => {
   };
   expect(await queries.findToken(sha256)).toEqual(found);
   expect(await queries.listTokens(OURS)).toMatchObject([{ name: HOSTILE, role: 'admin', revokedAt: null }]);
-  expect(await queries.revokeToken(OURS, HOSTILE)).toBe(true);
-  expect(await queries.revokeToken(OURS, HOSTILE)).toBe(false);
+  expect(await queries.revokeToken(OURS, HOSTILE, { actor: HOSTILE, origin: HOSTILE })).toBe(true);
+  expect(await queries.revokeToken(OURS, HOSTILE, { actor: HOSTILE, origin: HOSTILE })).toBe(false);
   expect(await queries.findToken(sha256)).toBeNull();
 });
 

@@ -16,6 +16,7 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
+import { type ChangedBy, type ListAudit, listAudit, type Refusal, recordRefusal } from './queries/audit.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import {
   type CallbackEnd,
@@ -49,7 +50,7 @@ import {
 } from './queries/letters.ts';
 import { type ListChildren, listChildren } from './queries/list-children.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
-import { createLoginCode, type NewLoginCode, takeLoginCode } from './queries/login.ts';
+import { createLoginCode, type NewLoginCode, type NewSession, openSession } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
@@ -93,7 +94,9 @@ export class Queries {
   ensureTenant = (name: string) => ensureTenant(this.#database, name);
   findToken = (sha256: Buffer) => findToken(this.#database, sha256);
   createToken = (token: NewApiToken) => createToken(this.#database, token);
-  revokeToken = (tenantId: TenantId, name: string) => revokeToken(this.#database, tenantId, name);
+  revokeToken = (tenantId: TenantId, name: string, by: ChangedBy) => revokeToken(this.#database, tenantId, name, by);
+  recordRefusal = (refusal: Refusal) => recordRefusal(this.#database, refusal);
+  listAudit = (tenantId: TenantId, options: ListAudit) => listAudit(this.#database, tenantId, options);
   listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
   takeCallbacks = (options: { readonly leaseMs: number; readonly limit: number }) =>
     takeCallbacks(this.#database, options);
@@ -102,7 +105,7 @@ export class Queries {
   repeatCallbacks = (tenantId: TenantId, run: RunUid) => repeatCallbacks(this.#database, tenantId, run);
   findTokenByName = (tenantId: TenantId, name: string) => findTokenByName(this.#database, tenantId, name);
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
-  takeLoginCode = (sha256: Buffer) => takeLoginCode(this.#database, sha256);
+  openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
 
   beginRequest = (key: RequestKey, request: { bodyHash: string; cutOffMs: number }) =>

@@ -1,5 +1,6 @@
 /** Who may come in. */
 import { ROLES } from '@signalbox/protocol/words';
+import type { AuditFlags } from '../commands/audit.ts';
 import type { CreateTokenFlags } from '../commands/tokens-create.ts';
 import type { ClientFlags } from '../connection.ts';
 import { clientFlags, define, oneOf, span, wholeNumber } from '../define.ts';
@@ -43,11 +44,22 @@ export const accessCommands = [
   }),
   define<ClientFlags>({
     name: 'tokens revoke',
-    summary: 'take a token back; it stops working within seconds',
+    summary: 'take a token back, with the sessions it opened; they stop working within seconds',
     arguments: [{ name: 'name', what: 'its name' }],
     flags: clientFlags,
     examples: [['signalbox tokens revoke fleet', 'workers that use it are cut off']],
     run: async ([name = ''], flags) => (await import('../commands/tokens-revoke.ts')).revokeToken(name, flags),
+  }),
+  define<AuditFlags>({
+    name: 'audit',
+    summary: 'who made, used and revoked credentials, and what was refused',
+    flags: [
+      { flags: '--action <action>', what: 'only these: token.create, token.revoke, login, credential.refused …' },
+      { flags: '--limit <count>', what: 'how many at most', usual: 50, read: wholeNumber },
+      ...clientFlags,
+    ],
+    examples: [['signalbox audit --action token.revoke', 'who took which token back, and when']],
+    run: async (_, flags) => (await import('../commands/audit.ts')).listAudit(flags),
   }),
   define<ClientFlags>({
     name: 'login',

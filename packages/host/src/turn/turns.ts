@@ -43,8 +43,8 @@ export interface TurnsPorts {
 
 /** More would add latency, not throughput: the database commits one at a time. */
 const COMMITS_IN_FLIGHT = 2;
-/** A turn of 4,000 runs takes about 100 ms; a flood of batches would otherwise make one of 50,000, and the loop would stand still. */
-const PER_TURN: TurnLimits = { commands: 2_000, runs: 4_000 };
+/** A turn of 2,000 runs takes about 80 ms; a flood of batches would otherwise make one of 50,000, and the loop would stand still. */
+const PER_TURN: TurnLimits = { commands: 2_000, runs: 2_000 };
 /** About a second's work: who would wait for longer is refused, and told when to come again (I74). */
 const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
 const REST_PER_TURN = 2_000;

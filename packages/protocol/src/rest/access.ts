@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_SLOTS, MAX_TOKEN_QUEUES } from '../limits.ts';
 import { ROLES } from '../words.ts';
-import { nameSchema, validitySchema } from './common.ts';
+import { nameSchema, pageQuerySchema, validitySchema } from './common.ts';
 
 /** `operator`: all but tokens and retention. `viewer`: reads. `worker`: runs tasks, and nothing else. */
 export const roleSchema = z.enum(ROLES);
@@ -65,3 +65,31 @@ export type NewLoginLink = z.infer<typeof newLoginLinkSchema>;
 /** Works once, until it expires. The path goes after the address of the server. */
 export const loginLinkSchema = z.object({ path: z.string(), expiresAt: z.iso.datetime() });
 export type LoginLink = z.infer<typeof loginLinkSchema>;
+
+/** Query of `GET /v1/audit`. */
+export const listAuditSchema = pageQuerySchema.extend({
+  /** Only events of this action, such as `token.revoke`. */
+  action: z.string().min(1).max(100).optional(),
+});
+export type ListAudit = z.input<typeof listAuditSchema>;
+
+/** Who did what, when, from where, and with what outcome. */
+export const auditEventSchema = z.object({
+  id: z.string(),
+  at: z.iso.datetime(),
+  /** `token:NAME`; `server` for the server itself, and empty when nobody knows. */
+  actor: z.string(),
+  /** `token.create`, `token.revoke`, `login_link.create`, `login`, `session.end`, `credential.refused`, `login.refused`. */
+  action: z.string(),
+  /** What it was done to: the name of a token or session. */
+  target: z.string(),
+  /** The address that it came from; empty for the server itself. */
+  origin: z.string(),
+  /** `done`, or the code of the refusal. */
+  outcome: z.string(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+export type AuditEventView = z.infer<typeof auditEventSchema>;
+
+export const auditPageSchema = z.object({ items: z.array(auditEventSchema), cursor: z.string().nullable() });
+export type AuditPage = z.infer<typeof auditPageSchema>;

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';
 import { ROLES, type Role, SignalboxError } from '@signalbox/protocol';
 import type { ApiToken, WorkerLimits } from '@signalbox/store';
-import { TokenBuckets } from './rate.ts';
+import { type RefusalLog, WrongCredentials } from './wrong-credentials.ts';
 
 export type { Role } from '@signalbox/protocol';
 
@@ -22,7 +22,7 @@ export interface Caller {
   readonly work: WorkerLimits;
 }
 
-export interface TokenSource {
+export interface TokenSource extends RefusalLog {
   findToken(sha256: Buffer): Promise<ApiToken | null>;
 }
 
@@ -31,67 +31,55 @@ const KEPT = 2_000;
 /** Looks under way: who guesses tokens must not keep the database busy. */
 const MOST_ASKING = 200;
 const LONGEST_TOKEN = 512;
-/** Of tokens that are not there, from one address: 20 at once, 20 a minute. */
-const FAILURES = { perSecond: 20 / 60, burst: 20 };
 
 export class Bearers {
   readonly #source: TokenSource;
   readonly #known = new Map<string, { readonly caller: Caller | null; readonly until: number }>();
   readonly #asking = new Map<string, Promise<Caller | null>>();
-  readonly #failures = new TokenBuckets(FAILURES);
-  /** Tokens that were good once: who guesses from the same address does not keep them out. */
-  readonly #provenOnce = new Set<string>();
+  readonly #wrong: WrongCredentials;
 
   constructor(source: TokenSource) {
     this.#source = source;
+    this.#wrong = new WrongCredentials(source, 'credential.refused');
   }
 
   /**
-   * The caller whom an `Authorization` header names; null when it names nobody. Rejects when nobody can say. With the
-   * address that it comes from, too many wrong ones are refused without a look.
+   * The caller whom an `Authorization` header names; null when it names nobody. Rejects when nobody can say. With the address that
+   * it comes from, wrong ones are counted, and too many of them are refused as such.
    */
-  identify(header: string | undefined, from: string | null = null): Caller | null | Promise<Caller | null> {
+  async identify(header: string | undefined, from: string | null = null): Promise<Caller | null> {
     const token = bearerOf(header);
     return token === null ? null : this.identifyToken(token, from);
   }
 
-  identifyToken(token: string, from: string | null = null): Caller | null | Promise<Caller | null> {
+  async identifyToken(token: string, from: string | null = null): Promise<Caller | null> {
     if (token.length > LONGEST_TOKEN) return null;
     const sha256 = hashOf(token);
     const name = sha256.toString('base64');
     const known = this.#known.get(name);
     if (known !== undefined && known.until > performance.now()) return known.caller;
-    if (from !== null && !this.#provenOnce.has(name)) this.#refuseGuessing(from);
+    const underWay = this.#asking.get(name);
+    if (underWay !== undefined) return underWay;
     if (this.#asking.size >= MOST_ASKING) throw new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 });
-    const asking = this.#asking.get(name) ?? this.#ask(name, sha256, from);
+    const asking = this.#lookUp(name, sha256, from).finally(() => this.#asking.delete(name));
     this.#asking.set(name, asking);
     return asking;
   }
 
-  #refuseGuessing(from: string): void {
-    const retryAfterMs = this.#failures.waitFor(from);
-    if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'wrong credentials', retryAfterMs });
+  /** One that is presented again and again is looked up every few seconds, and counted as often: it hears that it is wrong. */
+  async #lookUp(name: string, sha256: Buffer, from: string | null): Promise<Caller | null> {
+    if (from === null) return this.#ask(name, sha256);
+    const caller = await this.#wrong.lookUp(from, () => this.#ask(name, sha256));
+    if (caller === null) this.#wrong.count(from, sha256);
+    return caller;
   }
 
-  async #ask(name: string, sha256: Buffer, from: string | null): Promise<Caller | null> {
-    try {
-      const found = await this.#source.findToken(sha256);
-      const caller = found === null ? null : callerOf(found, name);
-      const believedMs = Math.min(BELIEVED_MS, found?.leftMs ?? BELIEVED_MS);
-      remember(this.#known, name, { caller, until: performance.now() + believedMs });
-      if (caller !== null) this.#prove(name);
-      else if (from !== null) this.#failures.take(from);
-      return caller;
-    } finally {
-      this.#asking.delete(name);
-    }
-  }
-
-  #prove(name: string): void {
-    this.#provenOnce.delete(name);
-    this.#provenOnce.add(name);
-    const [oldest] = this.#provenOnce;
-    if (this.#provenOnce.size > KEPT && oldest !== undefined) this.#provenOnce.delete(oldest);
+  async #ask(name: string, sha256: Buffer): Promise<Caller | null> {
+    const found = await this.#source.findToken(sha256);
+    const caller = found === null ? null : callerOf(found, name);
+    const believedMs = Math.min(BELIEVED_MS, found?.leftMs ?? BELIEVED_MS);
+    remember(this.#known, name, { caller, until: performance.now() + believedMs });
+    return caller;
   }
 }
 

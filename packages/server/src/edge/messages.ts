@@ -15,6 +15,7 @@ export interface EdgeData {
   readonly services: BindAddress;
   readonly advertised: Pick<ServerConfig, 'advertise' | 'advertiseServices'>;
   readonly allowedHosts: readonly string[];
+  readonly trustedProxies: readonly string[];
   readonly callbackAllow: readonly string[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;

@@ -101,14 +101,90 @@ test('a token that is made twice with one key is one token, and its secret is no
   expect(await rig.sql(`select 1 from api_token where encode(sha256, 'hex') = '${sha256}'`)).toHaveLength(1);
 });
 
-test('who guesses is refused after some tries, without keeping out whoever was let in before (I68)', async () => {
+test('a token that is revoked ends the sessions it opened, its unused links, and their streams (I66)', async () => {
+  const { token } = await client().createToken({ name: 'leaver', role: 'admin' });
+  const leaver = createClient({ url: url(), token });
+  const cookie =
+    ((await raw((await leaver.createLoginLink()).path)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const { path: unused } = await leaver.createLoginLink({ role: 'viewer' });
+  const stream = await raw('/v1/events', { headers: { cookie, accept: 'text/event-stream' } });
+  expect(stream.status).toBe(200);
+  const reader = stream.body?.getReader();
+  expect((await reader?.read())?.done).toBe(false);
+  await client().revokeToken('leaver');
+  expect((await raw(unused)).status).toBe(401);
+  // What was found of a credential is believed for 5 seconds.
+  await eventually(async () => (await raw('/v1/runs', { headers: { cookie } })).status === 401);
+  const end = async (): Promise<'ended'> => {
+    for (;;) {
+      const chunk = await reader?.read().catch(() => ({ done: true }));
+      if (chunk?.done !== false) return 'ended';
+    }
+  };
+  expect(await end()).toBe('ended');
+  const { items } = await client().listAudit({ limit: 20 });
+  expect(items.map(({ action, actor }) => `${action} by ${actor}`)).toEqual(
+    expect.arrayContaining([
+      'token.create by token:admin',
+      'login_link.create by token:leaver',
+      'login by token:leaver',
+      'token.revoke by token:admin',
+      'session.end by token:admin',
+    ]),
+  );
+  expect(items.every(({ origin, at }) => origin === '127.0.0.1' && Date.parse(at) > 0)).toBe(true);
+}, 40_000);
+
+test('the audit is for admins, in pages', async () => {
+  const { token } = await client().createToken({ name: 'onlooker', role: 'operator' });
+  expect((await rig.ask('GET', '/v1/audit', undefined, as(token))).status).toBe(403);
+  const first = await client().listAudit({ limit: 1 });
+  expect(first.items).toMatchObject([{ action: 'token.create', target: 'onlooker', outcome: 'done' }]);
+  const next = await client().listAudit({ limit: 1, cursor: first.cursor ?? '' });
+  expect(next.items[0]?.id).not.toBe(first.items[0]?.id);
+  expect((await rig.ask('GET', '/v1/audit?cursor=x')).status).toBe(400);
+});
+
+test('who guesses is refused after some tries, and keeps out nobody with a right credential (I68)', async () => {
+  const fresh = await client().createToken({ name: 'behind-nat', role: 'viewer' });
+  const { path } = await client().createLoginLink();
   const statuses: number[] = [];
   for (let i = 0; i < 25; i++) statuses.push((await rig.ask('GET', '/v1/dags', undefined, as(`guess-${i}`))).status);
   expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401));
   expect(statuses.at(-1)).toBe(429);
   const refused = await rig.ask('GET', '/v1/dags', undefined, as('guess-again'));
   expect([refused.body.code, Number(refused.headers.get('retry-after')) > 0]).toEqual(['RATE_LIMITED', true]);
+  // From the same address: a token that was never used before, and one that is in use.
+  expect((await rig.ask('GET', '/v1/dags', undefined, as(fresh.token))).status).toBe(200);
   expect((await rig.ask('GET', '/v1/dags')).status).toBe(200);
+
+  const codes: number[] = [];
+  for (let i = 0; i < 25; i++) codes.push((await raw(`/login?code=${String(i).padStart(43, 'x')}`)).status);
+  expect([codes[0], codes.at(-1)]).toEqual([401, 429]);
+  expect((await raw(path)).status).toBe(303);
+  const { items } = await client().listAudit({ action: 'login.refused' });
+  expect(items.length).toBeGreaterThan(0);
+  // However many were refused, few rows tell of it (I73).
+  expect(items.length).toBeLessThanOrEqual(6);
+});
+
+test('only a trusted proxy is believed where a request comes from', async () => {
+  const far = (hops: string) => ({
+    headers: { authorization: `Bearer wrong-${hops.length}-${hops.slice(0, 11)}`, 'x-forwarded-for': hops },
+  });
+  const origins = async (action: string) => (await client().listAudit({ action })).items.map(({ origin }) => origin);
+  // Nobody is trusted unless told.
+  await rig.ask('GET', '/v1/dags', undefined, far('203.0.113.1'));
+  const trusting = await rig.addServer({ SIGNALBOX_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' });
+  const ask = (hops: string) => rig.ask('GET', '/v1/dags', undefined, { server: trusting, ...far(hops) });
+  await ask('203.0.113.2');
+  // What the caller wrote itself comes before the hop that it was seen from.
+  await ask('203.0.113.3, 203.0.113.4, 10.1.2.3');
+  await eventually(async () => (await origins('credential.refused')).includes('203.0.113.4'));
+  const seen = await origins('credential.refused');
+  expect(seen).toContain('203.0.113.2');
+  expect(seen).not.toContain('203.0.113.1');
+  expect(seen).not.toContain('203.0.113.3');
 });
 
 test('a caller that asks too often is told when to come back, and the others are not', async () => {

@@ -35,12 +35,16 @@ beforeEach(async () => {
     return role === undefined ? null : { tenantId: 1 as TenantId, tenant: 'default', name: 'test', role, leftMs: null };
   };
   app = await buildApp({
-    queries: new Proxy({ findToken }, untouchable('queries')) as unknown as Queries,
+    queries: new Proxy(
+      { findToken, recordRefusal: async () => undefined },
+      untouchable('queries'),
+    ) as unknown as Queries,
     main: new Proxy({}, untouchable('main')) as unknown as MainLine,
     logs: new Proxy({}, untouchable('logs')) as unknown as LogReader,
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: ['box.example'],
+    trustedProxies: [],
     tls: null,
     retention: { runDays: 30, journalDays: 7, letterDays: 30 },
     rate: null,

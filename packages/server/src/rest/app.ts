@@ -10,6 +10,7 @@ import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
+import { auditRoutes } from './audit.ts';
 import { readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
@@ -46,6 +47,8 @@ export interface AppOptions {
   readonly logger: Logger;
   readonly bind: BindAddress;
   readonly allowedHosts: readonly string[];
+  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustedProxies: readonly string[];
   readonly tls: TlsFiles | null;
   readonly retention: Retention;
   /** Requests of one caller; null for as many as it likes. */
@@ -99,6 +102,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     connectionTimeout: STUCK_MS,
     keepAliveTimeout: 65_000,
     exposeHeadRoutes: false,
+    // From the last hop backwards, for as long as a hop is one of these: what comes before the first stranger is hearsay.
+    trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: LONGEST_PART },
     https: tls === null ? null : { cert: await readFile(tls.cert), key: await readFile(tls.key) },
@@ -162,6 +167,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
   loginRoutes(app, parts);
+  auditRoutes(app, parts);
   retentionRoutes(app, parts);
   pageRoutes(app);
   return app;

@@ -58,7 +58,7 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
   const { operation } = request.routeOptions.config;
   if (operation?.roles === 'anyone') return;
   const session = request.headers.authorization === undefined ? sessionIn(request.headers.cookie) : null;
-  const caller = await identify(request, bearers);
+  const caller = await identify(request, bearers, networkOf(request.ip));
   if (caller === null) throw new SignalboxError('UNAUTHENTICATED');
   if (session !== null) refuseOtherPages(request);
   const retryAfterMs = requests?.take(caller.credential) ?? 0;
@@ -71,10 +71,9 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
 }
 
 /** Whom the header names, or else the cookie. */
-function identify(request: FastifyRequest, bearers: Bearers): Promise<Caller | null> {
+function identify(request: FastifyRequest, bearers: Bearers, from: string | null): Promise<Caller | null> {
   const { authorization, cookie } = request.headers;
   const session = authorization === undefined ? sessionIn(cookie) : null;
-  const from = networkOf(request.ip);
   return fromDatabase(
     async () => (session === null ? bearers.identify(authorization, from) : bearers.identifyToken(session, from)),
     request.log,
@@ -83,7 +82,7 @@ function identify(request: FastifyRequest, bearers: Bearers): Promise<Caller | n
 
 /** For answers that take long: whether the credential that began one would still be let in. */
 export async function isStillValid(request: FastifyRequest, { bearers }: Doors): Promise<boolean> {
-  const caller = await identify(request, bearers);
+  const caller = await identify(request, bearers, null);
   const { operation } = request.routeOptions.config;
   return caller !== null && (operation === undefined || operation.roles.includes(caller.role));
 }

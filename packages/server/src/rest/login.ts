@@ -1,10 +1,10 @@
 /** The way into the page: a link that works once opens a session in the browser that follows it (D13). */
-import { type LoginLink, newLoginLinkSchema, parseOr, type Role, SignalboxError } from '@signalbox/protocol';
+import { type LoginLink, newLoginLinkSchema, parseOr, type Role } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashOf } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
-import { TokenBuckets } from '../auth/rate.ts';
 import { derivedSecret, LOGIN_CODE_MS, randomSecret, SESSION_MS, sessionCookie } from '../auth/session.ts';
+import { WrongCredentials } from '../auth/wrong-credentials.ts';
 import type { RestParts } from './app.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -14,17 +14,15 @@ import { sendPage, wayInPage } from './pages/way-in.ts';
 type LoginRequest = FastifyRequest<{ Querystring: { code?: unknown } }>;
 type StoredLink = Omit<LoginLink, 'path'>;
 
-/** Of links that are none, from one address. */
-const GUESSES = { perSecond: 20 / 60, burst: 20 };
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 const pathOf = (code: string): string => `/login?code=${code}`;
 
 export function loginRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, isSecure } = parts;
-  const guesses = new TokenBuckets(GUESSES);
+  const wrong = new WrongCredentials(queries, 'login.refused');
 
   app.post('/v1/login-links', async (request, reply) => {
-    const { tenantId, actor, role } = callerOf(request);
+    const { tenantId, actor, role, credential } = callerOf(request);
     const wanted: Role = parseOr(newLoginLinkSchema, request.body ?? {}, 'BAD_REQUEST').role ?? role;
     const { tokenKey } = await fromDatabase(() => queries.cluster(), request.log);
     const codeOf = (key: string | null) =>
@@ -34,8 +32,9 @@ export function loginRoutes(app: FastifyInstance, parts: RestParts): void {
       body: request.body,
       make: async (key) => {
         const code = codeOf(key);
-        const made = { tenantId, sha256: hashOf(code), role: wanted, actor, validMs: LOGIN_CODE_MS };
-        await fromDatabase(() => queries.createLoginCode(made), request.log);
+        const openedBy = Buffer.from(credential, 'base64');
+        const made = { tenantId, sha256: hashOf(code), role: wanted, actor, openedBy, origin: request.ip };
+        await fromDatabase(() => queries.createLoginCode({ ...made, validMs: LOGIN_CODE_MS }), request.log);
         return { path: pathOf(code), expiresAt: new Date(Date.now() + LOGIN_CODE_MS).toISOString() };
       },
       hide: ({ expiresAt }) => ({ expiresAt }) satisfies StoredLink,
@@ -47,27 +46,28 @@ export function loginRoutes(app: FastifyInstance, parts: RestParts): void {
   // Not by HEAD: a program that only looks at links must not use one up.
   app.get('/login', async (request: LoginRequest, reply) => {
     const { code } = request.query;
-    const retryAfterMs = guesses.waitFor(networkOf(request.ip));
-    if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'wrong links', retryAfterMs });
-    const used =
-      typeof code === 'string' && CODE.test(code)
-        ? await fromDatabase(() => queries.takeLoginCode(hashOf(code)), request.log)
-        : null;
-    if (used === null) {
-      guesses.take(networkOf(request.ip));
-      return sendPage(reply.code(401), wayInPage('This link has been used, or is too old.'));
-    }
+    const from = networkOf(request.ip);
+    const sha256 = typeof code === 'string' && CODE.test(code) ? hashOf(code) : null;
     const token = randomSecret('sbs_');
     const session = {
-      tenantId: used.tenantId,
       name: `browser-${hashOf(token).toString('hex').slice(0, 12)}`,
-      role: used.role,
       sha256: hashOf(token),
       validMs: SESSION_MS,
-      createdBy: used.actor,
+      origin: request.ip,
     };
-    const isMade = await fromDatabase(() => queries.createToken(session), request.log);
-    if (!isMade) throw new SignalboxError('UNAVAILABLE', { reason: 'the session could not be opened' });
-    return reply.code(303).header('set-cookie', sessionCookie(token, isSecure)).header('location', '/').send();
+    const isOpen =
+      sha256 !== null &&
+      (await wrong.lookUp(from, () =>
+        fromDatabase(() => queries.openSession({ ...session, code: sha256 }), request.log),
+      ));
+    if (!isOpen) {
+      wrong.count(from, sha256);
+      return sendPage(reply.code(401), wayInPage('This link has been used, or is too old.'));
+    }
+    return reply
+      .code(303)
+      .header('set-cookie', sessionCookie(token, isSecure || request.protocol === 'https'))
+      .header('location', '/')
+      .send();
   });
 }

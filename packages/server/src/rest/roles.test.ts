@@ -85,6 +85,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'POST /v1/tokens': 'admins',
   'POST /v1/tokens/:name/revoke': 'admins',
   'POST /v1/login-links': 'admins',
+  'GET /v1/audit': 'admins',
   'GET /v1/retention': 'admins',
   'POST /v1/retention/run': 'admins',
 };
@@ -108,6 +109,7 @@ beforeAll(async () => {
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: [],
+    trustedProxies: [],
     tls: null,
     retention: { runDays: 30, journalDays: 7, letterDays: 30 },
     rate: null,

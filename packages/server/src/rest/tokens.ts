@@ -65,12 +65,13 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.post('/v1/tokens/:name/revoke', async (request: FastifyRequest<{ Params: { name: string } }>) => {
-    const { tenantId } = callerOf(request);
+    const { tenantId, actor } = callerOf(request);
     const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
+    const by = { actor, origin: request.ip };
     return once<TokenRevoked>(request, parts, {
       target: name,
       make: async (_key, again) => {
-        const isRevoked = await fromDatabase(() => queries.revokeToken(tenantId, name), request.log);
+        const isRevoked = await fromDatabase(() => queries.revokeToken(tenantId, name, by), request.log);
         if (!isRevoked && !again) throw new SignalboxError('TOKEN_NOT_FOUND', { token: name });
         return { name, revoked: true };
       },
@@ -86,7 +87,7 @@ async function createToken(
   token: string,
 ): Promise<CreatedToken> {
   const sha256 = hashOf(token);
-  const made = { tenantId, name, role, sha256, validMs, createdBy: actor, queues, slots };
+  const made = { tenantId, name, role, sha256, validMs, createdBy: actor, queues, slots, origin: request.ip };
   const isMade = await fromDatabase(() => queries.createToken(made), request.log);
   const stored = await fromDatabase(() => queries.findTokenByName(tenantId, name), request.log);
   // Made by this very request, now or before it was cut off; otherwise the name is taken.

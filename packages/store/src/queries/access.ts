@@ -3,6 +3,7 @@ import type { TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeText, encodeText } from '../text.ts';
+import type { ChangedBy } from './audit.ts';
 
 export interface Cluster {
   /** New after a restore: tokens of another one are refused (I64). */
@@ -36,6 +37,8 @@ export interface NewApiToken extends Partial<WorkerLimits> {
   /** From now; for ever unless told. */
   readonly validMs?: number | null;
   readonly createdBy?: string;
+  /** The address that it is made from; empty for the server itself. */
+  readonly origin?: string;
 }
 
 export interface ListedToken extends WorkerLimits {
@@ -69,10 +72,14 @@ const selectToken = statement(
 const insertToken = statement(
   'insert_token',
   `
-  insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, queues, slots)
-  values ($1::integer, $2::text, $3::text, $4::bytea,
-    clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer)
-  on conflict do nothing returning 1`,
+  with made as (
+    insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, queues, slots)
+    values ($1::integer, $2::text, $3::text, $4::bytea,
+      clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer)
+    on conflict do nothing returning tenant_id, name, role, expires_at, created_by)
+  insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
+  select tenant_id, coalesce(nullif(created_by, ''), 'server'), 'token.create', name, $9::text, 'done',
+      json_build_object('role', role, 'expiresAt', expires_at) from made returning 1`,
 );
 /** Leans on the index `api_token_name`. One that has expired may still hold its name; it is let go for the new one. */
 const freeExpiredName = statement(
@@ -84,8 +91,31 @@ const freeExpiredName = statement(
 const setRevoked = statement(
   'revoke_token',
   `
-  update api_token set revoked_at = clock_timestamp()
-   where tenant_id = $1::integer and name = $2::text and revoked_at is null returning 1`,
+  with gone as (
+    update api_token set revoked_at = clock_timestamp()
+     where tenant_id = $1::integer and name = $2::text and revoked_at is null returning tenant_id, name, role)
+  insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
+  select tenant_id, $3::text, 'token.revoke', name, $4::text, 'done', json_build_object('role', role) from gone
+  returning 1`,
+);
+/**
+ * Links that a revoked token has made, sessions that they opened, and what those made in turn. A statement of its own, after the
+ * token is revoked: it sees the sessions that were opened until then, and none is opened afterwards (see `open_session`).
+ */
+const endOpened = statement(
+  'end_opened_sessions',
+  `
+  with recursive tree as (
+    select sha256 from api_token where tenant_id = $1::integer and name = $2::text and revoked_at is not null
+    union
+    select s.sha256 from api_token s join tree t on s.opened_by = t.sha256),
+  links as (delete from login_code where opened_by in (select sha256 from tree)),
+  ended as (
+    update api_token set revoked_at = clock_timestamp()
+     where sha256 in (select sha256 from tree) and revoked_at is null returning tenant_id, name, role)
+  insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
+  select tenant_id, $3::text, 'session.end', name, $4::text, 'done', json_build_object('role', role, 'token', $2::text)
+    from ended`,
 );
 const selectTokens = statement(
   'select_tokens',
@@ -138,7 +168,9 @@ export async function createToken(database: Database, token: NewApiToken): Promi
   const [tenantId, name] = [token.tenantId, encodeText(token.name)];
   const [validMs, createdBy] = [token.validMs ?? null, encodeText(token.createdBy ?? '')];
   const [queues, slots] = [token.queues?.join(',') ?? null, token.slots ?? null];
-  const insert = call(insertToken, tenantId, name, token.role, token.sha256, validMs, createdBy, queues, slots);
+  const origin = encodeText(token.origin ?? '');
+  const values = [tenantId, name, token.role, token.sha256, validMs, createdBy, queues, slots, origin] as const;
+  const insert = call(insertToken, ...values);
   const [, made] = await database.write([call(freeExpiredName, tenantId, name), insert]);
   return (made?.rows.length ?? 0) > 0;
 }
@@ -159,8 +191,18 @@ export async function findTokenByName(
   };
 }
 
-export async function revokeToken(database: Database, tenantId: TenantId, name: string): Promise<boolean> {
-  return (await database.one(call(setRevoked, tenantId, encodeText(name)))).rows.length > 0;
+/** With the sessions that it opened, and the links it made. False when the tenant has no valid token of that name. */
+export async function revokeToken(
+  database: Database,
+  tenantId: TenantId,
+  name: string,
+  { actor, origin }: ChangedBy,
+): Promise<boolean> {
+  const values = [tenantId, encodeText(name), encodeText(actor), encodeText(origin)] as const;
+  // Twice: a session that a session is opening waits for the first, and is seen by the second.
+  const end = call(endOpened, ...values);
+  const [revoked] = await database.write([call(setRevoked, ...values), end, end]);
+  return (revoked?.rows.length ?? 0) > 0;
 }
 
 export async function listTokens(database: Database, tenantId: TenantId): Promise<ListedToken[]> {

@@ -1,9 +1,11 @@
 import {
+  auditPageSchema,
   callbackPageSchema,
   callbackSecretSchema,
   callbacksRepeatedSchema,
   createdTokenSchema,
   healthSchema,
+  listAuditSchema,
   listCallbacksSchema,
   loginLinkSchema,
   newLoginLinkSchema,
@@ -155,6 +157,19 @@ export const houseOperations: readonly Operation[] = [
     status: 303,
     answer: 'text/html',
     errors: ['UNAUTHENTICATED'],
+  },
+  {
+    id: 'listAudit',
+    method: 'GET',
+    path: '/v1/audit',
+    group: 'access',
+    summary:
+      'What was done to credentials, by whom, from where, and what was refused; newest first. Kept for 400 days.',
+    action: 'read the audit',
+    roles: ADMINS,
+    query: listAuditSchema,
+    status: 200,
+    answer: auditPageSchema,
   },
   {
     id: 'getRetention',

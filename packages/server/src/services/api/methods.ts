@@ -19,10 +19,11 @@ export const text = (message: Message, field: string): string => {
   const value = message[field];
   return typeof value === 'string' ? value : '';
 };
+/** An empty part would make another path of it, and so would these two. */
+export const isPathPart = (value: string): boolean => value !== '' && value !== '.' && value !== '..';
 const part = (message: Message, field: string): string => {
   const value = text(message, field);
-  // An empty part would make another path of it, and so would these two.
-  if (value === '' || value === '.' || value === '..') throw badRequest(snake(field), 'must be given');
+  if (!isPathPart(value)) throw badRequest(snake(field), 'must be given, and be neither . nor ..');
   return encodeURIComponent(value);
 };
 const snake = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -46,7 +47,7 @@ function definitionOf(message: Message): { path: string; body: string } {
   if (!isObject) throw badRequest('definition_json', 'must be the definition of a dag, as JSON');
   const { name } = definition as { name?: unknown };
   // Of a definition without a good name REST says what is wrong with it.
-  const inPath = typeof name === 'string' && name !== '' ? name.slice(0, 200) : '-';
+  const inPath = typeof name === 'string' && isPathPart(name) ? name.slice(0, 200) : '-';
   return { path: `/v1/dags/${encodeURIComponent(inPath)}`, body: text(message, 'definitionJson') };
 }
 

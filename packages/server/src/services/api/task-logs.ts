@@ -6,7 +6,7 @@ import { badRequest } from '../../rest/errors.ts';
 import { READERS } from '../../rest/operations/operation.ts';
 import { STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
-import { type Message, text } from './methods.ts';
+import { isPathPart, type Message, text } from './methods.ts';
 import { callRest, type RestPorts, statusOf } from './rest-call.ts';
 
 export interface TaskLogsPorts extends RestPorts, CallGuard {
@@ -76,8 +76,12 @@ async function* whole(logs: LogReader, name: AttemptName, first: number): AsyncG
 
 function requestOf(message: Message) {
   const [run, task] = [text(message, 'runId'), text(message, 'task')];
-  if (run === '') throw badRequest('run_id', 'must be given');
-  if (task === '' || task === '.' || task === '..') throw badRequest('task', 'must be given');
+  for (const [field, value] of [
+    ['run_id', run],
+    ['task', task],
+  ] as const) {
+    if (!isPathPart(value)) throw badRequest(field, 'must be given, and be neither . nor ..');
+  }
   const no = Number(message.attempt ?? 0);
   const attempt: number | 'last' = no === 0 ? 'last' : no;
   return { run, task, attempt, from: Number(message.from ?? 0), follow: message.follow === true };
