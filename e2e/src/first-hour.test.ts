@@ -1,6 +1,6 @@
 /** What somebody does in their first hour, through the command line alone, with real processes and real kills. */
 import { existsSync } from 'node:fs';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { until } from './processes.ts';
@@ -134,5 +134,23 @@ describe.each(users())('as $name', (who) => {
     expect((await box.run('runs', 'trigger', 'one')).exitCode).toBe(4);
     expect(await stopped(began, 'SIGTERM')).toBe(0);
     expect(box.processes()).toEqual([]);
+  });
+
+  test('a script beside a dag is deployed again when it is saved, or may be executed', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = join(box.folder, 'dags');
+    const script = join(folder, 'say.sh');
+    await writeFile(script, '#!/bin/sh\nexit 1\n');
+    await writeFile(join(folder, 'two.yaml'), 'name: two\ntasks:\n  - name: a\n    run: ./say.sh\n');
+    const began = await box.start('--no-examples');
+    const told = (what: string) => until(`it says: ${what}`, 15_000, () => began.said().includes(what));
+    await told('two is new: version 1');
+    await chmod(script, 0o755);
+    await told('two is version 2');
+    await writeFile(script, '#!/bin/sh\necho said\n');
+    await told('two is version 3');
+    expect((await box.json<Run>('runs', 'trigger', 'two', '--wait')).outcome).toBe('succeeded');
+    expect(await stopped(began, 'SIGTERM')).toBe(0);
   });
 });
