@@ -51,7 +51,7 @@ async function runProcess(
     await writeFile(join(cwd, path), content, { mode: isExecutable ? 0o755 : 0o644 });
   }
   const output = join(await makeFolder(), 'output.json');
-  const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   const variables = Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, textOf(value)]);
   const env = { PATH: process.env.PATH, SIGNALBOX_OUTPUT: output, ...Object.fromEntries(variables) };
   const [program, ...args] = typeof run === 'string' ? ['sh', '-c', run] : run;

@@ -49,7 +49,7 @@ export async function attachFiles({ wanted, ...dag }: DraftDag, file: SourceFile
 function listOf(listed: unknown): readonly string[] | null {
   if (listed === undefined || listed === null) return [];
   if (!Array.isArray(listed) || listed.length > MAX_LISTED) return null;
-  return listed.every((each) => typeof each === 'string') ? (listed as string[]) : null;
+  return listed.every((each) => typeof each === 'string') ? listed : null;
 }
 
 /**
