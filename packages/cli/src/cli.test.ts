@@ -109,6 +109,20 @@ test('an example is deployed, run, shown and listed', async () => {
   expect(listed.items.map((item: { id: string }) => item.id)).toEqual([run.id]);
 });
 
+test('params of null are null, and what JSON would change is refused with the flag and the path', async () => {
+  const { id } = await json('runs', 'trigger', 'hello', '--params', 'null');
+  expect((await json('runs', 'show', id)).params).toBeNull();
+  for (const [params, path] of [
+    ['{"id":9007199254740993}', 'Id: the number 9007199254740993'],
+    ['{"a":1,"a":2}', 'A: stands twice'],
+  ] as const) {
+    const { exitCode, stderr } = await signalbox('runs', 'trigger', 'hello', '--params', params);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--params');
+    expect(stderr).toContain(path.slice(1));
+  }
+});
+
 test('a run that fails is waited for with exit code 1, and says why', async () => {
   await json('deploy', join(examples, 'broken.json'));
   const { exitCode, stdout } = await signalbox('runs', 'trigger', 'broken', '--wait');

@@ -2,6 +2,7 @@
  * How a command is described. Help, the reference page, shell completion and the parser are all made from these
  * descriptions, so that they can't disagree. A description is small; what the command does is loaded when it runs.
  */
+import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { type JsonSource, readSource, SourceError } from './json-source.ts';
 
 /** What a shell can offer for a word. */
@@ -97,8 +98,9 @@ export const JSON_SOURCES = '@file reads a file, - reads standard input';
 export function json(word: string): unknown {
   const { text, from } = sourceOf(word);
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
+    if (error instanceof InexactJson) throw new UsageError(`${from === null ? '' : `In ${from}: `}${error.message}`);
     if (from !== null) throw new UsageError(`${from} is not JSON: ${(error as Error).message}`);
     throw new UsageError(`That is no JSON. Quote it for the shell: '{"name":"you"}', or name a file: @params.json`);
   }

@@ -82,7 +82,7 @@ function add(parent: Command, word: string, definition: CommandDefinition): void
   for (const flag of definition.flags) command.addOption(optionOf(flag));
   command.addHelpText('after', () => examplesOf(definition));
   command.action(async (...given: unknown[]) => {
-    const flags = given.at(-2) as object;
+    const flags = withNulls(given.at(-2) as object);
     const args = given
       .slice(0, -2)
       .flat()
@@ -92,6 +92,11 @@ function add(parent: Command, word: string, definition: CommandDefinition): void
   });
 }
 
+/** The parser makes an empty text of null: `--params null` is something else. */
+const NULL = Symbol('null');
+const withNulls = (flags: object): object =>
+  Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, value === NULL ? null : value]));
+
 function optionOf({ flags, what, usual, read, isRequired }: FlagDefinition): Option {
   const option = new Option(flags, what);
   if (usual !== undefined) option.default(usual);
@@ -99,7 +104,7 @@ function optionOf({ flags, what, usual, read, isRequired }: FlagDefinition): Opt
   if (read !== undefined) {
     option.argParser((text) => {
       try {
-        return read(text);
+        return read(text) ?? NULL;
       } catch (error) {
         if (error instanceof UsageError) throw new InvalidArgumentError(error.message);
         throw error;

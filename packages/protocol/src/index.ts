@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export * from './exact-json.ts';
 export * from './files-archive.ts';
 export * from './limits.ts';
 export { type CheckedParams, checkParams } from './params/check.ts';

@@ -2,6 +2,7 @@
  * The part of a handler's context that asks something of the server, whoever brings the question there: a worker, a child of
  * one, a test. Everything works when it is taken out of the context, too: handlers take apart what they are given.
  */
+import { lostNumberIn } from '@signalbox/protocol/exact-json';
 import {
   MAX_ADDED_BYTES,
   MAX_CHECKPOINT_BYTES,
@@ -146,6 +147,11 @@ export function checkpointText(value: unknown): string {
     throw new PermanentError(`What is to be the checkpoint is not JSON: ${String(error)}`);
   }
   if (text === undefined) throw new PermanentError(`What is to be the checkpoint is not JSON: a ${typeof value}`);
+  const lost = lostNumberIn(value, text);
+  if (lost !== null) {
+    const where = lost.path === '' ? '' : `${lost.path}: `;
+    throw new PermanentError(`The checkpoint can't be kept: ${where}${lost.message}`);
+  }
   const size = Buffer.byteLength(text);
   if (size > MAX_CHECKPOINT_BYTES) {
     throw new PermanentError(

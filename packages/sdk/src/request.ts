@@ -3,6 +3,7 @@
  * key, the same over all its tries: one whose answer was lost is asked for again and never done twice (I11, I12).
  */
 import { isErrorCode, type Problem, SignalboxError } from '@signalbox/protocol/errors';
+import { lostNumberIn } from '@signalbox/protocol/exact-json';
 
 export interface RetryTiming {
   readonly now: () => number;
@@ -74,7 +75,7 @@ export async function send(target: Target, request: Request): Promise<unknown> {
   const { timing } = target;
   const startedAt = timing.now();
   // Written once: a caller may alter its objects between two tries, and one key must have one body.
-  const body = request.bytes ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+  const body = request.bytes ?? (request.body === undefined ? undefined : bodyText(request.body));
   for (let tries = 1; ; tries++) {
     try {
       return await sendOnce(target, request, body);
@@ -136,6 +137,13 @@ function headersOf({ token }: Target, { body, bytes, idempotencyKey }: Request):
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   };
+}
+
+function bodyText(body: unknown): string {
+  const text = JSON.stringify(body);
+  const lost = lostNumberIn(body, text ?? '');
+  if (lost === null) return text;
+  throw new SignalboxError('BAD_REQUEST', { problems: [lost] });
 }
 
 /** Without an answer a change may have been made; a question has changed nothing. */

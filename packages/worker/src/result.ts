@@ -1,5 +1,6 @@
 /** From what a handler returned or threw to what is reported of it. User code may return and throw anything at all. */
 
+import { lostNumberIn } from '@signalbox/protocol/exact-json';
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES, MAX_REPORTED_BYTES } from '@signalbox/protocol/limits';
 import { errorCode, type Failure, failureOf } from '@signalbox/sdk/handler';
@@ -34,6 +35,11 @@ export function resultOfReturn(value: unknown): Result {
     output = JSON.stringify(value);
   } catch (error) {
     return failure('permanent', `What the handler returned is not JSON: ${shownError(error)}`);
+  }
+  const lost = lostNumberIn(value, output ?? '');
+  if (lost !== null) {
+    const where = lost.path === '' ? '' : `${lost.path}: `;
+    return failure('permanent', `What the handler returned can't be kept: ${where}${lost.message}`);
   }
   if (output === undefined) return failure('permanent', `What the handler returned is not JSON: a ${typeof value}`);
   // A UTF-16 unit takes at most 3 bytes of UTF-8, so that most outputs need not be measured.

@@ -171,6 +171,13 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
   ['a call of no file', two('    call: ./none.ts#x'), '6:11', /there is no file \.\/none\.ts/, /Check the path/],
   ['a call of no export', two('    call: ./tasks.ts#grimd'), '6:11', /has no export grimd/, null],
   ['a call of no function', two('    call: ./tasks.ts#notOne'), '6:11', /is no function but number/, null],
+  [
+    'a number that is too large',
+    'name: a\ntasks:\n  - { name: t, run: x, inputs: { id: 9007199254740993 } }',
+    '3:38',
+    /9007199254740993 can't be kept exactly: it would become 9007199254740992/,
+    /quotes/,
+  ],
   ['a key twice', 'name: a\ntasks: [{ name: t, run: x }]\nname: b', '3:1', /twice/, /Keep one/],
   [
     'several documents',

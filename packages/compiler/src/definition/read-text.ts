@@ -2,6 +2,8 @@
  * YAML and JSON from anybody, as a value with the place of each of its parts. YAML can do more than a dag needs, and some
  * of it is only good for harm: tags, keys twice, several documents, aliases that unfold to gigabytes. These are refused.
  */
+
+import { isExactNumber } from '@signalbox/protocol';
 import {
   type Document,
   isAlias,
@@ -125,6 +127,10 @@ class Unfolding {
     if (typeof here.value === 'number' && !Number.isFinite(here.value)) {
       throw new Refused(here, `${String(here.value)} is no number of JSON`, 'Put it in quotes, or give a number.');
     }
+    if (typeof here.value === 'number' && !isKept(here.source)) {
+      const message = `the number ${here.source} can't be kept exactly: it would become ${here.value}`;
+      throw new Refused(here, message, 'Put it in quotes.');
+    }
     return here.value;
   }
 
@@ -147,6 +153,18 @@ class Unfolding {
     }
     return Object.fromEntries(fields);
   }
+}
+
+/** Whether a number is still itself as a double. YAML has more ways to write one than JSON has: hexadecimal, `+1`, `.5`. */
+function isKept(source: string | undefined): boolean {
+  if (source === undefined) return true;
+  const plain = source
+    .replace(/^\+/, '')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/\.(?=$|[eE])/, '');
+  if (/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(plain)) return isExactNumber(plain);
+  // 0x and 0o.
+  return Number.isSafeInteger(Number(source));
 }
 
 const UNFOLDED = 'Aliases count as what they stand for; write out what is really meant.';

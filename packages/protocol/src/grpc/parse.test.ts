@@ -203,6 +203,8 @@ test.each([
 test.each([
   ['that is no JSON', '{"a":', 'not JSON'],
   ['with a zero character', '"\0"', 'not JSON'],
+  ['with a number that is too large', '{"id":9007199254740993}', "can't be kept: id: "],
+  ['with a key twice', '{"id":1,"id":1}', "can't be kept: id: "],
   ['over 256 KiB', JSON.stringify('x'.repeat(256 * 1024)), 'larger than 262144 bytes'],
   ['over 256 KiB once it is UTF-8', JSON.stringify('€'.repeat(90_000)), 'larger than 262144 bytes'],
 ])('an output %s fails its own attempt for good, not the message (I56, I57)', (_, output, error) => {

@@ -3,6 +3,7 @@
  * user code can cause, an output that is no JSON or is too large, is charged to that one attempt: it ends as failed for
  * good, and the other reports of its message are not held back by it (I56, I57).
  */
+import { InexactJson, parseExactJson } from '../exact-json.ts';
 import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
@@ -147,12 +148,7 @@ export function askFault({ extendMs, checkpoint, assertOwned, addedTasks }: Ask)
   if (checkpoint.length * 3 > MAX_CHECKPOINT_BYTES && Buffer.byteLength(checkpoint) > MAX_CHECKPOINT_BYTES) {
     return `The checkpoint is larger than ${MAX_CHECKPOINT_BYTES} bytes.`;
   }
-  try {
-    JSON.parse(checkpoint);
-    return null;
-  } catch {
-    return 'The checkpoint is not JSON.';
-  }
+  return jsonTextFault('checkpoint', checkpoint);
 }
 
 function parseAskAnswer(value: unknown): AskAnswer {
@@ -178,11 +174,16 @@ function outputFault(output: string): string | null {
     return `The output was larger than ${MAX_REPORTED_BYTES} bytes and was not stored.`;
   }
   if (output.startsWith('@')) return null; // Where it is stored; whether that is so, its seal says.
+  const fault = jsonTextFault('output', output);
+  return fault === null ? null : `${fault} It was not stored.`;
+}
+
+function jsonTextFault(what: 'output' | 'checkpoint', text: string): string | null {
   try {
-    JSON.parse(output);
+    parseExactJson(text);
     return null;
-  } catch {
-    return 'The output was not JSON and was not stored.';
+  } catch (error) {
+    return error instanceof InexactJson ? `The ${what} can't be kept: ${error.message}` : `The ${what} is not JSON.`;
   }
 }
 

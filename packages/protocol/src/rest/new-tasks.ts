@@ -1,5 +1,6 @@
 /** Tasks that a running attempt adds to its run: what its code says of them, as JSON, and what is checked before anybody decides. */
 import { z } from 'zod';
+import { InexactJson, parseExactJson } from '../exact-json.ts';
 import { MAX_ADDED_AT_ONCE, MAX_ADDED_BYTES, MAX_ADDED_NEEDS } from '../limits.ts';
 import { jsonFault, nameSchema, problemsOf } from './common.ts';
 import { canonical } from './dag-spec.ts';
@@ -55,8 +56,9 @@ export function readNewTasks(text: string): NewTasksRead {
   }
   let said: unknown;
   try {
-    said = JSON.parse(text);
-  } catch {
+    said = parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) return wrong(`The tasks to be added can't be kept: ${error.message}`);
     return wrong('The tasks to be added are not JSON.');
   }
   const read = newTasksSchema.safeParse(said);

@@ -1,5 +1,5 @@
 /** Bodies: JSON within a depth, parsed once. Sizes are the limit of each route. */
-import { MAX_JSON_DEPTH } from '@signalbox/protocol';
+import { InexactJson, MAX_JSON_DEPTH, parseExactJson } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { badRequest } from './errors.ts';
 
@@ -20,7 +20,10 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const isSingle = request.routeOptions.url === SINGLE_RUN;
     try {
-      done(null, parseJson(body as Buffer, isSingle ? LEVELS_AROUND : LEVELS_AROUND_IN_BATCH));
+      const value = parseJson(body as Buffer, isSingle ? LEVELS_AROUND : LEVELS_AROUND_IN_BATCH);
+      // Routes take a body that is absent for an empty one; null is neither.
+      if (value === null) throw badRequest('', 'must be a JSON object, not null: send {} or no body');
+      done(null, value);
     } catch (error) {
       done(error as Error);
     }
@@ -32,8 +35,9 @@ export function parseJson(body: Buffer, levelsAround = LEVELS_AROUND_IN_BATCH): 
   const deepest = MAX_JSON_DEPTH + levelsAround;
   if (depthOf(body) > deepest) throw badRequest('', `is nested deeper than ${deepest} levels`);
   try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
+    return parseExactJson(body.toString('utf8'));
+  } catch (error) {
+    if (error instanceof InexactJson) throw badRequest(error.path, error.problem);
     throw badRequest('', 'is not JSON');
   }
 }

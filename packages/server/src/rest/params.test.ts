@@ -121,3 +121,40 @@ test('a schema that multiplies is refused when it is deployed', async () => {
     body: { code: 'DAG_INVALID', problems: [{ message: expect.stringContaining('multiplies') }] },
   });
 });
+
+const EXACT = [
+  ['{"params":{"rows":[{"id":9007199254740993}]}}', 'params.rows[0].id'],
+  ['{"params":{"x":1e400}}', 'params.x'],
+  ['{"params":{"x":1e-400}}', 'params.x'],
+  ['{"params":{"a":1,"a":2}}', 'params.a'],
+  ['{"params":1,"params":2}', 'params'],
+] as const;
+
+test.each(EXACT)('%s is refused with its path, and makes no run (I12)', async (body, path) => {
+  await deploy('exact', {});
+  const refused = { status: 400, body: { code: 'BAD_REQUEST', problems: [{ path }] } };
+  expect(await rig.ask('POST', '/v1/dags/exact/runs', body)).toMatchObject(refused);
+  const batch = { status: 400, body: { problems: [{ path: `runs[1].${path}` }] } };
+  expect(await rig.ask('POST', '/v1/dags/exact/runs/batch', `{"runs":[{"params":1},${body}]}`)).toMatchObject(batch);
+  const event = body.replaceAll('params', 'payload');
+  expect((await rig.ask('POST', '/v1/events/paid', event)).status).toBe(400);
+  expect((await rig.ask('GET', '/v1/runs?dag=exact')).body.items).toEqual([]);
+});
+
+test('a body of null makes no run; no body, an empty one and params of null do', async () => {
+  await deploy('nothing', {});
+  expect(await rig.ask('POST', '/v1/dags/nothing/runs', 'null')).toMatchObject({
+    status: 400,
+    body: { problems: [{ path: '', message: expect.stringContaining('not null') }] },
+  });
+  for (const body of [undefined, '{}', '{"params":null}']) {
+    expect((await rig.ask('POST', '/v1/dags/nothing/runs', body)).status).toBe(201);
+  }
+  expect((await rig.ask('GET', '/v1/runs?dag=nothing')).body.items).toHaveLength(3);
+});
+
+test('a client does not send numbers that JSON has no word for', async () => {
+  await deploy('finite', {});
+  const sent = clientOf(0).submit('finite', { params: { rate: Number.NaN } });
+  await expect(sent).rejects.toMatchObject({ code: 'BAD_REQUEST', details: { problems: [{ path: 'params.rate' }] } });
+});

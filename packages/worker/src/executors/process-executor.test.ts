@@ -293,3 +293,14 @@ test('what a command line refers to is a value to the shell, whatever it holds (
   );
   expect(JSON.parse((await run(program)).output)).toEqual(['x', `-${evil}`]);
 });
+
+test.each([
+  ['[{"id":9007199254740993}]', '[0].id'],
+  ['{"x":1e400}', 'x'],
+  ['{"a":1,"a":2}', 'a'],
+])('an output of %s fails the task, with the path', async (output, path) => {
+  const { run } = await startBody();
+  const report = await run(workOf({ kind: 'process', run: `echo '${output}' > "$SIGNALBOX_OUTPUT"` }));
+  expect(report).toMatchObject({ outcome: 'permanent', output: '' });
+  expect(report.error).toContain(`can't be kept: ${path}: `);
+});

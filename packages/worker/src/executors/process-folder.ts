@@ -4,6 +4,7 @@ import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { failure, type Result } from '../result.ts';
 import { isLines, parseLines } from './output-lines.ts';
 
@@ -83,9 +84,12 @@ export class ProcessFolder {
 function outputOf(text: string): Result {
   if (text === '') return { outcome: 'succeeded', output: '', error: '' };
   try {
-    const output: unknown = isLines(text) ? parseLines(text) : JSON.parse(text);
+    const output: unknown = isLines(text) ? parseLines(text) : parseExactJson(text);
     return { outcome: 'succeeded', output: JSON.stringify(output), error: '' };
   } catch (error) {
+    if (error instanceof InexactJson) {
+      return failure('permanent', `What was written to $SIGNALBOX_OUTPUT can't be kept: ${error.message}`);
+    }
     const what = isLines(text) ? 'is not well-formed' : 'is not JSON, nor lines of name=value';
     return failure('permanent', `What was written to $SIGNALBOX_OUTPUT ${what}: ${(error as Error).message}`);
   }

@@ -294,6 +294,13 @@ test.each<[string, string, object, number, string]>([
     status.INVALID_ARGUMENT,
     'BAD_REQUEST',
   ],
+  [
+    'params with a number that is too large',
+    'TriggerRun',
+    { dag: 'a', paramsJson: '{"id":9007199254740993}' },
+    status.INVALID_ARGUMENT,
+    'BAD_REQUEST',
+  ],
   ['a priority that is none', 'TriggerRun', { dag: 'a', priority: 'urgent' }, status.INVALID_ARGUMENT, 'BAD_REQUEST'],
   [
     'a key with a line break',

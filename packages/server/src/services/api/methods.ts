@@ -1,4 +1,5 @@
 /** The calls of the API: what each asks of REST, and what it makes of the answer. Fields of both have the same names where they mean the same. */
+import { SignalboxError } from '@signalbox/protocol';
 import { parseJson } from '../../rest/body.ts';
 import { badRequest } from '../../rest/errors.ts';
 import { keyIn, type RestAnswer, type RestRequest } from './rest-call.ts';
@@ -36,7 +37,11 @@ function json(message: Message, field: string): unknown {
   if (value === '') return undefined;
   try {
     return parseJson(Buffer.from(value));
-  } catch {
+  } catch (error) {
+    const [problem] = error instanceof SignalboxError ? (error.details.problems ?? []) : [];
+    if (problem !== undefined && problem.path !== '') {
+      throw badRequest(`${snake(field)}: ${problem.path}`, problem.message);
+    }
     throw badRequest(snake(field), 'is not JSON, or is nested too deep');
   }
 }

@@ -5,7 +5,7 @@
 import type { sendUnaryData } from '@grpc/grpc-js';
 import { type DagSpec, type ReadFacts, readTaskFacts, type WorkerId } from '@signalbox/engine';
 import { sealOutput } from '@signalbox/host';
-import { MAX_OUTPUT_BYTES, SignalboxError } from '@signalbox/protocol';
+import { InexactJson, MAX_OUTPUT_BYTES, parseExactJson, SignalboxError } from '@signalbox/protocol';
 import { type OutputHead, parseOutputPart, type StoreServerStream } from '@signalbox/protocol/grpc';
 import { largeOutputText } from '@signalbox/store';
 import { fromDatabase } from '../../rest/errors.ts';
@@ -98,8 +98,9 @@ function factsOf(spec: DagSpec, name: string, json: string): ReadFacts {
   const task = spec.tasks[no];
   if (task === undefined) throw bad('taskName', 'is no task of this run');
   try {
-    JSON.parse(json);
-  } catch {
+    parseExactJson(json);
+  } catch (error) {
+    if (error instanceof InexactJson) throw bad('json', error.message);
     throw bad('json', 'is no JSON');
   }
   if (task.facts === undefined && task.branch === undefined && task.shortCircuit === undefined) {

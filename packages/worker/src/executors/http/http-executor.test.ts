@@ -275,3 +275,13 @@ test('what is not public is not called, by address, by name or by redirect, unle
   expect((await named.run(call({ url: inside.replace('127.0.0.1', 'localhost') }))).outcome).toBe('succeeded');
   expect(calls).toBe(1);
 });
+
+test('an answer with a number that would change fails the task, with the path', async () => {
+  const rig = await startBody(local);
+  const url = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"rows":[{"id":9007199254740993}]}');
+  });
+  const report = await rig.run(call({ url }));
+  expect(report).toMatchObject({ outcome: 'permanent', output: '' });
+  expect(report.error).toContain("can't be kept: rows[0].id: the number 9007199254740993");
+});

@@ -1,5 +1,6 @@
 /** `http:` — a call, and what it answered as the output. */
 import { classIn, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
+import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import {
   type AddressPolicy,
   AddressRefused,
@@ -145,14 +146,20 @@ function resultOf({ status, headers, body, isCut }: HttpAnswer, work: HttpWork, 
   const kept = Object.fromEntries(
     KEPT_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
   );
-  return resultOfReturn({ status, headers: kept, body: parsed(text, String(headers['content-type'] ?? '')) });
+  try {
+    return resultOfReturn({ status, headers: kept, body: parsed(text, String(headers['content-type'] ?? '')) });
+  } catch (error) {
+    if (!(error instanceof InexactJson)) throw error;
+    return failure('permanent', `${named(work)} was answered with JSON that can't be kept: ${error.message}`);
+  }
 }
 
 function parsed(text: string, type: string): unknown {
   if (!/[/+]json\b/i.test(type)) return text;
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) throw error;
     return text;
   }
 }

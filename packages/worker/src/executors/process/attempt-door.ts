@@ -3,6 +3,7 @@
  * the worker's own account can open it, nothing listens on a port, and it is gone with the attempt.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import {
   MAX_ADDED_BYTES,
   MAX_CHECKPOINT_BYTES,
@@ -166,8 +167,9 @@ function jsonOf(body: string, most: number): string {
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseExactJson(body);
   } catch (error) {
+    if (error instanceof InexactJson) throw new Fault(400, `that can't be kept: ${error.message}`);
     throw new Fault(400, `that is not JSON: ${(error as Error).message}`);
   }
 }

@@ -177,6 +177,15 @@ describe('files alone', () => {
     });
   });
 
+  test('a checkpoint with a number that would change is left, and the log says so', async () => {
+    const { run, data, gateway } = await startBody();
+    const asked = hear(gateway);
+    const assignment = commandOf(`echo '{"id":9007199254740993}' > "$SIGNALBOX_CHECKPOINT"`);
+    expect((await run(assignment)).outcome).toBe('succeeded');
+    expect(asked.asks).toEqual([]);
+    expect(data.textOf(assignment.claim).join()).toContain('was not saved: id: the number 9007199254740993');
+  });
+
   test('a checkpoint that is no JSON is left, and the log says so', async () => {
     const { run, data, gateway } = await startBody();
     const asked = hear(gateway);

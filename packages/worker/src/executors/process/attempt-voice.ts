@@ -7,6 +7,7 @@
 import { constants } from 'node:fs';
 import { chmod, lstat, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_NOTE_CHARS } from '@signalbox/protocol/limits';
 import type { Asker } from '@signalbox/sdk/asking';
 import type { Job } from '../port.ts';
@@ -104,7 +105,7 @@ export class AttemptVoice {
       const progress = await this.#changed(this.#folder.progress);
       if (progress !== null) this.#hearProgress(progress);
       const text = await this.#changed(this.#folder.checkpoint);
-      const value = text === null ? null : parsed(text);
+      const value = text === null ? null : exact(text);
       if (value !== undefined && value !== null) {
         const checkpoint = JSON.stringify(value);
         if (checkpoint !== this.#checkpoint) await this.#save(checkpoint);
@@ -172,6 +173,16 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is no JSON; throws for what would not be the same when it is read again. */
+function exact(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) throw error;
     return undefined;
   }
 }
