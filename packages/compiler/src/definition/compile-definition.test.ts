@@ -264,3 +264,24 @@ test('JSON is read as JSON', async () => {
     [{ line: 1, column: 15, message: /twice/ }].map((it) => ({ ...it, message: expect.stringMatching(it.message) })),
   );
 });
+
+test.each(['task', 'Tasks', 'taks', 'tsaks', 'taskss', 'tacks'])(
+  'a file in a folder whose tasks are written %s is a problem, not passed over',
+  async (word) => {
+    const folder = await makeFolder({ 'a.yaml': `name: a\n${word}:\n  - { name: t, run: x }\n` });
+    const { problems, dags } = await compileFolder({ folder });
+    expect(dags).toEqual([]);
+    expect(problems).toMatchObject([
+      { line: 2, message: expect.stringContaining(`"${word}"`), remedy: 'Write "tasks".' },
+    ]);
+  },
+);
+
+test('files of other things beside dags are passed over', async () => {
+  const folder = await makeFolder({
+    'ci.yaml': 'name: ci\non: push\njobs: { build: { steps: [] } }\n',
+    'compose.yaml': 'services: { db: { image: postgres } }\n',
+    'data.json': '{"masks": [1], "ask": 2, "tas": 3}',
+  });
+  expect(await compileFolder({ folder })).toMatchObject({ problems: [], dags: [] });
+});

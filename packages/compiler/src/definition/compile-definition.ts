@@ -20,6 +20,13 @@ export async function compileDefinition(file: SourceFile): Promise<FileResult> {
   }
   const { read } = outcome;
   if (!isObject(read.value) || !('tasks' in read.value)) {
+    const isNamed = isObject(read.value) && 'name' in read.value;
+    const misspelt = isNamed ? Object.keys(read.value as object).find(isAlmostTasks) : undefined;
+    if (misspelt !== undefined) {
+      const message = `the field "${misspelt}" is unknown, and the file has no tasks`;
+      return result([{ file: file.shown, ...read.spotOf('', misspelt), message, remedy: 'Write "tasks".' }]);
+    }
+    // Other files lie in the folders of dags, too.
     if (!file.isNamed) return result([]);
     const remedy = 'A dag has a name and a list of tasks.';
     return result([{ file: file.shown, ...read.spotOf(''), message: 'the file has no tasks', remedy }]);
@@ -62,3 +69,22 @@ function withoutSchema({ $schema: _, ...rest }: Record<string, unknown>): Record
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** `task`, `Tasks`, `taks`: a letter too many, too few, another one, or two that changed places. */
+function isAlmostTasks(key: string): boolean {
+  const word = key.toLowerCase();
+  if (word === TASKS) return true;
+  const places = Array.from({ length: TASKS.length + 1 }, (_, at) => at);
+  const without = places.map((at) => TASKS.slice(0, at) + TASKS.slice(at + 1));
+  if (without.includes(word)) return true;
+  const swapped = places.map(
+    (at) => TASKS.slice(0, at) + (TASKS[at + 1] ?? '') + (TASKS[at] ?? '') + TASKS.slice(at + 2),
+  );
+  if (swapped.includes(word)) return true;
+  // One letter too many, or another one: the word without it is what is left of ours.
+  return Array.from(word, (_, at) => word.slice(0, at) + word.slice(at + 1)).some(
+    (rest) => rest === TASKS || (word.length === TASKS.length && without.includes(rest)),
+  );
+}
+
+const TASKS = 'tasks';

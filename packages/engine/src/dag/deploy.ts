@@ -3,7 +3,7 @@ import { type Answer, type DeployDag, refuse } from '../command.ts';
 import type { VersionNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { parseCron } from '../schedule/cron.ts';
-import { zoneBetween } from '../schedule/schedule.ts';
+import { windowAfter, zoneBetween } from '../schedule/schedule.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
 import { reviveDag } from './retire.ts';
 
@@ -18,6 +18,12 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
       return refuse(
         'SCHEDULE_INVALID',
         `There is no time zone ${spec.schedule.zone}. Give a name such as Europe/Berlin.`,
+      );
+    }
+    if (windowAfter(state, { cron: parsed.cron, spec: spec.schedule }, state.now) === null) {
+      return refuse(
+        'SCHEDULE_INVALID',
+        `The cron expression "${spec.schedule.cron}" never fires: no date matches it. Correct the day of month or the month.`,
       );
     }
   }

@@ -33,7 +33,7 @@ export function makeSchedule(stored: Omit<Schedule, 'cron'>): Schedule {
 }
 
 /** The first window after this instant; null when there is none. */
-export function windowAfter(state: State, schedule: Schedule, after: Instant): Instant | null {
+export function windowAfter(state: State, schedule: Pick<Schedule, 'cron' | 'spec'>, after: Instant): Instant | null {
   const { cron } = schedule;
   if (cron === null) return null;
   for (let days = FIRST_SPAN_DAYS; ; days *= 4) {

@@ -244,6 +244,8 @@ describe('pause, resume, edit, remove (I6)', () => {
 
   test.each([
     ['an expression that is none', every('61 * * * *')],
+    ['an expression that never fires', every('0 0 30 2 *')],
+    ['an expression that never fires, by month', every('0 0 31 4,6,9,11 *')],
     ['a zone that is none', every('* * * * *', { zone: 'Mars/Olympus' })],
   ])('%s is refused', (_, schedule) => {
     const box = scenario({ dag: job() });
