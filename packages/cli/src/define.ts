@@ -76,11 +76,12 @@ export function countingNumber(text: string): number {
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `500ms`, `30s`, `5m`, `2h`, `1d`, as in dags; a bare number is seconds, as with `timeout` of the shell. */
+/** `500ms`, `30s`, `5m`, `2h`, `1d`, as in dags. */
 export function span(text: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)?$/.exec(text);
-  const ms = match === null ? 0 : Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 0));
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text);
+  const ms = match === null ? 0 : Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ''] ?? 0));
   if (ms > 0) return ms;
+  if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) throw new UsageError(`Give a unit, such as ${text}s for seconds.`);
   throw new UsageError('Give a span such as 30s, 5m or 2h.');
 }
 

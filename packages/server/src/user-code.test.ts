@@ -64,7 +64,7 @@ test('an attempt that the server has given up saves nothing, and is told that th
   };
   // Its own watch would stop it just as soon: the server's word is what is tried here.
   await rig.addWorker({ late }, { queues: ['late'], timing: { timeoutGraceMs: 60_000 } });
-  const id = await begin('late', { timeout: 300, retries: { maxAttempts: 2, baseMs: 1, maxMs: 10 } });
+  const id = await begin('late', { timeout: '300ms', retries: { maxAttempts: 2, baseMs: 1, maxMs: 10 } });
   await ended(id);
   expect(await taskOf(id)).toMatchObject({ state: 'succeeded', output: 'of the first', attempt: 2 });
   letGo();
@@ -119,7 +119,7 @@ test('an attempt that asks gets more time than its timeout, of the server and of
     return leftMs;
   };
   await rig.addWorker({ longer }, { queues: ['longer'] });
-  const id = await begin('longer', { timeout: 1_000 });
+  const id = await begin('longer', { timeout: '1s' });
   await ended(id);
   const { state, output } = await taskOf(id);
   expect([state, Number(output) > 20_000 && Number(output) <= 30_000]).toEqual(['succeeded', true]);

@@ -26,7 +26,7 @@ export async function createToken(name: string, flags: CreateTokenFlags): Promis
   const made = await (await connect(flags)).createToken({
     name,
     role,
-    ...(expires === undefined ? {} : { expiresIn: expires }),
+    ...(expires === undefined ? {} : { expiresIn: `${expires}ms` }),
     ...(queues === undefined ? {} : { queues: queues.split(',').map((queue) => queue.trim()) }),
     ...(slots === undefined ? {} : { slots }),
   });

@@ -186,7 +186,7 @@ const WORDS: Readonly<Record<string, Words>> = {
       'Attempts that may be lost with their worker before the task is given up; 10 unless told. Those of a worker that was told to stop do not count.',
   },
   'tasks[].timeout': {
-    description: 'For one attempt: milliseconds or a span; none unless told.',
+    description: 'For one attempt: a span with its unit, such as 30s; none unless told.',
     examples: ['30s', '5m'],
   },
   'tasks[].rule': {
@@ -316,7 +316,7 @@ function describe(schema: Schema, path: string): void {
   if (words !== undefined) Object.assign(schema, words);
   if (/(?:[tT]imeout|stuckAfter)$/.test(path)) {
     const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');
-    schema.anyOf = [{ type: 'integer', minimum: 1 }, SPAN, ...others];
+    schema.anyOf = [SPAN, ...others];
   }
   if (path.endsWith('memory') || path.endsWith('onResource.max'))
     schema.anyOf = [{ type: 'integer', minimum: 1 }, SIZE];

@@ -9,7 +9,7 @@ const withTask = (fields: object, ofDag: object = {}) => ({
 const taskOf = (fields: object) => toDagSpec(withTask(fields)).spec.tasks[0];
 
 test('what a task may have of memory and time comes out in bytes and milliseconds', () => {
-  const times = { queueTimeout: '10m', stuckAfter: '5m', totalTimeout: '2h', softTimeout: 1_000 };
+  const times = { queueTimeout: '10m', stuckAfter: '5m', totalTimeout: '2h', softTimeout: '1s' };
   expect(taskOf({ memory: '512MiB', onResource: { max: '4GiB' }, ...times })).toMatchObject({
     memoryBytes: 512 * 2 ** 20,
     onResource: { factor: 2, maxBytes: 4 * 2 ** 30 },

@@ -12,8 +12,8 @@ import type { MakeTemplate } from './template-options.ts';
 type ExitClass = 'succeeded' | 'transient' | 'permanent' | 'resource';
 type TaskDefinition = DagDefinition['tasks'][number];
 
-/** Milliseconds, or a span as it is spoken: `'30s'`, `'5m'`, `'1.5h'`. */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+/** A span with its unit: `'30s'`, `'5m'`, `'1.5h'`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** Bytes, or a size as it is spoken: `'512MiB'`, `'4GiB'`. */
 export type Size = number | `${number}${'KiB' | 'MiB' | 'GiB' | 'kB' | 'MB' | 'GB'}`;

@@ -48,7 +48,7 @@ function runsDag({ name, child, work }: ChildTask, called: Testable, options: Te
     const params = work?.inputs === undefined ? {} : { params: context.inputs };
     const made = await run(called, { ...same, ...params, stubs: stubsWithin(name, stubs) });
     if (!child.wait) return { run: `run-of-${child.dag}` };
-    return takes(made.elapsedMs, () => outputOf(child.dag, called, made))(context);
+    return takes(`${made.elapsedMs}ms`, () => outputOf(child.dag, called, made))(context);
   };
 }
 

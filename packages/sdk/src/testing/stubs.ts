@@ -36,7 +36,6 @@ export const lastingMs = (value: Lasting): number => value[LASTING];
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 export function spanMs(span: Duration): number {
-  if (typeof span === 'number') return span;
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(span);
   if (match === null) throw new TypeError(`${JSON.stringify(span)} is no span; give one such as 30s or 5m.`);
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];

@@ -69,7 +69,7 @@ test('a session may do what its maker allowed, and its cookie is no bearer of mo
 });
 
 test('a token with an end is refused after it, at once', async () => {
-  const { token, expiresAt } = await client().createToken({ name: 'short', role: 'viewer', expiresIn: 400 });
+  const { token, expiresAt } = await client().createToken({ name: 'short', role: 'viewer', expiresIn: '400ms' });
   expect(Date.parse(expiresAt ?? '')).toBeLessThan(Date.now() + 1_000);
   expect((await rig.ask('GET', '/v1/dags', undefined, as(token))).status).toBe(200);
   const isRefused = async () => (await rig.ask('GET', '/v1/dags', undefined, as(token))).status === 401;
