@@ -77,7 +77,7 @@ export class Cluster {
     });
     const server = { ...started, httpPort, grpcPort };
     this.servers.push(server);
-    await until(`${name} is ready`, 90_000, () => isReady(httpPort));
+    await until(`${name} is ready`, 90_000, () => isOk(httpPort, '/readyz'));
     return server;
   }
 
@@ -104,6 +104,14 @@ export class Cluster {
     });
     this.workers.push(worker);
     return worker;
+  }
+
+  /** Their processes answer, whoever owns the shards. */
+  async whenUp(servers: readonly ServerProcess[]): Promise<void> {
+    await until('all servers are up', 90_000, async () => {
+      const answers = await Promise.all(servers.map(({ httpPort }) => isOk(httpPort, '/healthz')));
+      return answers.every((isThere) => isThere);
+    });
   }
 
   client(server: ServerProcess | undefined = this.runningServers()[0]): Client {
@@ -160,9 +168,9 @@ export class Cluster {
   }
 }
 
-async function isReady(httpPort: number): Promise<boolean> {
+async function isOk(httpPort: number, path: '/readyz' | '/healthz'): Promise<boolean> {
   try {
-    return (await fetch(`http://127.0.0.1:${httpPort}/readyz`)).ok;
+    return (await fetch(`http://127.0.0.1:${httpPort}${path}`)).ok;
   } catch {
     return false;
   }

@@ -112,8 +112,7 @@ export const pauseDatabase: Ordeal = {
 
 export const killEverything: Ordeal = {
   name: 'servers, workers and database killed at once (kill -9), then started again',
-  // The processes have to start, too.
-  withinMs: 15_000,
+  withinMs: 8_000,
   inflict: async (cluster, load) => {
     const servers = cluster.runningServers();
     const workers = cluster.workers.filter((worker) => worker.isRunning());
@@ -124,10 +123,16 @@ export const killEverything: Ordeal = {
     const back = Date.now();
     const ready = Promise.all(servers.map((server) => cluster.addServer(server)));
     for (const _ of workers) await cluster.addWorker(600);
-    const waits = Promise.all(load.dagNames().map((dag) => nextDispatch(cluster, dag, back, 60_000)));
+    const waits = Promise.all(load.dagNames().map((dag) => nextDispatch(cluster, dag, back, 120_000)));
+    await cluster.whenUp(cluster.runningServers());
+    const upMs = Date.now() - back;
     await ready;
-    console.log(`servers are ready after ${Date.now() - back} ms, dags dispatch after ${(await waits).join(', ')} ms`);
-    return { dispatchMs: Math.min(...(await waits)), lostWorkers: workers.map(({ name }) => name) };
+    const first = Math.min(...(await waits));
+    console.log(
+      `all servers are up ${upMs} ms after the database, and dags dispatch after ${(await waits).join(', ')} ms`,
+    );
+    // Counted from when all processes are up: how long they take to start says nothing about how long they wait for each other.
+    return { dispatchMs: Math.max(0, first - upMs), lostWorkers: workers.map(({ name }) => name) };
   },
 };
 
