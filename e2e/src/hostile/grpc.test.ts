@@ -174,3 +174,37 @@ describe('requests', () => {
     expect((await rig.ask('GET', '/readyz')).status).toBe(200);
   });
 });
+
+describe('bytes that are no message', () => {
+  const garbage = [['tags without end', Buffer.from('fffffffffffffffffffffffffffffffffffff0', 'hex')]] as const;
+  test.each(garbage)('%s is INVALID_ARGUMENT, at every method', async (_, bytes) => {
+    for (const [name, { path, responseDeserialize, responseStream }] of Object.entries(api.definition)) {
+      const error = await new Promise<ServiceError | null>((resolve) => {
+        const options = { deadline: Date.now() + PATIENCE_MS };
+        const metadata = bearer(`Bearer ${rig.token}`);
+        const raw = (input: Buffer) => input;
+        if (!responseStream) {
+          client.makeUnaryRequest(path, raw, responseDeserialize, bytes, metadata, options, (failure) =>
+            resolve(failure),
+          );
+          return;
+        }
+        const stream = client.makeServerStreamRequest(path, raw, responseDeserialize, bytes, metadata, options);
+        stream.on('data', () => undefined);
+        stream.on('end', () => resolve(null));
+        stream.on('error', (failure) => resolve(failure as ServiceError));
+      });
+      expect([name, error?.code]).toEqual([name, status.INVALID_ARGUMENT]);
+    }
+  });
+});
+
+describe('names that would lead to another path', () => {
+  test.each(['', '.', '..'])('%j is refused', async (bad) => {
+    expect((await refusalOf('CancelRun', { runId: bad })).code).toBe(status.INVALID_ARGUMENT);
+    expect((await refusalOf('GetTaskLogs', { runId: bad, task: 'a' })).code).toBe(status.INVALID_ARGUMENT);
+    expect((await refusalOf('GetTaskLogs', { runId: '01977d1d-ec44-72ba-971f-f8e0cd00001f', task: bad })).code).toBe(
+      status.INVALID_ARGUMENT,
+    );
+  });
+});

@@ -16,6 +16,7 @@ import type {
   sendUnaryData,
 } from '@grpc/grpc-js';
 import type { BundleChunk, LogBatch, LogStream, OutputPart, OutputRequest } from './data-messages.ts';
+import { orMalformed } from './malformed.ts';
 import { loadMethod, WIRE_FORMAT } from './worker-proto.ts';
 
 const SERVICE = 'signalbox.data.v1.WorkerData';
@@ -47,7 +48,7 @@ export const pushLogsMethod = {
   requestStream: true,
   responseStream: true,
   requestSerialize: encodeLogBatch,
-  requestDeserialize: (bytes: Buffer): unknown => push.requestDeserialize(bytes),
+  requestDeserialize: orMalformed((bytes) => push.requestDeserialize(bytes)),
   responseSerialize: (storedNo: number): Buffer => push.responseSerialize({ no: storedNo }),
   responseDeserialize: (bytes: Buffer): unknown => push.responseDeserialize(bytes),
 } as const;
@@ -58,7 +59,7 @@ export const fetchBundleMethod = {
   requestStream: false,
   responseStream: true,
   requestSerialize: (hash: string): Buffer => fetch.requestSerialize({ format: WIRE_FORMAT, hash }),
-  requestDeserialize: (bytes: Buffer): unknown => fetch.requestDeserialize(bytes),
+  requestDeserialize: orMalformed((bytes) => fetch.requestDeserialize(bytes)),
   responseSerialize: (chunk: Partial<BundleChunk>): Buffer => fetch.responseSerialize(chunk),
   responseDeserialize: (bytes: Buffer): unknown => fetch.responseDeserialize(bytes),
 } as const;
@@ -70,7 +71,7 @@ export const fetchOutputMethod = {
   responseStream: true,
   requestSerialize: ({ claim, token, id }: OutputRequest): Buffer =>
     fetchOut.requestSerialize({ format: WIRE_FORMAT, ...claim, token, id }),
-  requestDeserialize: (bytes: Buffer): unknown => fetchOut.requestDeserialize(bytes),
+  requestDeserialize: orMalformed((bytes) => fetchOut.requestDeserialize(bytes)),
   responseSerialize: (json: Buffer): Buffer => fetchOut.responseSerialize({ json }),
   responseDeserialize: (bytes: Buffer): unknown => fetchOut.responseDeserialize(bytes),
 } as const;
@@ -86,7 +87,7 @@ export const storeOutputMethod = {
         ? { json }
         : { format: WIRE_FORMAT, ...head.claim, token: head.token, taskName: head.taskName, json },
     ),
-  requestDeserialize: (bytes: Buffer): unknown => storeOut.requestDeserialize(bytes),
+  requestDeserialize: orMalformed((bytes) => storeOut.requestDeserialize(bytes)),
   responseSerialize: (reference: string): Buffer => storeOut.responseSerialize({ reference }),
   responseDeserialize: (bytes: Buffer): unknown => storeOut.responseDeserialize(bytes),
 } as const;

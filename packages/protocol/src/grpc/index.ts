@@ -3,6 +3,7 @@ export * from './api-proto.ts';
 export * from './data-messages.ts';
 export * from './data-parse.ts';
 export * from './data-proto.ts';
+export { MALFORMED, orMalformed } from './malformed.ts';
 export * from './node-proto.ts';
 export * from './parse.ts';
 export * from './peer-proto.ts';

@@ -11,7 +11,7 @@ import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
 import { auditRoutes } from './audit.ts';
-import { readJsonBodies } from './body.ts';
+import { cutIfSlow, readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
 import { callbackRoutes } from './callbacks.ts';
@@ -137,6 +137,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(STRICT_HEADERS);
     if (request.raw.rawHeaders.length > 2 * MOST_HEADERS)
       throw badRequest('headers', `must be at most ${MOST_HEADERS}`);
+    cutIfSlow(request, DEADLINE_MS);
     hosts.check(request);
     await authenticate(request, doors);
   });

@@ -1,7 +1,7 @@
 /** Bodies: JSON within a depth, parsed once. Sizes are the limit of each route. */
 import { InexactJson, MAX_JSON_DEPTH, parseExactJson } from '@signalbox/protocol';
-import type { FastifyInstance } from 'fastify';
-import { badRequest } from './errors.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { answerBrokenRequest, badRequest } from './errors.ts';
 
 /** What lies around the params of a run by itself, and of one in a batch: what lies in them may be as deep as ever. */
 const LEVELS_AROUND = 1;
@@ -28,6 +28,19 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+}
+
+/** A body that drips in keeps its connection for as long as the request may take, and no longer: Node looks only now and then. */
+export function cutIfSlow({ raw }: FastifyRequest, withinMs: number): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
+  if (length === '0' && encoding === undefined) return;
+  const late = setTimeout(() => {
+    const error = Object.assign(new Error('slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    if (!raw.complete) answerBrokenRequest(error, raw.socket);
+  }, withinMs);
+  late.unref();
+  raw.once('end', () => clearTimeout(late));
+  raw.once('close', () => clearTimeout(late));
 }
 
 export function parseJson(body: Buffer, levelsAround = LEVELS_AROUND_IN_BATCH): unknown {

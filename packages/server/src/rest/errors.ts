@@ -23,6 +23,9 @@ export function onError(error: unknown, request: FastifyRequest, reply: FastifyR
     const isReader = error.code === 'UNAUTHENTICATED' && wantsPage(request);
     return isReader ? sendPage(reply.code(401), wayInPage('This page needs a session.')) : sendProblem(reply, error);
   }
+  // The connection would be closed with the rest of the body unread, and the sender would see a reset in place of the answer. What
+  // still comes is read and dropped, for as long as a request may take.
+  if ((error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection');
   const known = refusalOfFastify(error as FastifyError, request);
   if (known !== null) return sendProblem(reply, known);
   const incident = randomUUID();
@@ -50,9 +53,10 @@ function refusalOfFastify(error: FastifyError, request: FastifyRequest): Signalb
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const refusal = isTooLarge
     ? new SignalboxError('TOO_LARGE', { what: 'The head of the request', limit: '16 KiB' })
-    : badRequest('', 'is not HTTP as it should be');
+    : badRequest('', isLate ? 'must be sent within 10 s' : 'is not HTTP as it should be');
   const body = JSON.stringify(refusal.body());
   const status = isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
   if (socket.writable) {

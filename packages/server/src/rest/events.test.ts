@@ -170,7 +170,9 @@ test('streams end with the credential that began them', async () => {
 });
 
 const open = (path: string, token: string) =>
-  fetch(`${rig.servers[0]?.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  fetch(`${rig.servers[0]?.url}${path}`, {
+    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+  });
 
 /** Cut off or finished: both are an end. */
 async function untilItEnds(body: ReadableStream<Uint8Array>): Promise<void> {

@@ -36,7 +36,8 @@ export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
     const passes = filterOf(tenantId, query);
     const start = await fromDatabase(() => startOf(request, feed, query), request.log);
     const { accept = '' } = request.headers;
-    if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
+    // A stream is for whoever asks for one: programs that take anything wait for an answer that ends.
+    if (!accept.includes('text/event-stream')) {
       return fromDatabase(() => readPage(feed, start, query.limit, passes), request.log);
     }
     // Before the first byte: what can't be read any more is still a refusal with a status.

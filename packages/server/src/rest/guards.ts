@@ -6,7 +6,7 @@ import { networkOf } from '../auth/network.ts';
 import type { TokenBuckets } from '../auth/rate.ts';
 import { sessionIn } from '../auth/session.ts';
 import { type BindAddress, isLoopback } from '../config.ts';
-import { fromDatabase } from './errors.ts';
+import { badRequest, fromDatabase } from './errors.ts';
 import type { Operation } from './operations/index.ts';
 
 declare module 'fastify' {
@@ -35,6 +35,9 @@ export class HostGuard {
   /** A web page that has its name resolve to our address must not get in, nor one that simply posts to us. */
   check(request: FastifyRequest): void {
     const { host, origin } = request.headers;
+    // Of two a proxy before us may have believed the other one.
+    const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+    if (hosts.length > 1) throw badRequest('host', 'must be given once');
     // To a proxy one sends whole addresses, and the name in there would count instead of the header's.
     if (!request.originalUrl.startsWith('/')) throw new SignalboxError('WRONG_HOST', { host: host ?? 'none' });
     if (host === undefined || !this.#isOurs(host)) throw new SignalboxError('WRONG_HOST', { host: host ?? 'none' });

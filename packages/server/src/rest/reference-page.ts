@@ -47,7 +47,8 @@ request may be refused with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FO
 | params | 256 KiB of JSON, 64 levels deep |
 | output of a task | 8 MiB of JSON |
 | headers | 100 |
-| time | 10 s a request, but for streams |
+| time | 10 s a request, its body included; streams have no end |
+| streams of one token | 100 at a time |
 | requests of one token | 2,000 a second, 4,000 at once (\`SIGNALBOX_RATE\`; 0 for no limit) |
 | runs that one token submits | 100,000 a second, 200,000 at once (\`SIGNALBOX_RUN_RATE\`; 0 for no limit) |
 | runs submitted and not created yet | 20,000 of a server, 15,000 of them of one token; beyond that \`OVERLOADED\` |

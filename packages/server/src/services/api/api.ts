@@ -1,7 +1,13 @@
 /** The gRPC API on the services port. */
-import type { Server, ServerUnaryCall, sendUnaryData, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { API_SERVICE, loadService, type OfferedService } from '@signalbox/protocol/grpc';
-import { API_METHODS, type ApiMethod, type Message } from './methods.ts';
+import type {
+  Server,
+  ServerUnaryCall,
+  ServiceDefinition,
+  sendUnaryData,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { API_SERVICE, loadService, type OfferedService, orMalformed } from '@signalbox/protocol/grpc';
+import { API_METHODS, type ApiMethod, type Message, refuseMalformed } from './methods.ts';
 import { callRest, type RestRequest, statusOf } from './rest-call.ts';
 import { getTaskLogs, type TaskLogsPorts } from './task-logs.ts';
 
@@ -11,8 +17,17 @@ export function addApi(server: Server, ports: TaskLogsPorts): OfferedService {
     GetTaskLogs: (stream: Parameters<typeof getTaskLogs>[0]) => void getTaskLogs(stream, ports),
   };
   for (const [name, method] of Object.entries(API_METHODS)) handlers[name] = unary(method, ports);
-  server.addService(service.definition, handlers);
+  server.addService(tolerant(service.definition), handlers);
   return service;
+}
+
+/** Bytes that are no message reach the handler, which refuses them in its own words. */
+function tolerant(definition: ServiceDefinition): ServiceDefinition {
+  const methods = Object.entries(definition).map(([name, method]) => {
+    const requestDeserialize = orMalformed(method.requestDeserialize);
+    return [name, { ...method, requestDeserialize }] as const;
+  });
+  return Object.fromEntries(methods);
 }
 
 const ANY_QUESTION: RestRequest = { method: 'GET', path: '/v1/dags', query: { limit: 1 } };
@@ -27,6 +42,7 @@ function unary(method: ApiMethod, ports: TaskLogsPorts) {
   /** A message that makes no request is refused for want of a credential first, as REST would (I66). */
   const requestOf = async (asked: ApiMethod, call: ServerUnaryCall<Message, object>): Promise<RestRequest> => {
     try {
+      refuseMalformed(call.request);
       return asked.ask(call.request);
     } catch (error) {
       await callRest(ports, call, ANY_QUESTION);

@@ -1,5 +1,6 @@
 /** The calls of the API: what each asks of REST, and what it makes of the answer. Fields of both have the same names where they mean the same. */
 import { SignalboxError } from '@signalbox/protocol';
+import { MALFORMED } from '@signalbox/protocol/grpc';
 import { parseJson } from '../../rest/body.ts';
 import { badRequest } from '../../rest/errors.ts';
 import { keyIn, type RestAnswer, type RestRequest } from './rest-call.ts';
@@ -20,6 +21,10 @@ export const text = (message: Message, field: string): string => {
   const value = message[field];
   return typeof value === 'string' ? value : '';
 };
+export function refuseMalformed(message: unknown): void {
+  if (message === MALFORMED)
+    throw badRequest('', 'is not a message of this method: check the .proto that your client was made from');
+}
 /** An empty part would make another path of it, and so would these two. */
 export const isPathPart = (value: string): boolean => value !== '' && value !== '.' && value !== '..';
 const part = (message: Message, field: string): string => {

@@ -4,9 +4,9 @@ import { SignalboxError } from '@signalbox/protocol';
 import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
 import { badRequest } from '../../rest/errors.ts';
 import { READERS } from '../../rest/operations/operation.ts';
-import { STALLED_MS } from '../../rest/sse.ts';
+import { OpenStreams, STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
-import { isPathPart, type Message, text } from './methods.ts';
+import { isPathPart, type Message, refuseMalformed, text } from './methods.ts';
 import { callRest, type RestPorts, statusOf } from './rest-call.ts';
 
 export interface TaskLogsPorts extends RestPorts, CallGuard {
@@ -17,21 +17,20 @@ type LineStream = ServerWritableStream<Message, object>;
 
 const MAY_READ = { may: READERS, action: 'read logs' } as const;
 const PAGE_LINES = 1_000;
-const MOST_STREAMS = 1_000;
 const RECHECK_MS = 5_000;
 
-let streamsOpen = 0;
+const streams = new OpenStreams();
 
 export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Promise<void> {
   const gone = new AbortController();
   stream.on('error', () => gone.abort());
   stream.on('cancelled', () => gone.abort());
   stream.on('close', () => gone.abort());
-  streamsOpen += 1;
   const recheck = setInterval(() => void endWithCredential(stream, gone, ports), RECHECK_MS);
   try {
-    const { tenantId } = await callerIn(stream.metadata, ports, MAY_READ);
-    if (streamsOpen > MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
+    const { tenantId, credential } = await callerIn(stream.metadata, ports, MAY_READ);
+    const place = streams.begin(credential);
+    gone.signal.addEventListener('abort', () => place.abort(), { once: true });
     const { run, task, attempt, from, follow } = requestOf(stream.request);
     const path = `/v1/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log`;
     await callRest(ports, stream, { method: 'GET', path, query: { limit: 1 } });
@@ -50,7 +49,7 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
     if (!gone.signal.aborted) stream.emit('error', statusOf(error, ports.logger));
   } finally {
     clearInterval(recheck);
-    streamsOpen -= 1;
+    gone.abort(); // Gives its place to the next.
   }
 }
 
@@ -75,6 +74,7 @@ async function* whole(logs: LogReader, name: AttemptName, first: number): AsyncG
 }
 
 function requestOf(message: Message) {
+  refuseMalformed(message);
   const [run, task] = [text(message, 'runId'), text(message, 'task')];
   for (const [field, value] of [
     ['run_id', run],
