@@ -119,6 +119,8 @@ export interface RunFilter extends PageOptions {
   readonly outcome?: 'succeeded' | 'failed' | 'cancelled';
   /** Only runs that tasks of this one have made. */
   readonly parent?: string;
+  /** Only runs that were made with the same credential. */
+  readonly mine?: boolean;
 }
 
 /** Names an attempt; the last one unless told. */

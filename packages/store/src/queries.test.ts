@@ -69,7 +69,8 @@ test('runs made within one second in many shards are listed in the order of thei
   for (let no = 0; no < 45; no++) {
     const dag = dags[(no * 7) % shards.length]!;
     const at = (START + no * 60 - (no % 3) * 60) as typeof START;
-    const run = { ...created(dag, nextRunId(dag.shard, node.stamp(dag.shard).lastRunId, at)), at };
+    const actor = (no % 5 === 2 ? HOSTILE : 'schedule') as RunCreated['actor'];
+    const run = { ...created(dag, nextRunId(dag.shard, node.stamp(dag.shard).lastRunId, at)), at, actor };
     node.stamps.set(dag.shard, { ...node.stamp(dag.shard), lastRunId: run.runId });
     runs.push(run);
     await node.commit(no % 2 === 0 ? [run] : [run, ...endedAtOnce(run)]);
@@ -80,6 +81,10 @@ test('runs made within one second in many shards are listed in the order of thei
     expect(await listAll(box, { limit })).toEqual(newest(runs));
     expect(await listAll(box, { limit, state: 'open' })).toEqual(newest(runs.filter((_, no) => no % 2 === 0)));
     expect(await listAll(box, { limit, state: 'succeeded' })).toEqual(newest(runs.filter((_, no) => no % 2 === 1)));
+    const byOne = runs.filter(({ actor }) => actor === HOSTILE);
+    expect(await listAll(box, { limit, actor: byOne[0]!.actor })).toEqual(newest(byOne));
+    const openByOne = runs.filter(({ actor }, no) => actor === HOSTILE && no % 2 === 0);
+    expect(await listAll(box, { limit, actor: byOne[0]!.actor, state: 'open' })).toEqual(newest(openByOne));
   }
 });
 

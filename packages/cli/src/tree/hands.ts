@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from '../define.ts';
 
-const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
+const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last one that you made' };
 const task: ArgumentDefinition = { name: 'task', what: 'the name of a task' };
 const MARKS = ['succeeded', 'failed', 'skipped'] as const;
 

@@ -7,7 +7,7 @@ import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
 import { type ArgumentDefinition, clientFlags, define, JSON_SOURCES, json, oneOf, pageFlags, span } from '../define.ts';
 
-const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the newest one' };
+const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last one that you made' };
 const timeout = {
   flags: '--timeout <span>',
   what: 'stop waiting after 30s, 5m, 2h … with exit code 124; the run goes on',
@@ -64,6 +64,7 @@ export const runCommands = [
         read: oneOf(RUN_OUTCOMES),
       },
       { flags: '--parent <run>', what: 'only runs that tasks of this one have made' },
+      { flags: '--mine', what: 'only runs that you made, with this token' },
       ...pageFlags,
       ...clientFlags,
     ],

@@ -47,7 +47,7 @@ export const watchingCommands = [
     details:
       'Without a task: those of every task of the run, one after the other. Lines of stderr are shown in yellow on a terminal.',
     arguments: [
-      { name: 'run', what: 'its id, or "last" for the newest one' },
+      { name: 'run', what: 'its id, or "last" for the last one that you made' },
       { name: 'task', what: 'the name of a task', isOptional: true },
     ],
     flags: [

@@ -205,6 +205,7 @@ export const listRunsSchema = pageQuerySchema.extend({
   state: runStateSchema.optional(),
   outcome: runOutcomeSchema.optional(),
   parent: runIdSchema.optional().describe('Only runs that tasks of this one have made.'),
+  mine: z.enum(['true', 'false']).optional().describe('Only runs that were made with this credential.'),
 });
 export type ListRuns = z.infer<typeof listRunsSchema>;
 

@@ -28,12 +28,14 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/runs/:id', (request: RunRequest) => readRun(request, parts));
 
   app.get('/v1/runs', async (request) => {
-    const { tenantId } = callerOf(request);
+    const { tenantId, actor } = callerOf(request);
     const query = parseOr(listRunsSchema, request.query, 'BAD_REQUEST');
     const { dag, state, outcome, limit } = query;
     // Only ended runs have an outcome that stays.
     if (outcome !== undefined && state !== undefined && state !== 'ended') return EMPTY_PAGE;
-    const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), before: cursorOf(query.cursor), limit };
+    const by = query.mine === 'true' ? actor : undefined;
+    const before = cursorOf(query.cursor);
+    const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), actor: by, before, limit };
     const { runs, next } = await listed(query.parent, list);
     const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
     return { items, cursor: next === null ? null : cursorText(next) } satisfies RunPage;

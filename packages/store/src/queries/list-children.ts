@@ -3,7 +3,7 @@ import { type RunId, shardOfUid, TaskNames, type TenantId } from '@signalbox/eng
 import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';
 import type { KnownDays } from '../leaf.ts';
-import { type ListedRuns, type ListRuns, viewRuns } from './run-list.ts';
+import { type ListedRuns, type ListRuns, newestFirst, type RunPlace, secondOf, viewRuns } from './run-list.ts';
 import { getRun, type RunOutline, type RunView } from './run-view.ts';
 
 export interface ListChildren extends ListRuns {
@@ -15,22 +15,37 @@ export async function listChildren(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { parent, dagName, state, before, limit }: ListChildren,
+  { parent, dagName, state, actor, before, limit }: ListChildren,
 ): Promise<ListedRuns | null> {
   const run = await getRun(database, days, tenantId, parent, callsOf);
   if (run === null) return null;
   const wanted = [...run.children.values()].map((uid) => ({ uid, shard: shardOfUid(uid) }));
   if (wanted.length === 0) return { runs: [], next: null };
   return database.snapshot(async (ask) => {
-    const ids = [...(await findRunIdsByUid(ask, days, wanted)).values()].sort((a, b) => b - a);
-    const below = ids.filter((id) => before == null || id < before.runId);
+    const ids = idsOfPage([...(await findRunIdsByUid(ask, days, wanted)).values()], before ?? null, limit);
+    if (ids.length === 0) return { runs: [], next: null };
+    const below = (await viewRuns(ask, days, tenantId, ids)).filter(
+      (run) => before == null || newestFirst(before, run) < 0,
+    );
     const page = below.slice(0, limit);
-    const isWanted = ({ dagName: dag, phase, outcome }: RunView) =>
+    const isWanted = ({ dagName: dag, phase, outcome, createdBy }: RunView) =>
       (dagName === undefined || dag === dagName) &&
+      (actor === undefined || createdBy === actor) &&
       (state === undefined || phase === state || (phase === 'ended' && outcome === state));
-    const runs = page.length === 0 ? [] : (await viewRuns(ask, days, tenantId, page)).filter(isWanted);
-    return { runs, next: below.length > page.length ? { runId: page.at(-1) as RunId, createdAt: 0 } : null };
+    const last = page.at(-1);
+    return { runs: page.filter(isWanted), next: last !== undefined && below.length > page.length ? last : null };
   });
+}
+
+/**
+ * The ids that a page may have, with at least one more than it holds. Ids alone give the order of seconds but not the order within one, so whole
+ * seconds are taken; the second of `before` counts for nothing, because all of it may have been listed.
+ */
+function idsOfPage(ids: RunId[], before: RunPlace | null, limit: number): RunId[] {
+  const newest = before === null ? Number.POSITIVE_INFINITY : secondOf(before.runId);
+  const older = ids.filter((id) => secondOf(id) < newest).sort((a, b) => b - a);
+  const oldest = secondOf(older[limit] ?? (0 as RunId));
+  return ids.filter((id) => secondOf(id) <= newest && secondOf(id) >= oldest);
 }
 
 /** Also those that maps have made. */

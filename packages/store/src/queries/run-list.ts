@@ -11,7 +11,7 @@
  * creation, then by id: it follows the index from second to second, and within one the runs of all shards are in the order in which
  * they were made. A *place* in it is an instant and an id; what is at or above the place of the page before is passed over.
  */
-import type { DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
+import type { Actor, DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';
 import { phases, runOutcomes } from '../codes.ts';
 import type { Ask, Database } from '../database.ts';
@@ -31,6 +31,8 @@ export interface ListRuns {
   readonly dagName?: string | undefined;
   /** A phase, or the outcome of runs that have ended. */
   readonly state?: 'open' | 'closing' | 'ended' | RunOutcome | undefined;
+  /** Only runs that this caller has made. */
+  readonly actor?: Actor | undefined;
   /** Only runs below this place: the `next` of the page before. */
   readonly before?: RunPlace | null | undefined;
   readonly limit: number;
@@ -77,7 +79,7 @@ const pick = (scanned: string) => `
       array_agg(hit.run_id order by ${PLACE('desc', 'hit')})::text, array_agg(hit.created_at order by ${PLACE('desc', 'hit')})::text
     from (
       select run_id, created_at from scanned
-       where tenant_id = $3::integer and ($4::smallint is null or phase = $4::smallint)
+       where tenant_id = $3::integer and by_actor and ($4::smallint is null or phase = $4::smallint)
          and ($8::smallint is null or outcome = $8::smallint)
          and not exists (select 1 from horizon h where
            (scanned.run_id >> ${SECOND_BITS}, scanned.created_at, scanned.run_id) < (h.run_id >> ${SECOND_BITS}, h.created_at, h.run_id))
@@ -87,12 +89,14 @@ const pick = (scanned: string) => `
 const below = (row: string, id: string) =>
   `${id} < $5::bigint and ${id} >= $6::bigint and (${id} < $11::bigint or (${row}.created_at, ${id}) < ($10::bigint, $12::bigint))`;
 
+const BY_ACTOR = (row: string) => `($13::text is null or ${row}.actor = $13::text) as by_actor`;
+
 /** Leans on (shard, dag_id, run_id). */
 const walkDags = leafStatement('walk_dags', (leaf) =>
   pick(`
-    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome
+    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome, ${BY_ACTOR('r')}
       from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
-        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome, r.actor from run_${leaf} r
          where r.shard = s.shard and r.dag_id = s.dag_id and ${below('r', 'r.run_id')}
          order by r.run_id desc limit $7::integer) r`),
 );
@@ -100,9 +104,9 @@ const walkDags = leafStatement('walk_dags', (leaf) =>
 /** Leans on (shard, run_id). */
 const walkShards = leafStatement('walk_shards', (leaf) =>
   pick(`
-    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome
+    select s.stream, r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome, ${BY_ACTOR('r')}
       from unnest($1::smallint[], $2::bigint[]) with ordinality as s (shard, dag_id, stream), lateral (
-        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome from run_${leaf} r
+        select r.run_id, r.created_at, r.tenant_id, r.phase, r.outcome, r.actor from run_${leaf} r
          where r.shard = s.shard and ${below('r', 'r.run_id')}
          order by r.run_id desc limit $7::integer) r`),
 );
@@ -111,9 +115,10 @@ const walkShards = leafStatement('walk_shards', (leaf) =>
 const walkLive = leafStatement('walk_live', (leaf) =>
   pick(`
     select s.stream, l.run_id, l.created_at,
-        case when $2::bigint[] is null or l.dag_id = any ($2::bigint[]) then l.tenant_id end as tenant_id, l.phase, l.outcome
+        case when $2::bigint[] is null or l.dag_id = any ($2::bigint[]) then l.tenant_id end as tenant_id, l.phase, l.outcome,
+        ${BY_ACTOR('l')}
       from unnest($1::smallint[]) with ordinality as s (shard, stream) cross join lateral (
-        select l.run_id, l.dag_id, r.created_at, r.tenant_id, r.phase, r.outcome
+        select l.run_id, l.dag_id, r.created_at, r.tenant_id, r.phase, r.outcome, r.actor
           from live_run l join run_${leaf} r on r.shard = s.shard and r.run_id = l.run_id
          where l.shard = s.shard and ${below('r', 'l.run_id')}
          order by l.run_id desc limit $7::integer) l`),
@@ -141,12 +146,12 @@ export async function listRuns(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { dagName, state, before, limit }: ListRuns,
+  { dagName, state, actor, before, limit }: ListRuns,
 ): Promise<ListedRuns> {
   return database.snapshot(async (ask) => {
     const walk = await chooseWalk(ask, tenantId, dagName, state);
     if (walk === null) return { runs: [], next: null };
-    const { ids, next } = await walkDown(ask, days, walk, { tenantId, state, before: before ?? null, limit });
+    const { ids, next } = await walkDown(ask, days, walk, { tenantId, state, actor, before: before ?? null, limit });
     return { runs: ids.length === 0 ? [] : await viewRuns(ask, days, tenantId, ids), next };
   });
 }
@@ -166,11 +171,12 @@ export async function viewRuns(
 }
 
 /** The order of lists. */
-function newestFirst(a: RunPlace, b: RunPlace): number {
+export function newestFirst(a: RunPlace, b: RunPlace): number {
   return secondOf(b.runId) - secondOf(a.runId) || b.createdAt - a.createdAt || b.runId - a.runId;
 }
 
-function secondOf(id: RunId): number {
+/** The second in which a run was made, as its id tells it. */
+export function secondOf(id: RunId): number {
   return Math.floor(id / SECOND_SPAN);
 }
 
@@ -196,6 +202,7 @@ async function chooseWalk(
 interface WalkFor {
   readonly tenantId: TenantId;
   readonly state: ListRuns['state'];
+  readonly actor: Actor | undefined;
   readonly before: RunPlace | null;
   readonly limit: number;
 }
@@ -204,11 +211,12 @@ async function walkDown(
   ask: Ask,
   days: KnownDays,
   walk: Walk,
-  { tenantId, state, before, limit }: WalkFor,
+  { tenantId, state, actor, before, limit }: WalkFor,
 ): Promise<{ ids: RunId[]; next: RunPlace | null }> {
   const ids: RunId[] = [];
   const perStream = Math.max(10, Math.ceil(ROWS_PER_STEP / walk.streamCount));
   const [phase, outcome] = stateCodes(state);
+  const by = actor === undefined ? null : encodeText(actor);
   let place = before;
   let last: RunPlace | null = null;
   // The second of the place is looked at again: what was listed of it is passed over.
@@ -222,7 +230,7 @@ async function walkDown(
     const passed =
       place === null ? [0, segment.to, 0] : [place.createdAt, secondOf(place.runId) * SECOND_SPAN, place.runId];
     const walks = { dags: walkDags, shards: walkShards, live: walkLive }[walk.kind](segment.leaf);
-    const [found] = await ask([call(walks, ...common, limit - ids.length, ...passed)]);
+    const [found] = await ask([call(walks, ...common, limit - ids.length, ...passed, by)]);
     const [horizonId, horizonAt, hits, instants] = found?.rows[0] ?? [];
     const page = parseIntegers(hits) as RunId[];
     ids.push(...page);

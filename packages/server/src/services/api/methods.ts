@@ -222,6 +222,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
         state: text(message, 'state'),
         outcome: text(message, 'outcome'),
         parent: text(message, 'parent'),
+        mine: message.mine === true ? 'true' : undefined,
         ...page(message),
       },
     }),
