@@ -38,7 +38,7 @@ export function scopeOf(
   { name, work }: Pick<TaskSpec, 'name' | 'work'>,
   failure: Pick<Failure, 'code' | 'outcome'>,
 ): string | null {
-  if (isProcess(failure)) return `${name}\n${JSON.stringify(work?.run ?? '')}`;
+  if (isProcess(failure)) return `${name}\n${JSON.stringify(work !== undefined && 'run' in work ? work.run : '')}`;
   // A service that is down is down for all who call it; what it refuses, it refuses to one.
   return isCall(failure) && failure.outcome === 'permanent' ? name : null;
 }
