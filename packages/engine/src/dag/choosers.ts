@@ -34,6 +34,7 @@ export function joinsOf(
   downstreamOf: (no: number) => Iterable<number>,
 ): ReadonlyMap<number, ReadonlyMap<number, readonly number[]>> {
   const joins = new Map<number, Map<number, readonly number[]>>();
+  let upstream: readonly (readonly number[])[] | null = null;
   tasks.forEach((task, branch) => {
     if (task.branch !== true) return;
     const arms = new Set(downstreamOf(branch));
@@ -41,7 +42,8 @@ export function joinsOf(
     const found = new Map<number, readonly number[]>();
     for (const arm of arms) {
       if (!behind.has(arm)) continue;
-      const above = walkUp([arm], (no) => tasks[no]!.needs, tasks);
+      upstream ??= upstreamIn(tasks.length, downstreamOf);
+      const above = walkUp([arm], (no) => upstream![no]!, tasks);
       found.set(
         arm,
         [...above].filter((other) => arms.has(other)),
@@ -50,4 +52,11 @@ export function joinsOf(
     if (found.size > 0) joins.set(branch, found);
   });
   return joins;
+}
+
+/** The same edges, upwards. `needs` is not enough: a mapped task also comes behind what its map runs over. */
+function upstreamIn(taskCount: number, downstreamOf: (no: number) => Iterable<number>): readonly (readonly number[])[] {
+  const upstream: number[][] = Array.from({ length: taskCount }, () => []);
+  for (let no = 0; no < taskCount; no++) for (const below of downstreamOf(no)) upstream[below]!.push(no);
+  return upstream;
 }

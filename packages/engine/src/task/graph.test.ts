@@ -241,6 +241,30 @@ describe('a task that a branch or a short circuit does not let pass', () => {
     expect(states(box, 'arm', 'far', 'join')).toEqual(wanted);
   });
 
+  test.each([
+    ['arm', ['succeeded', 'skipped', 'expanded']],
+    ['far', ['skipped', 'succeeded', 'skipped']],
+  ])('runs when it needs the branch and is mapped over what the chosen task returned (%s)', (chosen, wanted) => {
+    const spec = dag(
+      [
+        task('choose', [], { branch: true }),
+        task('arm', [0], { facts: [[]] }),
+        task('far', [0]),
+        task('each', [0], { group: 0 }),
+        keep,
+      ],
+      {
+        groups: [{ name: 'each', parent: null, map: { over: [{ from: 'task', task: 1, fact: 0 }], mode: 'product' } }],
+      },
+    );
+    const box = scenario({ dag: spec });
+    end(box, 'choose', chosen);
+    end(box, chosen, [1, 2]);
+    expect(states(box, 'arm', 'far', 'each')).toEqual(wanted);
+    box.killOwner();
+    expect(states(box, 'arm', 'far', 'each')).toEqual(wanted);
+  });
+
   test('in a mapped group goes by the branch of its own item', () => {
     const spec = dag(
       [

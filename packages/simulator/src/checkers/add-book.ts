@@ -7,7 +7,7 @@ export function definitionWith(deployed: DagSpec, added: AddBook): DagSpec {
   const tasks: TaskSpec[] = [...deployed.tasks];
   const list = [...added.values()].sort((a, b) => a.no - b.no);
   for (const { no, name, by, template, needs, isDropped } of list) {
-    const made = { ...deployed.templates![template]!, name, needs: isDropped ? [by] : needs };
+    const made = { ...deployed.templates![template]!, name, addedBy: by, needs: isDropped ? [by] : needs };
     tasks[no] = isDropped ? { ...made, when: { text: 'dropped', expression: NEVER } } : made;
   }
   for (const { no, by, before, isDropped } of list) {
