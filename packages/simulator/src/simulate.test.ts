@@ -9,6 +9,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [213966675, 'safety', 'I41: a task of a run that was opened again and is not admitted yet'],
   [291410606, 'safety', 'I40: a slow commit, and a clock that is set back'],
   [291411567, 'safety', 'I19: a hook with a retry left, in a run that was forced to its end and closes again'],
+  [9103, 'safety', 'I33: a mapped task that needs a branch, over what the chosen task returned'],
+  [9376, 'safety', 'I22: a report of lost, told twice, after its run was cancelled'],
 ];
 const IS_CI = process.env['CI'] !== undefined && process.env['CI'] !== '';
 const FRESH_SECONDS = Number(process.env['SIGNALBOX_SIM_SECONDS'] ?? (IS_CI ? 60 : 10));

@@ -7,6 +7,7 @@ import type { Version } from '../dag/version.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
 import { endOneOfTwo } from '../straggler/end-second.ts';
 import { ownerOf, shadowOf } from '../straggler/seconds.ts';
 import { type ReadFacts, readTaskFacts, type TaskFacts } from './facts.ts';
@@ -49,8 +50,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     isOpen && ending.outcome === 'succeeded'
       ? (ending.facts ?? readFacts(version, specNoOf(state, slot), ending.output ?? null))
       : NO_FACTS;
-  // Once the run's outcome is fixed no report makes the task succeed (I42).
-  const reported = isOpen || ending.outcome === 'lost' ? ending.outcome : 'cancelled';
+  const reported = recordedAs(state, slot, ending.outcome);
   // A branch that chose what is not there will do so again.
   const outcome = read.ok ? reported : 'permanent';
   if (ownerOf(state, slot) !== slot || shadowOf(state, slot) >= 0) {
@@ -110,6 +110,14 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);
   followEnd(recorder, slot, end, weighed, code);
+}
+
+/**
+ * What is recorded of an attempt that says that it ended so. Once the run's outcome is fixed no report makes the task succeed, or
+ * fail (I42); an attempt that was lost never was stopped in order, whatever became of its run.
+ */
+export function recordedAs(state: State, slot: number, outcome: AttemptOutcome): AttemptOutcome {
+  return outcome === 'lost' || mayRun(state, slot) ? outcome : 'cancelled';
 }
 
 function errorFacts(outcome: AttemptOutcome, code: string | null): string {

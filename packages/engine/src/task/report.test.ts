@@ -96,23 +96,34 @@ describe('a report repeated with its token has the effect of one and gets the sa
   });
 
   test.each([
-    ['a cancel', (box: Scenario) => box.cancel()],
-    ['a cancel with force', (box: Scenario) => box.force()],
-    ['a failure that closes the run', (box: Scenario) => box.report(box.claim('other', box.worker('w2')), 'permanent')],
+    ['a cancel', [accepted, 'lost'], (box: Scenario) => box.cancel()],
+    // Ends the attempt at once: no report does any more.
+    ['a cancel with force', [stale, 'cancelled'], (box: Scenario) => box.force()],
+    [
+      'a failure that closes the run',
+      [accepted, 'lost'],
+      (box: Scenario) => box.report(box.claim('other', box.worker('w2')), 'permanent'),
+    ],
   ] as const)(
-    'after %s only a report of cancelled is recorded, and each repeat gets the same answer (I21, I22, I42)',
-    (_, close) => {
-      for (const [outcome, answer] of [
-        ['succeeded', stale],
-        ['transient', stale],
-        ['cancelled', accepted],
+    'after %s what is not recorded is called stale, and each repeat gets the same answer (lost: %j; I21, I22, I42)',
+    (_, lost, close) => {
+      for (const [outcome, answer, recorded] of [
+        ['succeeded', stale, 'cancelled'],
+        ['transient', stale, 'cancelled'],
+        ['cancelled', accepted, 'cancelled'],
+        ['lost', ...lost],
       ] as const) {
         const spec = dag([task('job'), task('other')], { onFailure: 'fail_fast' });
         const box = scenario({ dag: spec, workers: ['w1', 'w2'] });
         const attempt = box.claim('job');
         close(box);
         expect(box.report(attempt, outcome, { output: '1' })).toMatchObject(answer);
-        expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ taskNo: 0, outcome: 'cancelled', output: null });
+        expect(box.changes('AttemptEnded').at(-1)).toMatchObject({
+          taskNo: 0,
+          outcome: recorded,
+          taskState: 'cancelled',
+          output: null,
+        });
         expect(box.run().phase).toBe('ended');
         // Of a run in memory, and of one that is found in the database.
         expect(box.report(attempt, outcome, { output: '1' })).toMatchObject(answer);

@@ -18,8 +18,7 @@ import type { State } from '../state.ts';
 import type { StoredRun, StoredTask } from '../stored.ts';
 import { returnSecond } from '../straggler/end-second.ts';
 import { holderOf, ownerOf } from '../straggler/seconds.ts';
-import { endAttempt } from './end-attempt.ts';
-import { mayRun } from './move.ts';
+import { endAttempt, recordedAs } from './end-attempt.ts';
 import type { TaskNotes } from './notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from './outcome.ts';
 import { RUNNING, WAITING } from './task-table.ts';
@@ -31,8 +30,8 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (slot === null) return answerFromHistory(recorder, command);
   const { tasks } = recorder.state;
   if (isHeld(recorder.state, slot, claim) && tasks.attemptNo[slot] === claim.attemptNo) {
-    // Its run was cancelled, or closed by a failure: the attempt ends as cancelled, and whoever says otherwise is told so (I21, I42).
-    const isKept = mayRun(recorder.state, slot) || command.outcome === 'cancelled';
+    // In a run that was cancelled, or closed by a failure, something else may be recorded, and the worker is told so (I21, I42).
+    const isKept = recordedAs(recorder.state, slot, command.outcome) === command.outcome;
     endAttempt(recorder, slot, command);
     return isKept ? RECORDED : stale(claim);
   }
