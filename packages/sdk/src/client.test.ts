@@ -159,7 +159,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   [
     'createToken',
     (c) => c.createToken({ name: 'ci', role: 'viewer', expiresIn: '1d' }),
-    { name: 'ci', role: 'viewer', token: 'sbx_1', expiresAt: AT },
+    { name: 'ci', role: 'viewer', token: 'sbx_1', expiresAt: AT, queues: null, slots: null },
     'POST /v1/tokens',
     { name: 'ci', role: 'viewer', expiresIn: '1d' },
   ],
