@@ -34,9 +34,12 @@ export async function restoreWithCare(
   { heads, suspects, taken }: Loaded,
   onTouched: (runId: RunId) => void,
 ): Promise<void> {
-  for (const { shard, epoch, loadCount } of taken) {
+  for (const { shard, epoch, loadCount, touching } of taken) {
     if (loadCount < CARE_FROM) continue;
-    for (const run of suspects.filter(({ runId }) => shardOfRun(runId) === shard)) {
+    const ofShard = suspects.filter(({ runId }) => shardOfRun(runId) === shard);
+    // A shard without runs never commits, so its count only grows: a note for each of them would make every takeover wait for a disk.
+    if (ofShard.length === 0 && touching === null) continue;
+    for (const run of ofShard) {
       onTouched(run.runId);
       await store.noteTouching(shard, epoch, run.runId);
       restoreRuns(state, { dags: heads.dags, versions: heads.versions, runs: [run] });
