@@ -65,6 +65,30 @@ test('a gateway that is gone gives way to another one of the list', async () => 
   expect((await there.session(0)).hello.slots).toBe(100);
 });
 
+/** How long the worker waits after each of so many failures, with no gateway there. */
+async function waitsWithout(gatewayCount: number, failures: number): Promise<number[]> {
+  const gone = await Promise.all(Array.from({ length: gatewayCount }, () => startGateway()));
+  for (const gateway of gone) gateway.stop();
+  const waits: number[] = [];
+  await new Promise<void>((resolve) => {
+    const note = (_: string, details?: Record<string, unknown>) => {
+      if (typeof details?.['againInMs'] === 'number') waits.push(details['againInMs']);
+      if (waits.length === failures) resolve();
+    };
+    startTestWorker({
+      gateways: gone.map(({ address }) => address),
+      timing: { ...quickTiming(new ManualClock()), backoffMinMs: 1, backoffMaxMs: 10, random: () => 1 },
+      log: { debug: () => {}, info: () => {}, warn: note, error: () => {} },
+    });
+  });
+  return waits.slice(0, failures);
+}
+
+test('a worker waits longer after each round over all gateways, and goes on to the next one of a round at once', async () => {
+  expect(await waitsWithout(1, 4)).toEqual([4, 8, 10, 10]);
+  expect(await waitsWithout(3, 9)).toEqual([2, 2, 4, 2, 2, 8, 2, 2, 10]);
+});
+
 test('a gateway that hears and never answers gives way too', async () => {
   const mute = await startGateway();
   mute.welcomes = false;

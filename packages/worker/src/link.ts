@@ -196,9 +196,15 @@ export class Link implements Line {
     if ((this.#state as string) !== 'closed') this.#timer = setTimeout(() => this.#open(), waitMs);
   }
 
+  /**
+   * The next gateway of the list is tried at once: the failure of one says nothing about another. After a round over all of
+   * them the worker waits, longer each time, so that none is asked more often than if it were the only one.
+   */
   #backoffMs(): number {
     const { backoffMinMs, backoffMaxMs, random } = this.#config.timing;
-    const most = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(this.#failures + 1, 20));
+    const { count } = this.#gateways;
+    const rounds = this.#failures % count === 0 ? this.#failures / count : 0;
+    const most = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(rounds + 1, 20));
     return backoffMinMs + random() * (most - backoffMinMs);
   }
 }
