@@ -172,6 +172,27 @@ test('a leaf that failed before a task was added behind it decides the run no mo
   expect(box.run().outcome).toBe('succeeded');
 });
 
+test.each([
+  ['arm', ['ready', 'ready']],
+  ['other', ['skipped', 'skipped']],
+])('behind a branch and one of its tasks, they go by what the branch chose (%s)', (chosen, wanted) => {
+  const tasks = [
+    task('choose', [], { branch: true, adds: true }),
+    task('arm', [0]),
+    task('other', [0]),
+    task('aside', [], { queue: 'other' }),
+  ];
+  const box = scenario({ dag: planned({ tasks }), workers });
+  const choose = box.claim('choose');
+  add(box, choose, { name: 'a', needs: ['arm'] }, { name: 'b', needs: ['choose', 'arm'] });
+  box.report(choose, 'succeeded', { output: JSON.stringify(chosen) });
+  box.report(box.claim(chosen), 'succeeded');
+  const states = () => ['a', 'b'].map((name) => box.task(name).state);
+  expect(states()).toEqual(wanted);
+  box.killOwner();
+  expect(states()).toEqual(wanted);
+});
+
 test('a teardown waits for what is added by a task that it waits for', () => {
   const tasks = [task('make'), task('plan', [0], { adds: true }), task('remove', [0, 1], { teardown: [0] })];
   const box = scenario({ dag: dag(tasks, { templates: [copy], maxAddedTasks: 2 }) });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GroupSpec } from '../dag/spec.ts';
 import type { TaskNo } from '../ids.ts';
 import { type Scenario, scenario, TENANT } from '../scenario.ts';
+import { type NaiveEnd, naiveName, naiveNodes } from '../testing/naive-states.ts';
 import { dag, task } from '../testing/specs.ts';
 
 const groups: GroupSpec[] = [
@@ -23,6 +24,21 @@ describe('what closes a run', () => {
     box.report(second, 'succeeded');
     give(box, 'down');
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('an eager task between a mapped setup and its teardown waits for each instance of the setup', () => {
+    const make = task('make', [], { group: 0, setup: true });
+    const use = task('use', [1], { rule: 'one_done' });
+    const spec = dag([list, make, use, task('drop', [2], { teardown: [1] })], { groups });
+    const box = scenario({ dag: spec, workers: ['w1', 'w2'] });
+    const ended = new Map<string, NaiveEnd>([['0', { state: 'succeeded', output: [1, 2] }]]);
+    const states = () => [box.task('use').state, naiveNodes(spec, ended).get('2')];
+    give(box, 'list', [1, 2]);
+    for (const [no, seen] of ['blocked', 'ready'].entries()) {
+      give(box, `make[${no}]`);
+      ended.set(naiveName(1, [no]), { state: 'succeeded', output: null });
+      expect(states()).toEqual([seen, seen]);
+    }
   });
 
   test('a hook of a mapped task is retried by its instances, not as a whole', () => {

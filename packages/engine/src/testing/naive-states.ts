@@ -29,7 +29,8 @@ interface Node {
   readonly path: readonly number[];
 }
 
-const isOver = (state: string) => state !== 'blocked' && state !== 'ready' && state !== 'open';
+/** `expanded` is what a mapped task shows of instances that go on. */
+const isOver = (state: string) => !['blocked', 'ready', 'open', 'expanded'].includes(state);
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
 
