@@ -36,7 +36,7 @@ function hanging(second: (context: HandlerContext) => unknown) {
 }
 
 async function begin(name: string, task: object = {}): Promise<string> {
-  const speculate = { factor: 2, after: 400 };
+  const speculate = { factor: 2, after: '400ms' };
   const tasks = [{ name: 'read', handler: 'read', queue: name, map: [0, 1, 2, 3], speculate, ...task }];
   const deployed = await rig.ask('PUT', `/v1/dags/${name}`, { name, tasks });
   expect([deployed.status, deployed.body]).toMatchObject([200, {}]);
