@@ -22,21 +22,8 @@ async function startWatch(folder: string, timing: WatchTiming) {
     if (calls === seen) await new Promise<void>((resolve) => (wake = resolve));
     seen = calls;
   };
-  // The first look has happened when a change is told: until then a change may be part of it.
-  for (let no = 0; calls === 0; no++) {
-    await writeFile(join(folder, 'begin.txt'), 'x'.repeat(no));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await settle();
-  seen = calls;
+  await watching.isReady;
   return { next, calls: () => calls - seen, watching };
-
-  async function settle(): Promise<void> {
-    for (let before = -1; before !== calls; ) {
-      before = calls;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }
 
 test.each<[string, WatchTiming]>([
@@ -80,6 +67,7 @@ test('a folder that comes later is found, and nothing is told after the end', as
   const folder = join(await makeFolder(), 'later');
   let calls = 0;
   const watching = watchFolder(folder, () => (calls += 1), { debounceMs: 10, pollMs: 20 });
+  await watching.isReady;
   await writeInto(folder, 'a.ts', '1');
   await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(0);
   await watching.close();

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { isPassedOver } from './find-files.ts';
 
 export interface Watching {
+  /** Resolves when the folder was looked at for the first time. A change before that may go untold: it is part of what is compared with. */
+  readonly isReady: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ class FolderWatch implements Watching {
   readonly #onChange: () => void;
   readonly #timing: Required<WatchTiming>;
   readonly #watchers = new Map<string, FSWatcher>();
+  isReady: Promise<void> = Promise.resolve();
   #seen: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> = Promise.resolve();
@@ -47,6 +50,7 @@ class FolderWatch implements Watching {
 
   start(): void {
     this.#looking = this.#look();
+    this.isReady = this.#looking;
   }
 
   async close(): Promise<void> {

@@ -49,8 +49,11 @@ export class Dags {
     this.#client = client;
     if (this.#examples !== null) await this.#deployExamples(await this.#examples, client);
     if (this.folder === null) return;
-    await this.runOnce();
-    this.#watch(this.folder);
+    // Watched before it is deployed: a file that is saved during the first deploy is told of, and deployed after it.
+    await this.#watch(this.folder).isReady;
+    const first = this.runOnce();
+    this.#turn = first.catch(() => undefined);
+    await first;
   }
 
   /** Looks at the folder, and makes the server know what is in it. */
@@ -88,13 +91,15 @@ export class Dags {
     for (const one of moved) this.#say(`${colours.yellow('warning')}: ${plain(movedText(one))}`);
   }
 
-  #watch(folder: string): void {
-    this.#watching = watchFolder(folder, () => {
+  #watch(folder: string): Watching {
+    const watching = watchFolder(folder, () => {
       // One after the other: two looks at once could deploy the older one last.
       this.#turn = this.#turn
         .then(() => this.runOnce())
         .catch((error: unknown) => this.#say(`The folder could not be deployed: ${explain(error).message}`));
     });
+    this.#watching = watching;
+    return watching;
   }
 
   /** A file with a problem keeps its dags as they are; one that is gone, or no longer has the dag, retires it. */
