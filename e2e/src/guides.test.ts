@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { inspectFolder } from '@signalbox/postgres';
 import { createClient } from '@signalbox/sdk';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Block, commandsOf, readBlocks } from './guide-blocks.ts';
 import { PROGRAM, Sandbox } from './sandbox.ts';
@@ -21,7 +21,7 @@ const CLONE = fileURLToPath(new URL('../..', import.meta.url));
 const ENDLESS_S = 5;
 
 /** How many blocks of each guide cannot be run here. One more is a decision: change the number with the block. */
-const NOT_RUN = { 'production.md': 6, 'several-servers.md': 2 };
+const NOT_RUN = { 'access.md': 1, 'production.md': 6, 'several-servers.md': 2 };
 
 const blocks = await readBlocks();
 const ran = new Set<Block>();
@@ -99,6 +99,11 @@ async function typed(texts: readonly string[], cwd: string): Promise<{ results: 
       TOKEN: token,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  // A command that does not end must not go on beside the tests after this one.
+  onTestFinished(() => {
+    if (shell.exitCode === null && shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL');
   });
   let said = '';
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -114,6 +119,10 @@ async function typed(texts: readonly string[], cwd: string): Promise<{ results: 
 
 /** Commands need dead letters and runs to speak of. */
 async function breakSomething(): Promise<void> {
+  // It fails for one guide after the other: its breaker would hold the next run for a minute, then for two.
+  for (const { fingerprint } of (await client().listBreakers({ dag: 'broken' })).items) {
+    await client().resetBreaker({ dag: 'broken', fingerprint });
+  }
   const { id } = await client().submit('broken');
   await client().waitForRun(id);
 }

@@ -23,6 +23,7 @@ tasks:
   deadly: `name: deadly
 tasks:
   - name: kill
+    retries: { maxLost: 3 }
     run: "kill -9 $PPID; sleep 600"
 `,
   quiet: `name: quiet

@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
     { 'content-type': 'application/x-www-form-urlencoded' },
   ],
   ['no body', 'PUT', '/v1/dags/hostile', undefined, 422, 'DAG_INVALID'],
-  ['a body of null', 'PUT', '/v1/dags/hostile', 'null', 422, 'DAG_INVALID'],
+  ['a body of null', 'PUT', '/v1/dags/hostile', 'null', 400, 'BAD_REQUEST'],
   ['a list for a body', 'POST', '/v1/dags/known/runs', [], 400, 'BAD_REQUEST'],
   ['10,000 brackets', 'POST', '/v1/dags/known/runs', nested(10_000), 400, 'BAD_REQUEST'],
   ['params 65 deep', 'POST', '/v1/dags/known/runs', `{"params":${nested(65)}}`, 400, 'BAD_REQUEST'],

@@ -1,4 +1,4 @@
-/** Histories of the whole: a fixed set of seeds, and as many fresh ones as there is time for. */
+/** Histories of the whole: fixed seeds only, so that CI says the same of the same code. Fresh ones are `npm run simulate`. */
 import { expect, test } from 'vitest';
 import { type Mode, type Outcome, simulate } from './simulate.ts';
 
@@ -13,9 +13,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [9357, 'safety', 'I30: a task that was added behind a branch and the task that it chose'],
   [9376, 'safety', 'I22: a report of lost, told twice, after its run was cancelled'],
   [70011, 'safety', 'I49: an eager task behind a mapped setup of which one instance runs'],
+  [123450047, 'safety', 'I19: since when a task was queued, in a run that is opened again while it is paused'],
 ];
-const IS_CI = process.env['CI'] !== undefined && process.env['CI'] !== '';
-const FRESH_SECONDS = Number(process.env['SIGNALBOX_SIM_SECONDS'] ?? (IS_CI ? 60 : 10));
 
 /** Null when all is as promised. */
 function failureOf({ broken, seed, mode, cluster, faults }: Outcome): string | null {
@@ -47,11 +46,4 @@ test.each(MODES)('nothing is broken in a fixed set of histories (%s)', { timeout
 
 test.each(FOUND)('seed %i (%s) holds: %s', { timeout: 60_000 }, async (seed, mode) => {
   expect(failureOf(await simulate({ seed, mode }))).toBe(null);
-});
-
-test('nothing is broken in fresh histories', { timeout: FRESH_SECONDS * 1_000 + 120_000 }, async () => {
-  const until = performance.now() + FRESH_SECONDS * 1_000;
-  for (let seed = Math.floor(Date.now() / 1_000); performance.now() < until; seed++) {
-    for (const mode of MODES) expect(failureOf(await simulate({ seed, mode }))).toBe(null);
-  }
 });
