@@ -6,6 +6,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'e2e/src/**/*.test.ts'],
+    setupFiles: ['scripts/property-seed.mjs'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -13,7 +13,6 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [9357, 'safety', 'I30: a task that was added behind a branch and the task that it chose'],
   [9376, 'safety', 'I22: a report of lost, told twice, after its run was cancelled'],
   [70011, 'safety', 'I49: an eager task behind a mapped setup of which one instance runs'],
-  [123450047, 'safety', 'I19: since when a task was queued, in a run that is opened again while it is paused'],
 ];
 
 /** Null when all is as promised. */

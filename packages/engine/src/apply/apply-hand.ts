@@ -4,7 +4,7 @@ import type { PauseSet, TaskMarked } from '../change.ts';
 import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { isPaused, Pauses } from '../run/pauses.ts';
 import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
-import { forgetQueuedBefore, watchRunAnew } from '../run/run-timers.ts';
+import { watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { lastFence } from '../straggler/seconds.ts';
@@ -68,9 +68,8 @@ function setPause(state: State, run: number, change: PauseSet): void {
   watchPause(state, run, taskNo, until);
   if (paused || !wasPaused) return;
   // The delay of its retry policy is over: its times begin now.
-  if (taskNo === null && before.until !== null && runs.has(run, ADMITTED)) {
-    if (runs.phase[run] === OPEN) watchRunAnew(state, run, change.at);
-    else forgetQueuedBefore(state, run, change.at);
+  if (taskNo === null && before.until !== null && runs.has(run, ADMITTED) && runs.phase[run] === OPEN) {
+    watchRunAnew(state, run, change.at);
   }
   forEachSlot(state, run, (slot) => {
     if (isOf(slot)) enqueue(state, slot);

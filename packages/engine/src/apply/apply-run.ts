@@ -11,7 +11,7 @@ import { enqueue, leaveLane } from '../match/enqueue.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';
 import { notesCreated, readRunNotes } from '../run/run-notes.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
-import { forgetQueuedBefore, watchRun, watchRunAnew } from '../run/run-timers.ts';
+import { watchRun, watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { dropSecond } from '../straggler/apply-second.ts';
@@ -186,7 +186,6 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     runs.flags[run]! |= ADMITTED;
     dag.activeRuns += 1;
     if (runs.phase[run] === OPEN) watchRun(state, run, change.at);
-    forgetQueuedBefore(state, run, change.at);
   } else if (runs.phase[run] === OPEN) {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);

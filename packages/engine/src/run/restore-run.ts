@@ -30,7 +30,7 @@ import { restorePauses } from './pauses.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from './phase.ts';
 import { readRunNotes } from './run-notes.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from './run-table.ts';
-import { forgetQueuedBefore, watchLoadedRun } from './run-timers.ts';
+import { watchLoadedRun } from './run-timers.ts';
 import { forEachSlot, slotOf, taskSpecOf } from './task-slots.ts';
 
 const ASK_SPREAD_MS = 1_000;
@@ -79,7 +79,6 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   if (derived.facts !== undefined) runs.facts.set(run, derived.facts);
   if (stored.phase === 'open' && stored.admitted) watchLoadedRun(state, run, stored);
   for (const row of stored.tasks) restoreTask(state, run, row);
-  if (stored.admittedAt !== undefined) forgetQueuedBefore(state, run, stored.admittedAt);
   countTasks(state, run);
   if (runs.phase[run] === OPEN && !stored.admitted) {
     dag.waitingRuns.push(stored.runId);

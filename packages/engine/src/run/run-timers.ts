@@ -7,7 +7,6 @@ import type { Actor, Instant, RunId } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import type { State } from '../state.ts';
 import type { StoredRun } from '../stored.ts';
-import { forgetQueued, notesOf } from '../task/notes.ts';
 import { SUCCEEDED } from '../task/task-table.ts';
 import { leftMs, watchTotal } from '../timer/task-timers.ts';
 import type { Timer } from '../timer/timer-heap.ts';
@@ -28,22 +27,9 @@ export function watchRun(state: State, run: number, since: Instant): void {
   if (hasTimes(state, run)) beginWatch(state, run, since);
 }
 
-/**
- * Forgets since when tasks were queued before the run became active again: each is queued anew. A load does the same, by the instant that
- * is stored with the run, so that a new owner counts as the old one did (I19).
- */
-export function forgetQueuedBefore(state: State, run: number, since: Instant): void {
-  if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
-  forEachSlot(state, run, (slot) => {
-    const { queuedAt } = notesOf(state, slot);
-    if (queuedAt !== undefined && queuedAt < since) forgetQueued(state, slot);
-  });
-}
-
 /** The run is active anew, and so are the times of what has had attempts before. Its tasks come into their lanes after this. */
 export function watchRunAnew(state: State, run: number, since: Instant): void {
   watchRun(state, run, since);
-  forgetQueuedBefore(state, run, since);
   if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);

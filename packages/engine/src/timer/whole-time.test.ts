@@ -78,21 +78,6 @@ describe.each(['live', 'after a takeover'] as const)('the time in the queue, %s'
     expectWholeTime(box);
   });
 
-  test('begins when the pause is over, where the run is opened again while it is paused', () => {
-    const box = scenario({ dag: fourRoots() });
-    box.advance('1s');
-    const a = box.claim('a');
-    box.setPaused(null);
-    box.report(a, 'permanent', { error: 'no' });
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
-    box.advance('5s');
-    expect(box.retry('a')).toMatchObject({ ok: true });
-    if (how !== 'live') box.killOwner();
-    box.advance('2s');
-    expect(box.setPaused(null, false)).toMatchObject({ ok: true });
-    expectWholeTime(box);
-  });
-
   test('begins anew for a task whose upstream runs again', () => {
     const box = scenario({ dag: dag([task('up'), task('down', [0], waits)]) });
     box.report(box.claim('up'), 'succeeded');
