@@ -11,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 
 const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
+/** A client of a new server. Servers keep what they have read, so the first one may still have a row as it was. */
+const freshReader = async () => createClient({ url: (await rig.addServer()).url, token: rig.token });
 const kindsOf = (events: readonly EventView[]) => events.map(({ kind }) => kind);
 
 /** Three runs; the rows of the second are made unreadable as `damage` says. */
@@ -36,7 +38,8 @@ test.each([
   ['whose bytes make no sense', `changes = '\\xff00'::bytea`, { reason: 'damaged' }],
 ])('a row %s is skipped with a marker, and the stream goes on (I59)', async (_, damage, reason) => {
   const { after, runs } = await threeRuns(damage);
-  const { items } = await client().listEvents({ after, limit: 100 });
+  const reader = await freshReader();
+  const { items } = await reader.listEvents({ after, limit: 100 });
   expect(kindsOf(items.filter(({ run }) => run === runs[0]))).toEqual(whole);
   expect(items.filter(({ run }) => run === runs[1])).toEqual([]);
   expect(kindsOf(items.filter(({ run }) => run === runs[2]))).toEqual(whole);
@@ -53,10 +56,10 @@ test.each([
   );
   expect(markers.length).toBeGreaterThan(0);
   // Whoever filters is told as well, and the stream of server-sent events says the same as the pages.
-  const filtered = await client().listEvents({ after, run: runs[2] ?? '', limit: 100 });
+  const filtered = await reader.listEvents({ after, run: runs[2] ?? '', limit: 100 });
   expect(kindsOf(filtered.items)).toEqual([...markers.map(({ kind }) => kind), ...whole]);
   const heard: EventView[] = [];
-  for await (const event of client().followEvents({ after })) if (heard.push(event) === items.length) break;
+  for await (const event of reader.followEvents({ after })) if (heard.push(event) === items.length) break;
   expect(heard).toEqual(items);
 });
 
@@ -66,8 +69,7 @@ test('a reader that has half of a commit gets the marker for the rest of it', as
   const [first] = (await client().listEvents({ after: start, limit: 1 })).items;
   expect(first?.kind).toBe('run.created');
   await rig.sql(`update journal set format = 99 where at >= ${Date.parse(first?.at ?? '')}`);
-  // Another server: the first one still has what it read before.
-  const older = createClient({ url: (await rig.addServer()).url, token: rig.token });
-  const { items } = await older.listEvents({ after: first?.cursor ?? '', limit: 1 });
+  const reader = await freshReader();
+  const { items } = await reader.listEvents({ after: first?.cursor ?? '', limit: 1 });
   expect(kindsOf(items)).toEqual(['events.skipped']);
 });
