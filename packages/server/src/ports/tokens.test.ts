@@ -27,7 +27,7 @@ test('a token is the beginning of an HMAC-SHA-256 over incarnation, worker and c
   expect(Buffer.from(new HmacTokens({ tokenKey, incarnation }).mint(shard, claim, workerId))).toEqual(expected);
 });
 
-test('a token is of no use for anything but its claim (I20)', () => {
+test('a token is of no use for anything but its claim, nor after a restore (I20, I64)', () => {
   const tokens = new HmacTokens({ tokenKey, incarnation });
   const token = tokens.mint(shard, claim, workerId);
   expect(tokens.check(shard, claim, workerId, token)).toBe(true);

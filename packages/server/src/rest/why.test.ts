@@ -1,3 +1,4 @@
+/** Why a task or a run is not running: one sentence, and a code for programs (I75). */
 import type { TaskView } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
 import { queueFacts } from './queue-facts.ts';
