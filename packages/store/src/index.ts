@@ -17,8 +17,11 @@ export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.t
 export type { BreakerRow, LetterCursor, LetterFilter, LetterGroupRow, LetterRow } from './queries/letters.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
+export type { RunDetails, RunOutline } from './queries/run-details.ts';
 export type { ListedRuns, ListRuns, RunPlace } from './queries/run-list.ts';
-export type { AttemptView, RunDetails, RunOutline, RunPayloads, RunView, TaskView } from './queries/run-view.ts';
+export type { RunPayloads } from './queries/run-payloads.ts';
+export type { RunView } from './queries/run-view.ts';
+export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { ListedSchedule, NodeRow, VersionDetails, VersionSummary } from './queries/versions.ts';
 export * from './queries.ts';
 export type { Dropped, Expiry } from './retention.ts';

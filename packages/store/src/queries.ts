@@ -38,6 +38,7 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { getRun } from './queries/get-run.ts';
 import { lastRuns } from './queries/last-runs.ts';
 import {
   countLetters,
@@ -53,17 +54,11 @@ import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, type NewSession, openSession } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
+import { resolveRun } from './queries/resolve-run.ts';
+import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
-import {
-  getPayload,
-  getPayloads,
-  getRun,
-  getRunMaps,
-  getRunSpec,
-  type RunOutline,
-  resolveRun,
-  type WantedPayloads,
-} from './queries/run-view.ts';
+import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
+import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 

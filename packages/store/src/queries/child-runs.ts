@@ -5,7 +5,8 @@ import { findRunIdsByUid } from '../fetch.ts';
 import type { KnownDays } from '../leaf.ts';
 import { call, statement } from '../statement.ts';
 import { decodeText, textArray } from '../text.ts';
-import type { AttemptView, RunDetails } from './run-view.ts';
+import type { RunDetails } from './run-details.ts';
+import type { AttemptView } from './task-view.ts';
 
 const NONE: ReadonlyMap<string, RunUid> = new Map();
 

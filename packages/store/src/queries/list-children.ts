@@ -3,8 +3,10 @@ import { type RunId, shardOfUid, TaskNames, type TenantId } from '@signalbox/eng
 import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';
 import type { KnownDays } from '../leaf.ts';
+import { getRun } from './get-run.ts';
+import type { RunOutline } from './run-details.ts';
 import { type ListedRuns, type ListRuns, newestFirst, type RunPlace, secondOf, viewRuns } from './run-list.ts';
-import { getRun, type RunOutline, type RunView } from './run-view.ts';
+import type { RunView } from './run-view.ts';
 
 export interface ListChildren extends ListRuns {
   readonly parent: string;

@@ -7,7 +7,7 @@ import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
 import { expectResults } from '../whole-runs.ts';
-import { NO_ATTEMPT } from './run-view.ts';
+import { NO_ATTEMPT } from './task-view.ts';
 
 export interface LogAttemptView {
   readonly taskNo: TaskNo;

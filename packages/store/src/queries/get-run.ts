@@ -1,0 +1,100 @@
+/** Reads one run with all that is known of it. Of a large run the caller chooses the tasks that it wants. */
+import { shardOfRun, type TenantId } from '@signalbox/engine';
+import { letterReasons } from '../codes.ts';
+import type { Database } from '../database.ts';
+import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
+import { call, leafStatement, statement } from '../statement.ts';
+import { readMaps } from '../statements/map.ts';
+import { decodeText, plainArray } from '../text.ts';
+import { expectResults } from '../whole-runs.ts';
+import { findChildren } from './child-runs.ts';
+import { findRunId } from './resolve-run.ts';
+import type { RunDetails, RunOutline } from './run-details.ts';
+import { mapsOfRun, specOf } from './run-spec.ts';
+import { parseRunView, RUN_VIEW_COLUMNS, RUN_VIEW_COUNT } from './run-view.ts';
+import {
+  othersOf,
+  parseOutline,
+  parseTask,
+  selectAttempts,
+  selectFacts,
+  selectOutline,
+  selectSomeAttempts,
+  selectSomeTasks,
+  selectTasks,
+} from './task-view.ts';
+
+/** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
+const selectRun = leafStatement(
+  'view_run',
+  (leaf) => `
+  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts, r.forced_at is not null, r.added::text
+    from ${readable('run', leaf)} r
+    join dag d on d.shard = r.shard and d.dag_id = r.dag_id
+    join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
+   where r.shard = $1::smallint and r.run_id = $2::bigint and r.tenant_id = $3::integer`,
+);
+
+/** By primary key of each. Fingerprint 0 is the dag's own. */
+const selectBreakersOf = leafStatement(
+  'view_breakers',
+  (leaf) => `
+  select b.fingerprint from ${readable('run', leaf)} r join breaker b on b.shard = r.shard and b.dag_id = r.dag_id
+   where r.shard = $1::smallint and r.run_id = $2::bigint`,
+);
+
+/** Open ones, by primary key. */
+const selectLettersOf = statement(
+  'view_letters',
+  'select task_no, reason from dead_letter where shard = $1::smallint and run_id = $2::bigint and state = 0',
+);
+
+export async function getRun(
+  database: Database,
+  days: KnownDays,
+  tenantId: TenantId,
+  uid: string,
+  choose?: (outline: RunOutline) => readonly number[],
+): Promise<RunDetails | null> {
+  const run = await database.snapshot(async (ask) => {
+    const runId = await findRunId(ask, days, uid);
+    if (runId === null) return null;
+    const leaf = leafOfRun(days, runId);
+    const key = [shardOfRun(runId), runId];
+    const [found, breakers, letters] = expectResults(
+      await ask([
+        call(selectRun(leaf), ...key, tenantId),
+        call(selectBreakersOf(leaf), ...key),
+        call(selectLettersOf, ...key),
+      ]),
+      3,
+    );
+    const row = found.rows[0];
+    if (row === undefined) return null;
+    const head = {
+      ...parseRunView(row),
+      hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
+      spec: specOf(row[RUN_VIEW_COUNT + 1] ?? 'null', row[RUN_VIEW_COUNT + 4], row[RUN_VIEW_COUNT - 1]),
+      facts: row[RUN_VIEW_COUNT + 2] ?? null,
+      isForced: row[RUN_VIEW_COUNT + 3] === 't',
+      breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
+      letters: new Map(letters.rows.map(([taskNo, reason]) => [Number(taskNo), letterReasons.word(Number(reason))])),
+    };
+    if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
+      const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];
+      const [rows, earlier] = expectResults(await ask(calls, { last: true }), 2);
+      const tasks = rows.rows.map(parseTask);
+      return { ...head, tasks, outline: tasks, maps: [], supersededAttempts: othersOf(tasks, earlier.rows) };
+    }
+    const calls = [call(selectOutline(leaf), ...key), call(selectFacts(leaf), ...key), readMaps(leaf, [runId])];
+    const [columns, facts, expansions] = expectResults(await ask(calls), 3);
+    const outlined = { ...head, outline: parseOutline(columns.rows, facts.rows), maps: mapsOfRun(expansions, runId) };
+    // Of a run with maps, unless told, the tasks of its spec.
+    const nos = plainArray(choose?.(outlined) ?? head.spec.tasks.map((_, no) => no));
+    const some = [call(selectSomeTasks(leaf), ...key, nos), call(selectSomeAttempts(leaf), ...key, nos)];
+    const [rows, earlier] = expectResults(await ask(some, { last: true }), 2);
+    const tasks = rows.rows.map(parseTask);
+    return { ...outlined, tasks, supersededAttempts: othersOf(tasks, earlier.rows) };
+  });
+  return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
+}

@@ -1,0 +1,198 @@
+/** The tasks of a run that have a row, with their attempts: all of them, some of them, or an outline of all. */
+import type {
+  AttemptNo,
+  AttemptOutcome,
+  Fence,
+  Fingerprint,
+  Instant,
+  ReturnReason,
+  StoredTask,
+  TaskNo,
+  TaskNotes,
+  WorkerId,
+} from '@signalbox/engine';
+import type { Row } from '../batch.ts';
+import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
+import { type Leaf, readable } from '../leaf.ts';
+import { leafStatement } from '../statement.ts';
+import { decodeNullableText, parseIntegers } from '../text.ts';
+import { instant } from './run-view.ts';
+
+export interface AttemptView {
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly outcome: AttemptOutcome | null;
+  readonly claimedAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant | null;
+  readonly retryAt: Instant | null;
+  readonly error: string | null;
+  /** What the failure was, in a word. */
+  readonly code: string | null;
+  /** It began beside another attempt that took far longer than its siblings. */
+  readonly speculative: boolean;
+}
+
+/** A task's row shows its newest attempt. */
+export interface TaskView extends AttemptView {
+  readonly state: StoredTask['state'];
+  readonly lostCount: number;
+  readonly returnReason: ReturnReason | null;
+  readonly returnedAt: Instant | null;
+  readonly hasOutput: boolean;
+  /** False for one that was marked by hand after its last attempt, or before any: the row shows no attempt. */
+  readonly hasAttempt: boolean;
+  /** Who cleared and who marked it, the last time. */
+  readonly clearedAt: Instant | null;
+  readonly clearedBy: string | null;
+  readonly markedAt: Instant | null;
+  readonly markedBy: string | null;
+  readonly facts: string | null;
+  /** What the engine keeps of it: JSON. */
+  readonly notes: string | null;
+  /** Of its last failure. */
+  readonly fingerprint: Fingerprint | null;
+}
+
+export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts' | 'notes'>;
+
+const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcome, a.claimed_at, a.started_at, a.ended_at,
+    a.retry_at, a.error, a.code`;
+const ATTEMPT_COUNT = 11;
+
+/**
+ * Whether it has an output is looked up task by task, by the primary key. As a join of two tables that both have the run's ten
+ * thousand rows it is planned by what is known of the partition, which is nothing in its first minutes: each row with each.
+ */
+const taskColumns = (leaf: Leaf) => `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at,
+    exists (select from ${readable('payload', leaf)} p where p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no),
+    a.facts, a.notes, a.fingerprint, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
+
+export const selectTasks = leafStatement(
+  'view_tasks',
+  (leaf) => `
+  select ${taskColumns(leaf)} from ${readable('task', leaf)} a
+   where a.shard = $1::smallint and a.run_id = $2::bigint order by a.task_no`,
+);
+
+/** The row of the task shows no attempt: the newest one has a row of its own. */
+export const NO_ATTEMPT = `(t.outcome is null and t.state not in (${taskStates.code('running')}, ${taskStates.code('returned')}))`;
+/** Column by column: a run may have a hundred thousand. */
+export const selectOutline = leafStatement(
+  'view_outline',
+  (leaf) => `
+  select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
+    from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
+);
+/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, which were not retried, and what expired. */
+const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%' or notes like '%"expired":%')`;
+export const selectFacts = leafStatement(
+  'view_facts',
+  (leaf) => `
+  select task_no, facts, case when ${TELLING} then notes end from ${readable('task', leaf)}
+   where shard = $1::smallint and run_id = $2::bigint and (facts is not null or ${TELLING})`,
+);
+
+/** Leans on the primary keys (shard, run_id, task_no …). */
+export const selectSomeTasks = leafStatement(
+  'view_some_tasks',
+  (leaf) => `
+  select ${taskColumns(leaf)} from unnest($3::integer[]) as u (no)
+    join ${readable('task', leaf)} a on a.shard = $1::smallint and a.run_id = $2::bigint and a.task_no = u.no
+   order by a.task_no`,
+);
+export const selectSomeAttempts = leafStatement(
+  'view_some_attempts',
+  (leaf) => `
+  select ${ATTEMPT_COLUMNS}, a.speculative from unnest($3::integer[]) as u (no)
+    join ${readable('task', leaf)} t on t.shard = $1::smallint and t.run_id = $2::bigint and t.task_no = u.no
+    join ${readable('attempt', leaf)} a on a.shard = t.shard and a.run_id = t.run_id and a.task_no = t.task_no
+   where a.attempt_no <> t.attempt_no or ${NO_ATTEMPT}
+   order by a.task_no, a.attempt_no`,
+);
+
+export const selectAttempts = leafStatement(
+  'view_attempts',
+  (leaf) => `
+  select ${ATTEMPT_COLUMNS}, a.speculative from ${readable('attempt', leaf)} a
+    cross join lateral (select outcome, state, attempt_no from ${readable('task', leaf)} b
+      where b.shard = a.shard and b.run_id = a.run_id and b.task_no = a.task_no offset 0) t
+   where a.shard = $1::smallint and a.run_id = $2::bigint and (a.attempt_no <> t.attempt_no or ${NO_ATTEMPT})
+   order by a.task_no, a.attempt_no`,
+);
+
+export function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
+  const texts = new Map(facts.map(([no, text, notes]) => [Number(no), [text ?? null, notes ?? null] as const]));
+  const [nos, attempts, states] = [0, 1, 2].map((at) => parseIntegers(columns[0]?.[at]));
+  return (nos ?? []).map((no, i) => ({
+    taskNo: no as TaskNo,
+    attemptNo: (attempts?.[i] ?? 0) as AttemptNo,
+    state: taskStates.word(states?.[i] ?? 0),
+    facts: texts.get(no)?.[0] ?? null,
+    notes: texts.get(no)?.[1] ?? null,
+  }));
+}
+
+function parseAttempt(row: Row): AttemptView {
+  const [taskNo, attemptNo, fence, workerId, outcome, claimedAt, startedAt, endedAt, retryAt, error, code] = row;
+  return {
+    taskNo: Number(taskNo) as TaskNo,
+    attemptNo: Number(attemptNo) as AttemptNo,
+    fence: Number(fence) as Fence,
+    workerId: workerId as WorkerId,
+    outcome: outcome === null || outcome === undefined ? null : attemptOutcomes.word(Number(outcome)),
+    claimedAt: Number(claimedAt) as Instant,
+    startedAt: instant(startedAt),
+    endedAt: instant(endedAt),
+    retryAt: instant(retryAt),
+    error: decodeNullableText(error ?? null),
+    code: decodeNullableText(code ?? null),
+    speculative: row[ATTEMPT_COUNT] === 't',
+  };
+}
+
+/** Attempts with rows of their own; and those that run beside another, which are in the notes of their tasks. */
+export function othersOf(tasks: readonly TaskView[], rows: readonly Row[]): AttemptView[] {
+  const ended = { outcome: null, startedAt: null, endedAt: null, retryAt: null, error: null, code: null } as const;
+  const running = tasks.flatMap(({ taskNo, state, notes }) => {
+    const { second } = state === 'running' ? notesIn(notes) : {};
+    if (second === undefined || second.over !== undefined) return [];
+    const { attemptNo, fence, workerId, claimedAt } = second;
+    return [{ taskNo, attemptNo, fence, workerId, claimedAt, ...ended, speculative: true }];
+  });
+  const all = rows.map(parseAttempt);
+  if (running.length === 0) return all;
+  return [...all, ...running].sort((a, b) => a.taskNo - b.taskNo || a.attemptNo - b.attemptNo);
+}
+
+function notesIn(notes: string | null): TaskNotes {
+  return notes === null ? {} : (JSON.parse(notes) as TaskNotes);
+}
+
+export function parseTask(row: Row): TaskView {
+  const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, fingerprint, ...byHand] =
+    row.slice(ATTEMPT_COUNT);
+  const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
+  const attempt = parseAttempt(row.slice(0, ATTEMPT_COUNT));
+  const kept = notesIn(notes ?? null);
+  const word = taskStates.word(Number(state));
+  return {
+    ...attempt,
+    speculative: kept.speculative === attempt.attemptNo,
+    state: word,
+    hasAttempt: attempt.outcome !== null || word === 'running' || word === 'returned',
+    clearedAt: instant(clearedAt),
+    clearedBy: decodeNullableText(clearedBy ?? null),
+    markedAt: instant(markedAt),
+    markedBy: decodeNullableText(markedBy ?? null),
+    lostCount: Number(lostCount),
+    returnReason: returnReason === null || returnReason === undefined ? null : returnReasons.word(Number(returnReason)),
+    returnedAt: instant(returnedAt),
+    hasOutput: hasOutput === 't',
+    facts: facts ?? null,
+    notes: notes ?? null,
+    fingerprint: fingerprint === null || fingerprint === undefined ? null : (Number(fingerprint) as Fingerprint),
+  };
+}
