@@ -1,6 +1,6 @@
 /** What goes wrong between nodes and their database: it is gone, slow, full; commits fail, hang, or end unknown. */
 import type { DatabaseFaults, Step, StepFault, StepPoint } from './fake-store/index.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './fault.ts';
 import type { Chance } from './world/chance.ts';
 import type { World } from './world/world.ts';
 

@@ -4,17 +4,10 @@
  */
 import type { NodeId, ShardNo } from '@signalbox/engine';
 import { FakeStore } from './fake-store/index.ts';
+import type { Fault } from './fault.ts';
 import { DatabaseTroubles } from './fault-database.ts';
 import type { Chance } from './world/chance.ts';
 import type { World } from './world/world.ts';
-
-export interface Fault {
-  readonly at: number;
-  readonly what: string;
-  /** Answers how it is undone; null for what is over at once. */
-  readonly begin: () => (() => void) | null;
-  readonly forMs: number;
-}
 
 type Draw = (world: World, chance: Chance, troubles: DatabaseTroubles) => Omit<Fault, 'at'>;
 

@@ -1,7 +1,8 @@
 /** One history: a cluster, users and faults drawn from a seed, run to its end or until a promise is broken. */
 import { Watch } from './checkers/index.ts';
 import type { Sabotage } from './fake-store/index.ts';
-import { drawFaults, type Fault } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { drawFaults } from './faults.ts';
 import { SimClients } from './world/client.ts';
 import type { Broken, History } from './world/history.ts';
 import { type NodeHooks, SimNode } from './world/node.ts';

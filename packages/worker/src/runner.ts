@@ -6,7 +6,8 @@
 import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { Asker } from '@signalbox/sdk/asking';
 import type { Asks } from './asks.ts';
-import { type Attempt, AttemptContext, sentenceOf, stopped } from './attempt.ts';
+import { type Attempt, sentenceOf, stopped } from './attempt.ts';
+import { AttemptContext } from './attempt-context.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';

@@ -2,7 +2,7 @@
 import type { RunningServer, ServerConfig } from '@signalbox/server';
 import { colours, plain, print } from '../output.ts';
 import { next } from '../program-name.ts';
-import type { StartFlags } from './start.ts';
+import type { StartFlags } from './start-flags.ts';
 
 interface Greeting {
   readonly server: RunningServer;

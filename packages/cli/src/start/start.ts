@@ -2,20 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Client } from '@signalbox/sdk';
 import type { RunningServer, ServerConfig } from '@signalbox/server';
-import { type ServerFlags, variablesOf } from '../commands/server.ts';
+import { variablesOf } from '../commands/server.ts';
 import { colours, plainLines, print, printJson } from '../output.ts';
 import { Dags } from './dags.ts';
 import { endDatabaseNow } from './database.ts';
 import { greet } from './greeting.ts';
 import { holdFolder } from './hold.ts';
 import { refuseBusyPorts } from './ports.ts';
+import type { StartFlags } from './start-flags.ts';
 import { WorkerChild } from './worker-child.ts';
-
-export interface StartFlags extends ServerFlags {
-  readonly slots: number;
-  readonly dags?: string;
-  readonly examples: boolean;
-}
 
 type Say = (line: string) => void;
 

@@ -2,7 +2,7 @@
 import type { ServerFlags } from '../commands/server.ts';
 import type { WorkerFlags } from '../commands/worker.ts';
 import { define, type FlagDefinition, oneOf, wholeNumber } from '../define.ts';
-import type { StartFlags } from '../start/start.ts';
+import type { StartFlags } from '../start/start-flags.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 

@@ -9,7 +9,7 @@ import type { Bundle, CompileProblem, SourceFile, Spot } from '../compiled.ts';
 import { buildBundle } from '../module/bundle.ts';
 import { evaluate } from '../module/evaluate.ts';
 import { SourcePlaces } from '../module/source-place.ts';
-import { isObject } from './compile-definition.ts';
+import { isObject } from './is-object.ts';
 import type { ReadText } from './read-text.ts';
 
 export interface Call {

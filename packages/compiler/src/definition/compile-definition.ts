@@ -5,6 +5,7 @@ import type { DagDefinition, Problem } from '@signalbox/protocol';
 import { checkDag } from '../check-dag.ts';
 import { type Bundle, type CompileProblem, type FileResult, NOWHERE, type SourceFile } from '../compiled.ts';
 import { bundleCalls, takeCalls } from './calls.ts';
+import { isObject } from './is-object.ts';
 import { type ReadText, readText } from './read-text.ts';
 
 /** Whether a text that can't be read was meant as a dag at all. */
@@ -64,10 +65,6 @@ function spotOf({ path, message }: Problem, read: ReadText) {
 /** Editors know `$schema` in JSON; it says nothing about the dag. */
 function withoutSchema({ $schema: _, ...rest }: Record<string, unknown>): Record<string, unknown> {
   return rest;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `task`, `Tasks`, `taks`: a letter too many, too few, another one, or two that changed places. */

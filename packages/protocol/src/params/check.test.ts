@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkParams } from './check.ts';
 import { CheckBudget } from './check-budget.ts';
-import { type ParamsSchema, problemsOfSchema } from './schema.ts';
+import type { ParamsSchema } from './params-schema.ts';
+import { problemsOfSchema } from './schema.ts';
 
 const say = (schema: ParamsSchema, value: unknown) => {
   const checked = checkParams(schema, value);

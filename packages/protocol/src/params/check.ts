@@ -8,7 +8,8 @@ import type { Problem } from '../errors.ts';
 import { MAX_PROBLEMS } from '../limits.ts';
 import { CheckBudget } from './check-budget.ts';
 import { LinearPattern } from './linear-pattern.ts';
-import { FORMATS, findDefinition, type ParamsSchema } from './schema.ts';
+import { findDefinition, type ParamsSchema } from './params-schema.ts';
+import { FORMATS } from './schema.ts';
 
 export type CheckedParams =
   | { readonly ok: true; readonly params: unknown }

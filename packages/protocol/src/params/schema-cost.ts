@@ -4,7 +4,7 @@
  * everything that applies to the same value (`allOf`, `anyOf`, `oneOf`, `not`, `if`, `$ref`), each as often as it is reached.
  */
 import type { Problem } from '../errors.ts';
-import { findDefinition, type ParamsSchema } from './schema.ts';
+import { findDefinition, type ParamsSchema } from './params-schema.ts';
 
 /** Hundreds of alternatives are usual in generated schemas; thousands of looks at one value are not. */
 export const MAX_LOOKS_AT_ONE_VALUE = 10_000;

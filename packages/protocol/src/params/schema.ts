@@ -4,9 +4,8 @@
  */
 import type { Problem } from '../errors.ts';
 import { LinearPattern } from './linear-pattern.ts';
+import { findDefinition, isObject, type ParamsSchema } from './params-schema.ts';
 import { problemsOfCost } from './schema-cost.ts';
-
-export type ParamsSchema = boolean | { readonly [keyword: string]: unknown };
 
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
@@ -40,8 +39,6 @@ const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'nul
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isList = (value: unknown): value is unknown[] => Array.isArray(value);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !isList(value);
 
 const must =
   (holds: (value: unknown) => boolean, what: string): Reader =>
@@ -161,13 +158,4 @@ function readSchema(schema: unknown, path: string, look: Look): void {
 function faultOfPattern(source: string): string | null {
   const fault = LinearPattern.faultOf(source);
   return fault === null ? null : `is a pattern that can't be used: ${fault}`;
-}
-
-/** `#`, `#/$defs/name` or `#/definitions/name`. */
-export function findDefinition(root: unknown, reference: string): ParamsSchema | undefined {
-  if (reference === '#') return root as ParamsSchema;
-  const [, group, name] = /^#\/(\$defs|definitions)\/([^/~]+)$/.exec(reference) ?? [];
-  if (group === undefined || name === undefined || !isObject(root)) return undefined;
-  const definitions = Object.hasOwn(root, group) ? root[group] : undefined;
-  return isObject(definitions) && Object.hasOwn(definitions, name) ? (definitions[name] as ParamsSchema) : undefined;
 }

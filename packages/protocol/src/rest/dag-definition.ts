@@ -1,7 +1,7 @@
 /** A dag as users write it: tasks by name, spans as they are spoken, defaults left out. */
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
-import { addingDagFields, addingTaskFields } from './adding.ts';
+import { addingDagFields, addingTaskFields } from './adding-fields.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';

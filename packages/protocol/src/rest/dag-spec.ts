@@ -1,101 +1,23 @@
-/**
- * From a definition to what the engine runs: tasks by number. The types have the shape of the engine's own, written
- * again because this package imports nothing of ours. What comes out of here can be run (I38).
- */
+/** From a definition to what the engine runs: tasks by number. What comes out of here can be run (I38). */
 import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
-import type { ParamsSchema } from '../params/schema.ts';
-import { readAdding } from './adding.ts';
-import { type BreakerShape, breakerSpec, type PoisonShape, poisonSpec } from './breaker-fields.ts';
-import type { HookEvent } from './closing.ts';
-import { type Priority, problemsOf } from './common.ts';
-import {
-  dagDefinitionSchema,
-  type FailurePolicy,
-  type ParsedDagDefinition,
-  type TriggerRule,
-} from './dag-definition.ts';
+import { breakerSpec, poisonSpec } from './breaker-fields.ts';
+import { checkSpeculate } from './check-speculate.ts';
+import { problemsOf } from './common.ts';
+import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
+import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
+import { readAdding } from './read-adding.ts';
 import { readClosing } from './read-closing.ts';
-import { type ConditionShape, checkGraph, graphFields, readConditions } from './read-graph.ts';
+import { checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
-import type { Path } from './references.ts';
-import { type RetryPolicyShape, retryPolicy } from './retries.ts';
-import { checkSpeculate, type SpeculateShape, speculateSpec } from './speculate-fields.ts';
-import { checkLimits, checkTimes, limitSpec, type TaskLimitsShape } from './task-limits.ts';
-import type { ChildWork, WorkShape } from './work.ts';
-
-export interface TaskSpecShape extends TaskLimitsShape {
-  readonly name: string;
-  /** Of the worker, or of the bundle; empty for a process or a call. */
-  readonly handler: string;
-  /** It refers to the run itself. */
-  readonly runInfo?: true;
-  /** Absent for a plain handler without inputs. */
-  readonly work?: WorkShape | ChildWork;
-  /** It runs another dag, and takes no worker. */
-  readonly child?: { readonly dag: string; readonly wait: boolean };
-  readonly queue: string;
-  /** Ascending numbers of the tasks upstream. */
-  readonly needs: readonly number[];
-  readonly rule?: TriggerRule;
-  readonly when?: ConditionShape;
-  readonly branch?: true;
-  readonly shortCircuit?: 'next' | 'all';
-  readonly setup?: true;
-  /** Its setups; runs however the run goes. */
-  readonly teardown?: readonly number[];
-  readonly undoes?: number;
-  readonly hook?: { readonly of: number | null; readonly on: HookEvent };
-  readonly adds?: true;
-  readonly facts?: readonly Path[];
-  readonly tellsError?: true;
-  /** The innermost group that it is in. */
-  readonly group?: number;
-  readonly retry: RetryPolicyShape;
-  readonly timeoutMs: number | null;
-  readonly poison?: PoisonShape;
-  readonly speculate?: SpeculateShape;
-}
-
-export interface ScheduleSpecShape {
-  readonly cron: string;
-  readonly zone: string;
-  readonly gap: 'skip' | 'fire_after';
-  readonly missed: 'skip' | 'latest' | 'all';
-  readonly missedLimit: number;
-}
-
-export interface DagSpecShape {
-  readonly tasks: readonly TaskSpecShape[];
-  readonly priority: Priority;
-  readonly maxActiveRuns: number | null;
-  readonly maxActiveTasks: number | null;
-  readonly schedule: ScheduleSpecShape | null;
-  readonly description?: string;
-  readonly bundle?: string;
-  readonly files?: string;
-  readonly on?: { readonly event: string };
-  readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
-  readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
-  readonly timeoutMs?: number;
-  readonly softTimeoutMs?: number;
-  readonly compensate?: true;
-  readonly paramFacts?: readonly Path[];
-  readonly breaker?: BreakerShape | null;
-  readonly maxDeadLetters?: number;
-  readonly paramsSchema?: ParamsSchema;
-  readonly defaultParams?: string;
-  readonly callbackUrl?: string;
-  readonly groups?: readonly GroupSpecShape[];
-  readonly maxMapSize?: number;
-  readonly templates?: readonly TaskSpecShape[];
-  readonly maxAddedTasks?: number;
-}
+import { retryPolicy } from './retries.ts';
+import { speculateSpec } from './speculate-fields.ts';
+import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
 function numberTasks(tasks: ParsedDagDefinition['tasks'], problems: Problem[]): Map<string, number> {

@@ -1,7 +1,7 @@
 /** What an input of a task is, once the tasks that it needs have ended. Workers and tests of dags ask here. */
 import { follow, type Path, type RunField, showPath, taskReference } from './references.ts';
+import type { InputSource } from './template.ts';
 import { fillTemplate, sourcesIn } from './template.ts';
-import type { InputSource } from './work.ts';
 
 /** One of the maps that a task is in, with the item that it runs for. */
 export interface MapItem {

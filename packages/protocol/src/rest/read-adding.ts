@@ -1,48 +1,13 @@
-/** Tasks that add tasks to their run, as users write them: who may, and what may be added. */
-import { z } from 'zod';
+/** Checks which tasks may add tasks to their run, and turns the templates of a dag into task specs. */
 import type { Problem } from '../errors.ts';
-import { DEFAULT_ADDED_TASKS, MAX_TASKS, MAX_TEMPLATES } from '../limits.ts';
-import { poisonFields, poisonSpec } from './breaker-fields.ts';
-import { durationSchema, nameSchema } from './common.ts';
+import { DEFAULT_ADDED_TASKS, MAX_TASKS } from '../limits.ts';
+import { poisonSpec } from './breaker-fields.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
-import type { TaskSpecShape } from './dag-spec.ts';
+import type { TaskSpecShape } from './dag-spec-shape.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
-import { retriesSchema, retryPolicy } from './retries.ts';
-import { checkLimits, limitFields, limitSpec } from './task-limits.ts';
-import { TRIGGER_RULES } from './trigger-rules.ts';
-import { workFields } from './work.ts';
-
-const adds = z.boolean().optional();
-
-/** The fields of a task; its schema spreads them. */
-export const addingTaskFields = {
-  /** Its attempts may add tasks to their run, made of the templates of the dag. */
-  adds,
-} as const;
-
-/** A task without a place in the graph: it gets one, and a name, when it is added. */
-export const templateSchema = z.strictObject({
-  name: nameSchema,
-  ...workFields,
-  queue: nameSchema.default('default'),
-  /** What each task that is made of it needs, beside what the one that adds it says. */
-  needs: z.array(z.string().max(200)).max(MAX_TASKS).default([]),
-  rule: z.enum(TRIGGER_RULES).optional(),
-  retries: retriesSchema.prefault({}),
-  timeout: durationSchema.nullable().default(null),
-  ...limitFields,
-  ...poisonFields,
-  adds,
-});
-
-/** The fields of a dag; its schema spreads them. */
-export const addingDagFields = {
-  /** What tasks with `adds` may add. */
-  templates: z.array(templateSchema).min(1).max(MAX_TEMPLATES, `must be at most ${MAX_TEMPLATES}`).optional(),
-  /** How many tasks may be added to one run; 100 unless told. */
-  maxAddedTasks: z.int().min(1).max(MAX_TASKS).optional(),
-} as const;
+import { retryPolicy } from './retries.ts';
+import { checkLimits, limitSpec } from './task-limits.ts';
 
 interface Known {
   readonly numbers: ReadonlyMap<string, number>;

@@ -8,12 +8,12 @@ import { HOOK_EVENTS } from '../words.ts';
 import type { HookEvent, Hooks, SideTask } from './closing.ts';
 import { behind, withScopes } from './closing-scope.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
-import type { TaskSpecShape } from './dag-spec.ts';
+import type { TaskSpecShape } from './dag-spec-shape.ts';
 import { findCycle } from './find-cycle.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { type ReadWork, readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
-import type { InputSource } from './work.ts';
+import type { InputSource } from './template.ts';
 
 /** Under this name a hook finds what has happened, among the outputs that it sees. No task can have it. */
 export const EVENT_TASK = '@event';

@@ -1,7 +1,8 @@
 /** A dag's schema for its params, from its definition: one that could never be met by its own schedule is a problem. */
 import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
-import { type ParamsSchema, problemsOfSchema } from '../params/schema.ts';
+import type { ParamsSchema } from '../params/params-schema.ts';
+import { problemsOfSchema } from '../params/schema.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 
 interface ReadParams {

@@ -4,8 +4,9 @@ import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { looksAtRun, type ReadTexts, readTexts, tasksInTexts } from './read-texts.ts';
 import type { Reference } from './references.ts';
+import type { InputSource } from './template.ts';
 import { readTemplate, type Template, type ToSource } from './template.ts';
-import type { ChildWork, InputSource, WorkShape, workFields } from './work.ts';
+import type { ChildWork, WorkShape, workFields } from './work.ts';
 
 type Task = Pick<ParsedDagDefinition['tasks'][number], keyof typeof workFields>;
 type Kind = 'handler' | 'function' | 'run' | 'http' | 'dag';

@@ -1,8 +1,6 @@
 /** What a definition says about stragglers: a second attempt of a mapped task that takes far longer than its siblings. */
 import { z } from 'zod';
-import type { Problem } from '../errors.ts';
 import { durationSchema } from './common.ts';
-import type { ReadGroups } from './read-groups.ts';
 
 /** Three times as long as half of them took, and not before ten seconds. */
 export const DEFAULT_SPECULATE = { factor: 3, minMs: 10_000 } as const;
@@ -22,7 +20,7 @@ export const speculateFields = {
 } as const;
 
 const fieldsSchema = z.object(speculateFields);
-type Fields = z.output<typeof fieldsSchema>;
+export type SpeculateFields = z.output<typeof fieldsSchema>;
 
 export interface SpeculateShape {
   readonly factor: number;
@@ -30,29 +28,11 @@ export interface SpeculateShape {
   readonly minimum?: number;
 }
 
-export function speculateSpec({ speculate }: Fields): { readonly speculate?: SpeculateShape } {
+export function speculateSpec({ speculate }: SpeculateFields): { readonly speculate?: SpeculateShape } {
   if (speculate === undefined || speculate === false) return {};
   if (speculate === true) return { speculate: DEFAULT_SPECULATE };
   const { factor, after: minMs, minimum } = speculate;
   return { speculate: { factor, minMs, ...(minimum === undefined ? {} : { minimum }) } };
-}
-
-type Task = Fields & { readonly dag?: string | undefined; readonly timeout: number | null };
-
-/** Only items of a map have siblings; and what runs another dag has no attempt that could hang at a worker. */
-export function checkSpeculate(tasks: readonly Task[], groups: ReadGroups, problems: Problem[]): void {
-  tasks.forEach((task, no) => {
-    const { speculate } = speculateSpec(task);
-    if (speculate === undefined) return;
-    const path = `tasks[${no}].speculate`;
-    if (groups.mapsOf(no).length === 0) {
-      problems.push({ path, message: 'is for tasks with a map, or in a group that has one: others have no siblings' });
-    } else if (task.dag !== undefined) {
-      problems.push({ path, message: 'is for what workers run, and this task runs another dag' });
-    } else if (speculate.minMs >= (task.timeout ?? Number.POSITIVE_INFINITY)) {
-      problems.push({ path: `${path}.after`, message: 'must be below timeout: by then the attempt has ended' });
-    }
-  });
 }
 
 /** What editors show of it. */

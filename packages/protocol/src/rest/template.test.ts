@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readShellLine } from './shell-references.ts';
+import type { InputSource } from './template.ts';
 import { asText, fillTemplate, readTemplate, sourcesIn, type ToSource } from './template.ts';
-import type { InputSource } from './work.ts';
 
 const any: ToSource = (reference) => reference as InputSource;
 const VALUES: Readonly<Record<string, unknown>> = {

@@ -2,8 +2,29 @@
  * Values with references in them: `report-${{ params.day }}.csv`, or a list or an object with such texts inside. They are read
  * once, when the dag is deployed, into literal parts and sources; the worker puts the values in, each as data (I69).
  */
-import { EMBEDDED, hasReference, type Reference, readInner, readReference, UNCLOSED } from './references.ts';
-import type { InputSource } from './work.ts';
+import {
+  EMBEDDED,
+  hasReference,
+  type Path,
+  type Reference,
+  type RunField,
+  readInner,
+  readReference,
+  UNCLOSED,
+} from './references.ts';
+
+/** Where the value of an input comes from. */
+export type InputSource =
+  | { readonly from: 'value'; readonly value: unknown }
+  /** `each`: of a mapped task, seen from outside its map: a list of the outputs; the path picks from each. */
+  | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: true }
+  | { readonly from: 'params'; readonly path: Path }
+  /** Of a map that the task is in. */
+  | { readonly from: 'item'; readonly group: string; readonly path: Path }
+  | { readonly from: 'index'; readonly group: string }
+  | { readonly from: 'run'; readonly field: RunField }
+  /** References within a value. */
+  | { readonly from: 'template'; readonly template: Template };
 
 /** A secret is put in by the worker at the last moment, and only into texts that no log shows (I67). */
 export interface SecretSource {

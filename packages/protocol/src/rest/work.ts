@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { type ClassMap, classMapSchema, EXIT_CLASSES } from './class-map.ts';
 import { durationSchema, handlerSchema, jsonFault, nameSchema } from './common.ts';
-import type { Path, RunField } from './references.ts';
-import { readTemplate, type Template } from './template.ts';
+import { type InputSource, readTemplate, type Template } from './template.ts';
 
 export const MAX_INPUTS = 100;
 export const MAX_ENV = 200;
@@ -103,18 +102,6 @@ export const workFields = {
   /** Names of secrets that the function or process may ask for. */
   secrets: z.array(secretNameSchema).max(50).optional(),
 } as const;
-
-export type InputSource =
-  | { readonly from: 'value'; readonly value: unknown }
-  /** `each`: of a mapped task, seen from outside its map: a list of the outputs; the path picks from each. */
-  | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: true }
-  | { readonly from: 'params'; readonly path: Path }
-  /** Of a map that the task is in. */
-  | { readonly from: 'item'; readonly group: string; readonly path: Path }
-  | { readonly from: 'index'; readonly group: string }
-  | { readonly from: 'run'; readonly field: RunField }
-  /** References within a value. */
-  | { readonly from: 'template'; readonly template: Template };
 
 interface AnyWork {
   readonly inputs?: Readonly<Record<string, InputSource>>;

@@ -1,5 +1,5 @@
 /** Tasks that run another dag. */
-import type { Dag } from './dag.ts';
+import type { Dag } from './dag-value.ts';
 import type { CommonOptions, Task, WithInputs } from './task-options.ts';
 
 /** What a run leaves: what each of its leaves returns, by the name of the task. Known where its dag says so. */

@@ -1,6 +1,6 @@
 /** What a bundle hands out: the dags among the exports of a module, and all their functions by name. */
 import type { Handler } from '../handler.ts';
-import { type Dag, isDag } from './dag.ts';
+import { type Dag, isDag } from './dag-value.ts';
 
 export interface Collected {
   readonly dags: readonly Pick<Dag, 'name' | 'definition' | 'files' | 'place' | 'places' | 'groupPlaces'>[];

@@ -1,9 +1,10 @@
 import { toDagSpec } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
-import { type Dag, dag, isDag } from './dag.ts';
+import type { DagBuilder } from './builder.ts';
+import { dag } from './dag.ts';
+import { type Dag, isDag } from './dag-value.ts';
 import { DagMistake } from './mistake.ts';
 import { secret } from './ref.ts';
-import type { DagBuilder } from './task-options.ts';
 
 const make = (build: (builder: DagBuilder<{ cups: number }>) => void): Dag => dag('coffee', build);
 

@@ -5,57 +5,21 @@
 import type { DagDefinition } from '@signalbox/protocol';
 import { showPath, taskReference } from '@signalbox/protocol/references';
 import type { Handler } from '../handler.ts';
+import type { DagBuilder, MapBuilder, RunFields, WindowFields } from './builder.ts';
 import type { ChildOptions } from './child-options.ts';
-import type { MapBuilder, MapOver } from './map-options.ts';
+import { DAG, type Dag, isDag } from './dag-value.ts';
+import type { MapOver } from './map-options.ts';
 import { DagMistake, type Place, placeOfCall } from './mistake.ts';
 import { plain, plainInputs, plainMap } from './plain.ts';
 import { makeRef, type Ref } from './ref.ts';
 import { hooksDefinition, sideDefinition } from './side-tasks.ts';
-import type {
-  DagBuilder,
-  DagOptions,
-  HttpOptions,
-  ProcessOptions,
-  RunFields,
-  Task,
-  WindowFields,
-} from './task-options.ts';
+import type { DagOptions, HttpOptions, ProcessOptions, Task } from './task-options.ts';
 import type { Template } from './template-options.ts';
 
 type TaskDefinition = DagDefinition['tasks'][number];
 type GroupDefinition = NonNullable<DagDefinition['groups']>[number];
 type TemplateDefinition = NonNullable<DagDefinition['templates']>[number];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-const DAG: unique symbol = Symbol.for('signalbox.dag');
-declare const PARAMS: unique symbol;
-declare const OUTPUT: unique symbol;
-
-/** `Output` is what its runs leave for whoever calls it: what each leaf returns, by the name of the task. */
-export interface Dag<Params = unknown, Output = unknown> {
-  readonly [DAG]: true;
-  /** For the types of tests, and of calls, only. */
-  readonly [PARAMS]?: Params;
-  readonly [OUTPUT]?: Output;
-  readonly name: string;
-  /** The same as in YAML. Its functions are in no bundle yet: the compiler makes one. */
-  readonly definition: DagDefinition;
-  /** By the names that the definition has for them: `<dag>/<task>`. */
-  readonly functions: Readonly<Record<string, Handler>>;
-  /** The dags that its tasks run, by name, where they were given as such. */
-  readonly calls: Readonly<Record<string, Dag>>;
-  /** What it has under `files`, as it was written. */
-  readonly files: readonly string[];
-  /** Where its tasks were written, in the order of the definition. */
-  readonly places: readonly (Place | null)[];
-  /** And where its groups were. */
-  readonly groupPlaces: readonly (Place | null)[];
-  readonly place: Place | null;
-}
-
-export function isDag(value: unknown): value is Dag {
-  return typeof value === 'object' && value !== null && DAG in value;
-}
 
 /**
  * @example

@@ -3,8 +3,8 @@
  * comes out as lists of it.
  */
 import type { MapMode } from '@signalbox/protocol';
-import type { Ref, RefOf } from './ref.ts';
-import type { DagBuilder, Task } from './task-options.ts';
+import type { RefOf } from './ref.ts';
+import type { Task } from './task-options.ts';
 
 declare const PICKED: unique symbol;
 
@@ -52,14 +52,6 @@ export type ItemOf<Over> =
         : never;
 type ItemIn<List> = List extends readonly (infer Item)[] ? Item : never;
 
-/** What the function that writes a map is given. Tasks made with it run once for each item. */
-export interface MapBuilder<Params, Item> extends DagBuilder<Params, Item> {
-  /** The item; a path into it is an input of a task. Functions also have it as `item` of their context. */
-  readonly item: Ref<Item>;
-  /** Its number, from 0. */
-  readonly index: Ref<number>;
-}
-
 /** Tasks of a map, or several of them by name, as others see them; what is no task does not come out. */
 export type Mapped<Made> =
   Made extends MappedTask<infer Output>
@@ -69,17 +61,3 @@ export type Mapped<Made> =
       : Made extends Readonly<Record<string, unknown>>
         ? { readonly [K in keyof Made]: Mapped<Made[K]> }
         : undefined;
-
-/**
- * @example
- * const loaded = map('each-file', list.output.files, ({ item, task }) => {
- *   const fetched = task('fetch', { inputs: { path: item.path } }, ({ inputs }) => read(inputs.path));
- *   return task('load', { inputs: { text: fetched.output } }, ({ inputs }) => ({ rows: inputs.text.length }));
- * });
- * task('sum', { inputs: { rows: loaded.output.rows } }, ({ inputs }) => inputs.rows.length);
- */
-export type MakeMap<Params> = <const Over extends MapOver, Made = void>(
-  name: string,
-  over: Over,
-  build: (builder: MapBuilder<Params, ItemOf<Over>>) => Made,
-) => Mapped<Made>;

@@ -1,7 +1,7 @@
 /** What runs beside tasks and runs: what undoes a task, and hooks. */
 import type { DagDefinition } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
-import type { Duration } from './task-options.ts';
+import type { Duration } from './amounts.ts';
 
 type SideDefinition = NonNullable<DagDefinition['tasks'][number]['undo']>;
 

@@ -1,22 +1,12 @@
 /** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
-import type { DagDefinition, Priority, TriggerRule } from '@signalbox/protocol';
-import type { HandlerContext } from '../handler.ts';
-import type { MakeChild } from './child-options.ts';
-import type { Jsonified } from './jsonified.ts';
-import type { ItemOf, MakeMap, MapOver, MappedTask } from './map-options.ts';
+import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
+import type { Duration, Size } from './amounts.ts';
 import type { OfTask, Ref, RefOf } from './ref.ts';
-import type { Hooks, Side, UndoContext } from './side-options.ts';
-import type { MakeTemplate } from './template-options.ts';
+import type { Hooks } from './side-options.ts';
 
 /** How an attempt may end, as an exit code or a status says. */
 type ExitClass = 'succeeded' | 'transient' | 'permanent' | 'resource';
 type TaskDefinition = DagDefinition['tasks'][number];
-
-/** A span with its unit: `'30s'`, `'5m'`, `'1.5h'`. */
-export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
-
-/** Bytes, or a size as it is spoken: `'512MiB'`, `'4GiB'`. */
-export type Size = number | `${number}${'KiB' | 'MiB' | 'GiB' | 'kB' | 'MB' | 'GB'}`;
 
 /** A value, or where it comes from: `grind.output.grams`, `params.day`. */
 export type Wire<T> = T | RefOf<T>;
@@ -31,7 +21,7 @@ export interface Task<Output = unknown> {
 /** What may be said of a task of any kind. */
 export interface CommonOptions {
   /** Tasks that come first, and by default must succeed. Those that its inputs come from need not be named. */
-  readonly needs?: readonly Pick<Task | MappedTask, 'name'>[];
+  readonly needs?: readonly Pick<Task, 'name'>[];
   /** What must have become of them; `all_success` unless told. */
   readonly rule?: TriggerRule;
   /**
@@ -151,101 +141,8 @@ export type DagOptions = Omit<
   readonly hooks?: Hooks;
 };
 
-type Run<Inputs, Params, Item, Output> = (context: HandlerContext<Inputs, Params, Item>) => Output;
 type NoInputs = object;
 /** Inputs may be left out where the function wants none. */
 export type WithInputs<Inputs> = NoInputs extends Inputs
   ? { readonly inputs?: Wires<Inputs> }
   : { readonly inputs: Wires<Inputs> };
-
-/**
- * What the function gets: with any rule but `all_success` a task may run though one that it needs has not succeeded, and
- * what comes from that one is null.
- */
-type SeenInputs<Inputs, Wired, Rule> = [Rule] extends ['all_success']
-  ? Inputs
-  : {
-      readonly [K in keyof Inputs]: K extends keyof Wired
-        ? Wired[K] extends OfTask
-          ? Inputs[K] | null
-          : Inputs[K]
-        : Inputs[K];
-    };
-
-/** A task with a map of its own has the items of that; another those of the map that it was made in. */
-type ItemFor<Over, Item> = [Over] extends [never] ? Item : ItemOf<Over>;
-type TaskOf<Output, Over> = [Over] extends [never]
-  ? Task<Jsonified<Awaited<Output>>>
-  : MappedTask<Jsonified<Awaited<Output>>>;
-
-export interface MakeTask<Params, Item = unknown> {
-  <Output>(name: string, run: Run<NoInputs, Params, Item, Output>): Task<Jsonified<Awaited<Output>>>;
-  <
-    Output,
-    Inputs = NoInputs,
-    const Over extends MapOver = never,
-    Rule extends TriggerRule = 'all_success',
-    Wired = unknown,
-  >(
-    name: string,
-    options: FunctionOptions & WithInputs<Inputs> & WithMap<Over> & { readonly rule?: Rule; readonly inputs?: Wired },
-    run: Run<SeenInputs<Inputs, Wired, Rule>, Params, ItemFor<Over, Item>, Output>,
-  ): TaskOf<Output, Over>;
-}
-
-interface WithMap<Over> {
-  /**
-   * Once for each item of a list, which the function gets as `item`. The output is then a list of what they return.
-   *
-   * @example task('load', { map: list.output.files }, ({ item }) => item.path.length);
-   */
-  readonly map?: Over;
-}
-
-/** Of the run, as `${{ run.id }}` in YAML. Instants are text, such as 2026-01-31T07:00:00.000Z. */
-export interface RunFields {
-  readonly id: string;
-  readonly dag: string;
-  readonly createdAt: string;
-  readonly priority: Priority;
-}
-
-export interface WindowFields {
-  readonly at: string | null;
-}
-
-/** What the function that writes a dag is given. `Item` is what its tasks run for, within a map. */
-export interface DagBuilder<Params, Item = unknown> {
-  /** A task that is a function. What it returns is JSON, or a promise of it, and the `output` of the task. */
-  readonly task: MakeTask<Params, Item>;
-  /** A task that is a process. JSON that it writes to the file SIGNALBOX_OUTPUT is its output. */
-  readonly process: <Output = unknown>(name: string, options: ProcessOptions) => Task<Output>;
-  /** A task that is an HTTP call. `Body` is what its answer is expected to be, when that is JSON. */
-  readonly http: <Body = unknown>(name: string, options: HttpOptions) => Task<HttpOutput<Body>>;
-  /** A task that is a run of another dag, with its inputs as the params of that run. */
-  readonly child: MakeChild;
-  /**
-   * What undoes a task, when the run fails or is cancelled and the dag has `compensate: true`. It has the inputs of the task,
-   * and its output as the input `output`.
-   *
-   * @example
-   * const charge = task('charge', ({ params }) => pay(params.order));
-   * undo(charge, ({ inputs }) => refund(inputs.output.payment));
-   */
-  readonly undo: <Output>(
-    task: Task<Output> | MappedTask<Output>,
-    side: Side<UndoContext<Output, Params, Item>>,
-  ) => void;
-  /** Tasks that run once for each item of a list, each item by itself. */
-  readonly map: MakeMap<Params>;
-  /** Tasks that belong together: they are shown together. Returns what the function returns. */
-  readonly group: <Made>(name: string, build: (builder: DagBuilder<Params, Item>) => Made) => Made;
-  /** What the run will have been submitted with; a path into it is an input of a task. */
-  readonly params: Ref<Params>;
-  /** The run itself; a path into it is an input of a task. */
-  readonly run: Ref<RunFields>;
-  /** What made the run. `window.at` is the instant that its schedule made it for, and null for other runs. */
-  readonly window: Ref<WindowFields>;
-  /** What tasks with `adds` may add to a run, with `addTasks`. */
-  readonly template: MakeTemplate<Params>;
-}

@@ -1,12 +1,12 @@
 /** Tasks that run another dag, in a test: that dag runs in a world of its own, on the same production engine. */
 import type { DagSpecShape } from '@signalbox/protocol';
 import { toDagSpec } from '@signalbox/protocol';
-import { isDag } from '../dag/dag.ts';
+import { isDag } from '../dag/dag-value.ts';
 import { PermanentError } from '../handler.ts';
 import { definitionOf, type Testable } from './definition.ts';
 import { type Stub, takes } from './stubs.ts';
 import type { TestRun } from './test-result.ts';
-import type { TestRunOptions } from './test-run.ts';
+import type { TestRunOptions } from './test-run-options.ts';
 
 type Run = (dag: Testable, options: TestRunOptions) => Promise<TestRun>;
 type ChildTask = DagSpecShape['tasks'][number] & {

@@ -1,6 +1,6 @@
 /** What can be tried: a dag of `dag()`, or a definition that was read from YAML. */
 import { type DagDefinition, worksIn } from '@signalbox/protocol';
-import { type Dag, isDag } from '../dag/dag.ts';
+import { type Dag, isDag } from '../dag/dag-value.ts';
 import type { Handler } from '../handler.ts';
 
 export type Testable = Dag | DagDefinition;

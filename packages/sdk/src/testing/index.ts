@@ -5,4 +5,5 @@ export { type RunTaskOptions, runTask } from './run-task.ts';
 export { nextWindows, scheduleFault } from './schedule.ts';
 export { type Stub, takes } from './stubs.ts';
 export type { TestAttempt, TestProgress, TestRun, TestTask } from './test-result.ts';
-export { type TestRunOptions, testRun } from './test-run.ts';
+export { testRun } from './test-run.ts';
+export type { TestRunOptions } from './test-run-options.ts';

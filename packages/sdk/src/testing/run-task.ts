@@ -1,7 +1,7 @@
 /** One function by itself. */
 import { type DagSpecShape, type MapItem, mapsAround, type TaskSpecShape, toDagSpec } from '@signalbox/protocol';
 import type { NewTask } from '../asking.ts';
-import type { Dag } from '../dag/dag.ts';
+import type { Dag } from '../dag/dag-value.ts';
 import { settle } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 

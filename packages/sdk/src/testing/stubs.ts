@@ -1,6 +1,6 @@
 /** What stands in for a task in a test. */
 
-import type { Duration } from '../dag/task-options.ts';
+import type { Duration } from '../dag/amounts.ts';
 import type { HandlerContext } from '../handler.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a stub may declare the inputs and params that it looks at

@@ -27,7 +27,7 @@ import {
   toDagSpec,
 } from '@signalbox/protocol';
 import type { Asker } from '../asking.ts';
-import type { Dag } from '../dag/dag.ts';
+import type { Dag } from '../dag/dag-value.ts';
 import { AttemptStopped, errorCode, failureOf, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
 import { childStubs } from './child-runs.ts';
@@ -36,24 +36,7 @@ import { handlersOf } from './handlers.ts';
 import { instanceName, itemsOf, upstreamOf } from './mapped.ts';
 import type { Stub } from './stubs.ts';
 import { type RunFacts, type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
-
-export interface TestRunOptions<Params = unknown> {
-  readonly params?: Params;
-  /** In place of tasks, by name. Processes and HTTP calls need one. */
-  readonly stubs?: Readonly<Record<string, Stub>>;
-  /**
-   * Dags that tasks run by name; those that were imported are known. Stubs for their tasks are named after both, as in
-   * `'load-north/fetch'`.
-   */
-  readonly dags?: readonly Testable[];
-  readonly secrets?: Readonly<Record<string, string>>;
-  /** What the clock shows at the start; 2026-01-01T00:00:00Z unless told. */
-  readonly now?: Date | string;
-  /** A number that all chance is drawn from, such as that of backoffs: the same number, the same run. */
-  readonly seed?: number;
-  /** Real time after which a function that has not settled counts as hanging; 4 s unless told. */
-  readonly patienceMs?: number;
-}
+import type { TestRunOptions } from './test-run-options.ts';
 
 /** Nobody is silent and nothing gets lost in a test. */
 const NEVER_MS = 1_000 * 365 * 86_400_000;

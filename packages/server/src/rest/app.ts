@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Retention, SignalboxError } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';
-import { type FastifyInstance, type FastifyRequest, fastify, LogController, type RouteOptions } from 'fastify';
+import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
 import { type Rate, TokenBuckets } from '../auth/rate.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
@@ -29,13 +29,14 @@ import { letterRoutes } from './letters.ts';
 import { loginRoutes } from './login.ts';
 import { logRoutes } from './logs.ts';
 import { metricsRoutes } from './metrics.ts';
+import { OpenStreams } from './open-streams.ts';
 import { operationOf } from './operations/index.ts';
 import { pageRoutes } from './pages/index.ts';
 import { rerunRoutes } from './rerun.ts';
+import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
-import { OpenStreams } from './sse.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -55,24 +56,6 @@ export interface AppOptions {
   readonly rate: Rate | null;
   /** Runs that one caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
-}
-
-export interface RestParts {
-  readonly queries: Queries;
-  readonly main: MainLine;
-  readonly logs: LogReader;
-  readonly retention: Retention;
-  /** Behind TLS: cookies must not leave it. */
-  readonly isSecure: boolean;
-  readonly dags: DagLookup;
-  readonly params: ParamsChecker;
-  /** Runs that one caller may submit. */
-  readonly runRate: TokenBuckets | null;
-  readonly streams: OpenStreams;
-  /** Whether the credential that began a long answer would still be let in. */
-  readonly isStillValid: (request: FastifyRequest) => Promise<boolean>;
-  /** How long the request may still take (I60). */
-  readonly leftMs: (request: FastifyRequest) => number;
 }
 
 const BODY_BYTES = 1024 * 1024;

@@ -1,9 +1,9 @@
 /** The audit, for admins: who did what to credentials, when, from where, and the outcome (I71). */
 import { type AuditPage, listAuditSchema, parseOr } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export function auditRoutes(app: FastifyInstance, { queries }: RestParts): void {
   app.get('/v1/audit', async (request) => {

@@ -10,10 +10,10 @@ import {
 } from '@signalbox/protocol';
 import type { BreakerRow } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export function breakerRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/breakers', async (request) => {

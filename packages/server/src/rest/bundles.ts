@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { MAX_BUNDLE_BYTES, SignalboxError } from '@signalbox/protocol';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase, onError, sendProblem } from './errors.ts';
 import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
 
 type BundleRequest = FastifyRequest<{ Params: { hash: string } }>;
 

@@ -12,10 +12,10 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { idOf } from '../callbacks/caller.ts';
 import { callbackSecret, SIGNATURE_HEADER } from '../callbacks/signature.ts';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { iso } from './views.ts';
 
 export function callbackRoutes(app: FastifyInstance, parts: RestParts): void {

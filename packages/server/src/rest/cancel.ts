@@ -1,11 +1,11 @@
 /** The end of a run, by hand; or what it would mean. */
 import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { findRun, touch } from './hands.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest } from './runs.ts';
 import { stateOf } from './views.ts';
 

@@ -3,9 +3,9 @@ import type { SubmitRuns, VersionNo } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { CheckedTexts } from '../params/check-texts.ts';
-import type { RestParts } from './app.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
 
 type Items = SubmitRuns['items'];
 

@@ -17,13 +17,13 @@ import {
   type VersionView,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { breakerView } from './breakers.ts';
 import { firstShard } from './dag-lookup.ts';
 import { dagAnswer, graphOf, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export type DagRequest = FastifyRequest<{ Params: { name: string } }>;
 type VersionRequest = FastifyRequest<{ Params: { name: string; no: string } }>;

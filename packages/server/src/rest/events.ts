@@ -13,10 +13,10 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeCursor, encodeCursor, type Position } from '../events/cursor.ts';
 import { EventFeed, type FeedEvent } from '../events/feed.ts';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { keyIn, once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { sseFrame, streamEvents } from './sse.ts';
 import { submitTo } from './submit.ts';
 

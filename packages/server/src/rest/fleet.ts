@@ -2,10 +2,10 @@
 import type { WorkerId } from '@signalbox/engine';
 import { type NodePage, SignalboxError, type WorkerDrained, type WorkerPage } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 const WORKER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

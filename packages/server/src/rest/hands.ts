@@ -14,10 +14,10 @@ import {
 } from '@signalbox/protocol';
 import type { RunDetails } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { cursorOf, cursorText, idOf, type RunRequest } from './runs.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;

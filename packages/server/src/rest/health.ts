@@ -1,7 +1,7 @@
 /** Whether it lives, and whether it can serve. Anybody may ask: an answer is good for a moment, and says little. */
 import type { Health } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
+import type { RestParts } from './rest-parts.ts';
 
 const GOOD_FOR_MS = 200;
 const ANSWER_MS = 2_000;

@@ -20,10 +20,10 @@ import {
 } from '@signalbox/protocol';
 import type { LetterCursor, LetterFilter, LetterRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { submitTo } from './submit.ts';
 import { runAnswer, tasksOf } from './views.ts';
 

@@ -5,11 +5,11 @@ import { hashOf } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import { derivedSecret, LOGIN_CODE_MS, randomSecret, SESSION_MS, sessionCookie } from '../auth/session.ts';
 import { WrongCredentials } from '../auth/wrong-credentials.ts';
-import type { RestParts } from './app.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import { sendPage, wayInPage } from './pages/way-in.ts';
+import type { RestParts } from './rest-parts.ts';
 
 type LoginRequest = FastifyRequest<{ Querystring: { code?: unknown } }>;
 type StoredLink = Omit<LoginLink, 'path'>;

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { NumberedLine } from '../logs/frame.ts';
 import type { AttemptName, LogReader, RunLine, RunName } from '../logs/log-reader.ts';
 import { readCursor, START, writeCursor } from '../logs/run-cursor.ts';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest } from './runs.ts';
 import { sseFrame, streamEvents } from './sse.ts';
 

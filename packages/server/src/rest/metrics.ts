@@ -4,7 +4,7 @@ import { HttpMetrics } from '../metrics/http-metrics.ts';
 import { LoopWatch } from '../metrics/loop-delay.ts';
 import { METRICS_TYPE, writeMetrics } from '../metrics/write.ts';
 import { VERSION } from '../version.ts';
-import type { RestParts } from './app.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export function metricsRoutes(app: FastifyInstance, { main, logs, streams, leftMs }: RestParts): void {
   const requests = new HttpMetrics();

@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { canonical, idempotencyKeySchema, SignalboxError } from '@signalbox/protocol';
 import type { BegunRequest, RequestKey } from '@signalbox/store';
 import type { FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export interface Change<T> {
   /** What it is about: a dag, a run, a token. */

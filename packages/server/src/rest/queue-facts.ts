@@ -1,7 +1,7 @@
 /** Who listens to which queue, asked of the servers when a view has tasks that wait for a worker. */
 import type { TenantId } from '@signalbox/engine';
 import type { WorkerView } from '@signalbox/protocol';
-import type { RestParts } from './app.ts';
+import type { RestParts } from './rest-parts.ts';
 import type { QueueFacts } from './why.ts';
 
 /** A view is shown without it rather than late. */

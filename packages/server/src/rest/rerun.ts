@@ -4,11 +4,11 @@ import { type Instant, makeRunUid, type SubmitRuns } from '@signalbox/engine';
 import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { randomBits } from '../ports/clock.ts';
-import type { RestParts } from './app.ts';
 import { checkerOf } from './checked-items.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest } from './runs.ts';
 import { submitTo } from './submit.ts';
 

@@ -1,8 +1,8 @@
 /** For how long history is kept, and its removal ahead of time. */
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export function retentionRoutes(app: FastifyInstance, parts: RestParts): void {
   const { main, retention, leftMs } = parts;

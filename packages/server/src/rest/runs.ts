@@ -10,10 +10,10 @@ import {
 } from '@signalbox/protocol';
 import type { ListRuns, RunDetails, RunOutline, RunPlace } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { readQueueFacts } from './queue-facts.ts';
+import type { RestParts } from './rest-parts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
 import { type RunFacts, whyOf, whyRunWaits } from './why.ts';
 

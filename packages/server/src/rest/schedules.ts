@@ -11,12 +11,12 @@ import {
 } from '@signalbox/protocol';
 import type { WindowView } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
-import type { RestParts } from './app.ts';
 import { scheduleAnswer } from './dag-views.ts';
 import { type DagRequest, dagNameOf, findDag } from './dags.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, dags } = parts;

@@ -21,12 +21,12 @@ import {
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { randomBits } from '../ports/clock.ts';
-import type { RestParts } from './app.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { keyIn } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 type Item = SubmitRuns['items'][number];
 type DagRequest = FastifyRequest<{ Params: { name: string } }>;

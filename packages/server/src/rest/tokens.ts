@@ -11,10 +11,10 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Caller, hashOf } from '../auth/bearer.ts';
 import { derivedSecret, randomSecret } from '../auth/session.ts';
-import type { RestParts } from './app.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
 
 interface WantedToken {
   readonly name: string;

@@ -3,10 +3,9 @@
  * locks the rows of its shards first, as an update does.
  */
 import type { NodeId, ShardNo } from '@signalbox/engine';
-import type { Connection } from './connection.ts';
+import type { Connection, LockKey } from './connection.ts';
 import type { FakeDatabase } from './database.ts';
 import type { CallKind, Step, StepPoint } from './faults.ts';
-import type { LockKey } from './locks.ts';
 
 /** A call failed. `unknown`: it may have been done. */
 export class FakeDatabaseError extends Error {

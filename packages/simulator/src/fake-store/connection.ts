@@ -4,7 +4,10 @@
  *
  * The server's end holds locks until its transaction ends: by commit, by rollback, or with the connection.
  */
-import type { LockKey } from './locks.ts';
+import type { NodeId, ShardNo } from '@signalbox/engine';
+
+/** The row of a shard by its number, the row of a node's writer by the node. */
+export type LockKey = ShardNo | NodeId;
 
 export interface Wire {
   /** Runs after the time that a message takes. */

@@ -1,9 +1,6 @@
 /** Locks on rows: one holder each, others wait in order of their coming. */
-import type { NodeId, ShardNo } from '@signalbox/engine';
-import type { Connection } from './connection.ts';
-
-/** The row of a shard by its number, the row of a node's writer by the node. */
-export type LockKey = ShardNo | NodeId;
+import type { ShardNo } from '@signalbox/engine';
+import type { Connection, LockKey } from './connection.ts';
 
 interface Waiting {
   readonly connection: Connection;

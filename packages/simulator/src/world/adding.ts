@@ -2,15 +2,7 @@
 import { bitsOf, type DagSpec, type NewTask, type QueueName, type TaskSpec, TRIGGER_RULES } from '@signalbox/engine';
 import type { Assignment } from '@signalbox/host';
 import type { Chance } from './chance.ts';
-import type { SimulatedWork } from './user-code.ts';
-
-/** What the code of a task that adds knows of its dag. */
-export interface AddingWork {
-  readonly templates: readonly string[];
-  readonly tasks: readonly string[];
-  /** Those that need it, and have not begun as long as it runs. */
-  readonly below: readonly string[];
-}
+import type { AddingWork, SimulatedWork } from './simulated-work.ts';
 
 export function planAdding(chance: Chance, spec: DagSpec): DagSpec {
   const able = spec.tasks.flatMap((task, no) => (mayAdd(task) ? [no] : []));

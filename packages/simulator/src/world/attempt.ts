@@ -1,8 +1,22 @@
 /** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
 import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
-import type { Assignment, WorkerReport } from '@signalbox/host';
+import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
+import type { Chance } from './chance.ts';
+import type { WorkerTold } from './happening.ts';
+import type { Process } from './process.ts';
 import { asksOf, type Behaviour, behave, errorOf, failureOf, outcomeOf, outputOf } from './user-code.ts';
-import type { WorkerLife } from './worker-life.ts';
+
+/** The worker process that an attempt runs in. */
+export interface AttemptOwner {
+  readonly process: Process;
+  readonly chance: Chance;
+  tell(happening: WorkerTold): void;
+  /** The user's function asks for something. */
+  ask(attempt: Attempt, wish: WorkerAsk['wish']): void;
+  /** The user's function has ended, or was stopped. */
+  finished(attempt: Attempt): void;
+  killedByUser(): void;
+}
 
 export function keyOf({ runId, taskNo, fence }: ClaimRef): string {
   return `${runId}/${taskNo}/${fence}`;
@@ -17,7 +31,7 @@ export class Attempt {
   isNamed = false;
   /** How often its report was sent. */
   sendCount = 0;
-  readonly #life: WorkerLife;
+  readonly #life: AttemptOwner;
   readonly #behaviour: Behaviour;
   readonly #startedAt: WorkerReport['startedAt'];
   /** By its own clock. */
@@ -25,7 +39,7 @@ export class Attempt {
   #isGone = false;
   #stopping: ReportedOutcome | null = null;
 
-  constructor(life: WorkerLife, assignment: Assignment) {
+  constructor(life: AttemptOwner, assignment: Assignment) {
     this.#life = life;
     this.assignment = assignment;
     this.key = keyOf(assignment.claim);

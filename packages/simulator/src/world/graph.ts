@@ -1,7 +1,7 @@
 /** How tasks of a dag depend on each other beyond needs: rules, conditions, branches, short circuits and policies, drawn. */
 import { type DagSpec, FAILURE_POLICIES, type Path, type TaskSpec, TRIGGER_RULES } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
-import type { SimulatedWork } from './user-code.ts';
+import type { SimulatedWork } from './simulated-work.ts';
 
 /** Field of every output that is no choice, and of params. */
 const N: Path = ['n'];

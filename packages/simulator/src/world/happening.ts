@@ -126,3 +126,8 @@ function brief(value: { readonly kind?: string } | object): string {
     key === 'spec' || key === 'actor' || inner === null ? undefined : inner,
   ).replaceAll('"', '');
 }
+
+/** What a worker process tells of itself; its machine and id are added. */
+export type WorkerTold = DistributiveOmit<WorkerHappening, 'kind' | 'worker' | 'workerId'>;
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

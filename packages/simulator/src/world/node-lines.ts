@@ -11,24 +11,14 @@ import type {
   WorkerHello,
   WorkerSays,
 } from '@signalbox/host';
+import type { Door, Opening } from './door.ts';
+import type { Environment } from './environment.ts';
 import type { Line, LineEnd } from './line.ts';
 import type { Process } from './process.ts';
 import type { GatewayFrame, WorkerFrame } from './worker-frames.ts';
-import type { World } from './world.ts';
-
-/** The first frame of a stream says who opens it. */
-export type Opening =
-  | { readonly opens: 'peer'; readonly caller: PeerCaller }
-  | { readonly opens: 'worker'; readonly hello: WorkerHello };
-
-/** What a process listens with. */
-export interface Door {
-  readonly process: Process;
-  readonly accept: (opening: Opening, line: Line) => LineEnd;
-}
 
 /** Opens a stream to whatever runs on that machine when the opening arrives there. */
-export function openLine(world: World, machine: string, opening: Opening, from: LineEnd): Line {
+export function openLine(world: Environment, machine: string, opening: Opening, from: LineEnd): Line {
   let far: LineEnd | null = null;
   const line: Line = world.network.open(from, {
     at: machine,
@@ -45,7 +35,7 @@ export function openLine(world: World, machine: string, opening: Opening, from: 
 }
 
 export class NodeLines implements PeerNetwork {
-  readonly #world: World;
+  readonly #world: Environment;
   readonly #machine: string;
   readonly #process: Process;
   readonly #nodeId: NodeId;
@@ -54,7 +44,7 @@ export class NodeLines implements PeerNetwork {
   /** The newest link of each node that calls: what still comes over an older one is not listened to. */
   readonly #sessions = new Map<NodeId, number>();
 
-  constructor(world: World, machine: string, process: Process, nodeId: NodeId) {
+  constructor(world: Environment, machine: string, process: Process, nodeId: NodeId) {
     this.#world = world;
     this.#machine = machine;
     this.#process = process;

@@ -2,10 +2,10 @@
 import type { NodeId } from '@signalbox/engine';
 import { Host } from '@signalbox/host';
 import { FakeStore } from '../fake-store/index.ts';
+import type { Environment } from './environment.ts';
 import { NodeLines } from './node-lines.ts';
 import { type ClockFaults, type PauseKind, Process } from './process.ts';
 import { SimRenewer } from './renewer.ts';
-import type { World } from './world.ts';
 
 export interface NodeHooks {
   /** Sabotage, for tests of the tests. */
@@ -23,14 +23,14 @@ export class SimNode {
   isLeaving = false;
   /** It is to be there; whoever dies begins again. */
   isWanted = true;
-  readonly #world: World;
+  readonly #world: Environment;
   readonly #hooks: NodeHooks;
   #thread: Process;
   #store: FakeStore | null = null;
   #renewalStore: FakeStore | null = null;
   #startCount = 0;
 
-  constructor(world: World, machine: string, clocks: ClockFaults, hooks: NodeHooks = {}) {
+  constructor(world: Environment, machine: string, clocks: ClockFaults, hooks: NodeHooks = {}) {
     this.machine = machine;
     this.clocks = clocks;
     this.skewMs = clocks.skewMs;

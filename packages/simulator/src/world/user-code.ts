@@ -1,8 +1,9 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
 import { bitsOf, type ClaimRef, type ReportedOutcome } from '@signalbox/engine';
 import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
-import { type AddingWork, addingOf, tasksToAdd } from './adding.ts';
+import { addingOf, tasksToAdd } from './adding.ts';
 import type { Chance } from './chance.ts';
+import type { SimulatedWork } from './simulated-work.ts';
 
 export interface Behaviour {
   readonly durationMs: number;
@@ -81,14 +82,6 @@ export function outputOf({ claim, run, work }: Assignment): string {
   if (role.stops === true && draw % 4 === 0) return 'false';
   const by = `${run} task ${claim.taskNo} attempt ${claim.attemptNo} fence ${claim.fence}`;
   return JSON.stringify({ by, n: draw % 3, items: Array.from({ length: (draw >> 4) % 4 }, (_, i) => i) });
-}
-
-/** What the definition says of a task beside its handler. */
-export interface SimulatedWork {
-  /** Names of the tasks that a branch chooses among. */
-  readonly chooses?: readonly string[];
-  readonly stops?: boolean;
-  readonly adds?: AddingWork;
 }
 
 /**

@@ -1,16 +1,29 @@
 /** What users' functions ask for: sent until it is answered, on each new line again; now and then twice, and long after it was. */
 import type { AskAnswer, WorkerAsk } from '@signalbox/host';
 import type { Attempt } from './attempt.ts';
-import type { WorkerLife } from './worker-life.ts';
+import type { Chance } from './chance.ts';
+import type { WorkerTold } from './happening.ts';
+import type { Process } from './process.ts';
+import type { WorkerFrame } from './worker-frames.ts';
 
 const RESEND_MS = 5_000;
 
+/** The worker process whose functions ask. */
+export interface AskSender {
+  readonly process: Process;
+  readonly chance: Chance;
+  /** How often it says things twice. */
+  readonly repeats: number;
+  tell(happening: WorkerTold): void;
+  say(frame: WorkerFrame): void;
+}
+
 export class WorkerAsks {
-  readonly #life: WorkerLife;
+  readonly #life: AskSender;
   readonly #open = new Map<number, WorkerAsk & { readonly attempt: Attempt }>();
   #lastNo = 0;
 
-  constructor(life: WorkerLife) {
+  constructor(life: AskSender) {
     this.#life = life;
   }
 

@@ -1,34 +1,44 @@
 /** One worker process, from its start to its end. */
 import type { ClaimRef, WorkerId } from '@signalbox/engine';
 import type { AskAnswer, Assignment, ClaimProgress, Kill, ReportAnswer, ShardEpoch, WorkerAsk } from '@signalbox/host';
-import { Attempt, keyOf } from './attempt.ts';
+import { Attempt, type AttemptOwner, keyOf } from './attempt.ts';
 import type { Chance } from './chance.ts';
-import type { WorkerHappening } from './happening.ts';
+import type { Environment } from './environment.ts';
+import type { WorkerTold } from './happening.ts';
 import type { Process } from './process.ts';
-import type { SimWorker } from './worker.ts';
-import { WorkerAsks } from './worker-asks.ts';
+import { type AskSender, WorkerAsks } from './worker-asks.ts';
 import type { WorkerFrame } from './worker-frames.ts';
-import { WorkerLine } from './worker-line.ts';
-import type { World } from './world.ts';
+import { type LineOwner, WorkerLine } from './worker-line.ts';
+import type { WorkerShape } from './worker-shape.ts';
 
 const RESEND_MS = 5_000;
 const EARLY_HEARTBEAT_MS = 500;
 
-export class WorkerLife {
+/** The machine that the process runs on. */
+interface WorkerMachine {
+  readonly machine: string;
+  readonly shape: WorkerShape;
+  /** How often it says things twice. */
+  readonly repeats: number;
+  /** The process has ended by itself. */
+  ended(): void;
+}
+
+export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
   readonly workerId: WorkerId;
-  readonly world: World;
+  readonly world: Environment;
   readonly process: Process;
   readonly chance: Chance;
-  readonly shape: SimWorker['shape'];
+  readonly shape: WorkerShape;
   phase: 'working' | 'draining' | 'left' = 'working';
-  readonly #worker: SimWorker;
+  readonly #worker: WorkerMachine;
   readonly #line: WorkerLine;
   readonly #asks = new WorkerAsks(this);
   readonly #holds = new Map<string, Attempt>();
   readonly #over = new Set<string>();
   readonly #epochs = new Map<number, number>();
 
-  constructor(world: World, worker: SimWorker, workerId: WorkerId, process: Process, chance: Chance) {
+  constructor(world: Environment, worker: WorkerMachine, workerId: WorkerId, process: Process, chance: Chance) {
     this.world = world;
     this.#worker = worker;
     this.workerId = workerId;
@@ -43,7 +53,7 @@ export class WorkerLife {
     this.#line.open();
   }
 
-  tell(happening: DistributiveOmit<WorkerHappening, 'kind' | 'worker' | 'workerId'>): void {
+  tell(happening: WorkerTold): void {
     const { machine: worker } = this.#worker;
     this.world.history.add({ kind: 'worker', worker, workerId: this.workerId, ...happening });
   }
@@ -233,8 +243,6 @@ export class WorkerLife {
     this.process.after(this.chance.wait(4_000), () => this.#line.say({ kind: 'reports', reports: [report] }));
   }
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 function bytesOf(token: string): Uint8Array {
   return new Uint8Array(Buffer.from(token, 'base64'));

@@ -1,9 +1,13 @@
-import type { TenantId } from '@signalbox/engine';
 /** A worker's stream to its gateway, made again whenever it is lost; heartbeats and what their answers prove. */
+import type { ClaimRef, TenantId, WorkerId } from '@signalbox/engine';
+import type { AskAnswer, Assignment, ClaimProgress, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
+import type { Chance } from './chance.ts';
+import type { Environment } from './environment.ts';
 import type { Line } from './line.ts';
 import { openLine } from './node-lines.ts';
+import type { Process } from './process.ts';
 import type { GatewayFrame, WorkerFrame } from './worker-frames.ts';
-import type { WorkerLife } from './worker-life.ts';
+import type { WorkerShape } from './worker-shape.ts';
 
 /** All users of a history are one tenant's. */
 const TENANT = 1 as TenantId;
@@ -15,8 +19,34 @@ const PING_MS = 1_000;
 /** As in the worker: a gateway that says nothing for so long is taken for hung. */
 const HUNG_MS = 3 * PING_MS;
 
+/** The worker process that speaks over the line. */
+export interface LineOwner {
+  readonly workerId: WorkerId;
+  readonly world: Environment;
+  readonly process: Process;
+  readonly chance: Chance;
+  readonly shape: WorkerShape;
+  readonly phase: 'working' | 'draining' | 'left';
+  /** The claims that it holds. */
+  holds(): ClaimRef[];
+  /** The same with what proves them. */
+  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array }[];
+  progress(): ClaimProgress[];
+  cameUp(): void;
+  wentDown(): void;
+  assign(assignments: readonly Assignment[]): void;
+  kill(kills: readonly Kill[]): void;
+  answer(answers: readonly ReportAnswer[]): void;
+  askAnswered(answers: readonly AskAnswer[]): void;
+  hearEpochs(epochs: readonly ShardEpoch[]): void;
+  drain(): void;
+  leaveIfDone(): void;
+  /** The lease may be over: whoever listens stops. */
+  lapse(heardAt: number, leaseMs: number): void;
+}
+
 export class WorkerLine {
-  readonly #life: WorkerLife;
+  readonly #life: LineOwner;
   readonly #machine: string;
   #line: Line | null = null;
   isUp = false;
@@ -35,7 +65,7 @@ export class WorkerLine {
   #drainNo: number | null = null;
   #answeredNo = 0;
 
-  constructor(life: WorkerLife, machine: string) {
+  constructor(life: LineOwner, machine: string) {
     this.#life = life;
     this.#machine = machine;
     this.#gateways = life.world.nodes.map((node) => node.machine);

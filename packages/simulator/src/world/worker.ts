@@ -2,15 +2,11 @@
  * A worker as the wire knows it: several slots, one stream to one gateway, claims held until their report is answered. It
  * keeps what the real one promises (epochs, heartbeats, refusals, resends), without its code.
  */
-import type { QueueName, WorkerId } from '@signalbox/engine';
+import type { WorkerId } from '@signalbox/engine';
+import type { Environment } from './environment.ts';
 import { type ClockFaults, type PauseKind, Process } from './process.ts';
 import { WorkerLife } from './worker-life.ts';
-import type { World } from './world.ts';
-
-export interface WorkerShape {
-  readonly slots: number;
-  readonly queues: readonly QueueName[];
-}
+import type { WorkerShape } from './worker-shape.ts';
 
 /** The machine that a worker runs on: when the process dies another one begins, under another id. */
 export class SimWorker {
@@ -22,11 +18,11 @@ export class SimWorker {
   isWanted = true;
   /** How often it says things twice. */
   repeats = 0;
-  readonly #world: World;
+  readonly #world: Environment;
   readonly #clocks: ClockFaults;
   #startCount = 0;
 
-  constructor(world: World, machine: string, shape: WorkerShape, clocks: ClockFaults) {
+  constructor(world: Environment, machine: string, shape: WorkerShape, clocks: ClockFaults) {
     this.machine = machine;
     this.shape = shape;
     this.#world = world;

@@ -2,11 +2,12 @@
 import { DEFAULT_SETTINGS, type EngineSettings } from '@signalbox/engine';
 import { FakeDatabase, type Sabotage } from '../fake-store/index.ts';
 import { Chance } from './chance.ts';
+import type { Door } from './door.ts';
+import type { Environment } from './environment.ts';
 import { Events } from './events.ts';
 import { History } from './history.ts';
 import { Network } from './network.ts';
 import type { SimNode } from './node.ts';
-import type { Door } from './node-lines.ts';
 import { SimTokens } from './tokens.ts';
 import type { SimWorker } from './worker.ts';
 import { utcOnly } from './zone.ts';
@@ -23,7 +24,7 @@ export interface WorldOptions {
   readonly sabotage?: Partial<Sabotage>;
 }
 
-export class World {
+export class World implements Environment {
   readonly seed: number;
   readonly chance: Chance;
   readonly events: Events;

@@ -8,10 +8,11 @@ import type { Result } from '../result.ts';
 import type { WorkKind } from '../work.ts';
 import type { ChildHome } from './child-home.ts';
 import { cleanEnvironment } from './environment.ts';
+import type { Execution } from './execution.ts';
 import { FunctionExecutor } from './function-executor.ts';
 import { HttpExecutor } from './http/http-executor.ts';
 import { MemoryWatch } from './memory-watch.ts';
-import type { Execution, Executor, Job } from './port.ts';
+import type { Executor, Job } from './port.ts';
 import { ProcessExecutor } from './process-executor.ts';
 import { Reaper } from './reaper.ts';
 

@@ -7,8 +7,9 @@ import type { Bundles } from '../bundles/bundles.ts';
 import { failure, type Result, resultOfFault } from '../result.ts';
 import { callHandler } from './call-handler.ts';
 import type { ChildHome } from './child-home.ts';
+import type { Execution } from './execution.ts';
 import { FunctionPool } from './function-pool.ts';
-import type { Execution, Executor, Job } from './port.ts';
+import type { Executor, Job } from './port.ts';
 
 type Functions = ReadonlyMap<string, Handler>;
 

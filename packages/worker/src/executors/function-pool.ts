@@ -11,8 +11,9 @@ import type { StopReason } from '@signalbox/sdk';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
 import { failure, type Result } from '../result.ts';
 import type { ChildHome } from './child-home.ts';
+import type { Execution } from './execution.ts';
 import { FunctionChild } from './function-child.ts';
-import type { Execution, Job } from './port.ts';
+import type { Job } from './port.ts';
 
 const IDLE_MS = 60_000;
 /** So many that are idle stay, whatever their age: the next attempt need not wait for one to start. */

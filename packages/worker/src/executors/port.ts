@@ -1,10 +1,11 @@
 /** What every way of running an attempt offers, so that the runner need not know which one it is. */
 import type { Assignment } from '@signalbox/protocol/grpc';
-import type { StopReason } from '@signalbox/sdk';
-import type { Attempt, AttemptContext } from '../attempt.ts';
+import type { Attempt } from '../attempt.ts';
+import type { AttemptContext } from '../attempt-context.ts';
 import type { AttemptLog } from '../logs/attempt-log.ts';
 import type { Result } from '../result.ts';
 import type { Work } from '../work.ts';
+import type { Execution } from './execution.ts';
 
 export interface Job {
   readonly attempt: Attempt;
@@ -13,13 +14,6 @@ export interface Job {
   /** What a handler in this process would see; its inputs have been found. */
   readonly context: AttemptContext;
   readonly log: AttemptLog;
-}
-
-export interface Execution {
-  /** Asks it to end. What it comes to is still heard. */
-  stop(reason: StopReason): void;
-  /** Ends it by force, with all that it started. False where that can't be done: its end is not waited for. */
-  kill(): boolean;
 }
 
 export interface Executor {

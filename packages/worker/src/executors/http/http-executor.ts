@@ -11,7 +11,8 @@ import {
 import { errorCode, PermanentError, retryAfterOf } from '@signalbox/sdk';
 import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
-import type { Execution, Executor, Job } from '../port.ts';
+import type { Execution } from '../execution.ts';
+import type { Executor, Job } from '../port.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -1,0 +1,9 @@
+/** An attempt that runs outside the worker's own process, as the worker controls it. */
+import type { StopReason } from '@signalbox/sdk';
+
+export interface Execution {
+  /** Asks it to end. What it comes to is still heard. */
+  stop(reason: StopReason): void;
+  /** Ends it by force, with all that it started. False where that can't be done: its end is not waited for. */
+  kill(): boolean;
+}
