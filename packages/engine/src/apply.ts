@@ -2,9 +2,9 @@
 import { applyAdded } from './apply/apply-added.ts';
 import { applyBreaker } from './apply/apply-breaker.ts';
 import { applyDagChange } from './apply/apply-dag.ts';
-import { applyHand } from './apply/apply-hand.ts';
-import { applyLetter } from './apply/apply-letter.ts';
-import { applyRunLimit, applyTaskLimit } from './apply/apply-limits.ts';
+import { applyDeadLetter } from './apply/apply-dead-letter.ts';
+import { applyRunDeadline, applyTaskDeadline } from './apply/apply-deadlines.ts';
+import { applyManual } from './apply/apply-manual.ts';
 import { applyMapChange } from './apply/apply-map.ts';
 import { applyRunChange } from './apply/apply-run.ts';
 import { applySchedule } from './apply/apply-schedule.ts';
@@ -56,22 +56,22 @@ export function apply(state: State, change: Change): void {
       return applyMapChange(state, change);
     case 'CallbackDue':
       return; // Nothing here depends on it: it is for whoever makes the calls.
-    case 'LetterWritten':
-    case 'LetterClosed':
-      return applyLetter(state, change);
+    case 'DeadLetterWritten':
+    case 'DeadLetterClosed':
+      return applyDeadLetter(state, change);
     case 'BreakerSet':
       return applyBreaker(state, change);
     case 'TaskMarked':
     case 'PauseSet':
-      return applyHand(state, change);
+      return applyManual(state, change);
     case 'TaskQueued':
     case 'TaskExpired':
     case 'TaskSlow':
     case 'AttemptExtended':
-      return applyTaskLimit(state, change);
+      return applyTaskDeadline(state, change);
     case 'RunSlow':
     case 'RunTimedOut':
-      return applyRunLimit(state, change);
+      return applyRunDeadline(state, change);
     case 'KeyStored':
       return applyKey(state, change);
     case 'WorkerSilenced':

@@ -10,6 +10,8 @@ import type { AddedTask } from './add/added.ts';
 import type { BreakerSet } from './breaker/breaker-change.ts';
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
+import type { DeadLetterClosed, DeadLetterWritten } from './dead-letter/dead-letter-change.ts';
+import type { QuickFailures } from './dead-letter/poison.ts';
 import type {
   Actor,
   AttemptNo,
@@ -24,14 +26,12 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
-import type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
-import type { QuickFailures } from './letter/poison.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome, Mark } from './task/outcome.ts';
 
 export type { BreakerSet } from './breaker/breaker-change.ts';
-export type { LetterClosed, LetterWritten } from './letter/letter-change.ts';
+export type { DeadLetterClosed, DeadLetterWritten } from './dead-letter/dead-letter-change.ts';
 
 export interface DagDeployed {
   readonly kind: 'DagDeployed';
@@ -602,8 +602,8 @@ export type Change =
   | TaskMarked
   | PauseSet
   | RunReopened
-  | LetterWritten
-  | LetterClosed
+  | DeadLetterWritten
+  | DeadLetterClosed
   | BreakerSet
   | RunClosing
   | RunForced

@@ -1,5 +1,6 @@
 /** What someone wants. Callers' commands get an answer; what workers and gateways say, and ticks, do not need one. */
 import type { DagSpec, Priority } from './dag/spec.ts';
+import type { DeadLetterRef } from './dead-letter/dead-letter.ts';
 import type {
   Actor,
   AttemptNo,
@@ -17,7 +18,6 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
-import type { LetterRef } from './letter/letter.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { ReadFacts } from './task/facts.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
@@ -64,7 +64,7 @@ export interface SubmitRuns {
   /** The version whose schema the params were checked against, and filled in from. Absent: they were not. */
   readonly checkedFor?: VersionNo;
   /** The dead letter that it replays: used once, by the first to be committed (I43). */
-  readonly replays?: LetterRef;
+  readonly replays?: DeadLetterRef;
   /** What asked for them; `api` unless told. */
   readonly cause?: 'api' | 'event';
   /** Of this version instead of the current one: a run is to be made again as it was (I35). */
@@ -98,20 +98,20 @@ export interface RetryTask {
 }
 
 /** A dead letter's task is tried again in its run, once (I43). */
-export interface ReplayLetter {
-  readonly kind: 'ReplayLetter';
+export interface ReplayDeadLetter {
+  readonly kind: 'ReplayDeadLetter';
   readonly tenantId: TenantId;
-  readonly letter: LetterRef;
+  readonly deadLetter: DeadLetterRef;
   readonly actor: Actor;
 }
 
 /** Nobody wants these any more, or they are too old. All of one shard. */
-export interface CloseLetters {
-  readonly kind: 'CloseLetters';
+export interface CloseDeadLetters {
+  readonly kind: 'CloseDeadLetters';
   readonly shard: ShardNo;
   /** Null for upkeep, which knows no tenant. */
   readonly tenantId: TenantId | null;
-  readonly letters: readonly LetterRef[];
+  readonly deadLetters: readonly DeadLetterRef[];
   readonly as: 'discarded' | 'expired';
   readonly actor: Actor;
 }
@@ -139,7 +139,7 @@ export interface TaskSelection {
 }
 
 /** What a hand on a run may say beside what it wants. */
-interface ByHand {
+interface ManualAction {
   readonly tenantId: TenantId;
   readonly runId: RunId;
   /** Attempts that run may be stopped for it. */
@@ -150,13 +150,13 @@ interface ByHand {
 }
 
 /** Other attempts of tasks, whatever they came to; of a run that has ended as well, which is open again with it. */
-export interface ClearTasks extends ByHand {
+export interface ClearTasks extends ManualAction {
   readonly kind: 'ClearTasks';
   readonly select: TaskSelection;
 }
 
 /** What has become of tasks, by a person's word. */
-export interface MarkTasks extends ByHand {
+export interface MarkTasks extends ManualAction {
   readonly kind: 'MarkTasks';
   readonly tasks: readonly TaskNo[];
   readonly as: Mark;
@@ -399,8 +399,8 @@ export type Command =
   | SubmitRuns
   | CancelRun
   | RetryTask
-  | ReplayLetter
-  | CloseLetters
+  | ReplayDeadLetter
+  | CloseDeadLetters
   | ResetBreaker
   | ClearTasks
   | MarkTasks

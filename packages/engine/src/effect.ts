@@ -3,7 +3,7 @@ import type { ClaimRef, ParentRef } from './command.ts';
 import type { Priority } from './dag/spec.ts';
 import type { Version } from './dag/version.ts';
 import type { Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from './ids.ts';
-import type { HookNews } from './match/news.ts';
+import type { HookEventDetails } from './match/hook-event.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint.ts';
 
@@ -78,7 +78,7 @@ export interface SendAssignment {
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
   /** What a hook is told; null for any other task. */
-  readonly news: HookNews | null;
+  readonly hookEvent: HookEventDetails | null;
   /** Null unless the task looks at it. */
   readonly runInfo: RunInfo | null;
   /** What an earlier attempt has left for this one; the host fetches it. */

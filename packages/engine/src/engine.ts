@@ -9,13 +9,13 @@ import { parkCalls } from './child/park-calls.ts';
 import { type Answer, type Command, DONE, refuse } from './command.ts';
 import { deployDag } from './dag/deploy.ts';
 import { retireDag } from './dag/retire.ts';
+import { closeDeadLetters, replayDeadLetter } from './dead-letter/replay.ts';
 import type { Effect } from './effect.ts';
-import { clearTasks } from './hands/clear.ts';
-import { markTasks } from './hands/mark.ts';
-import { setPaused } from './hands/pause.ts';
 import type { Instant, MonoMs, WorkerId } from './ids.ts';
 import { hearWorker, workerLeft } from './lease/heard.ts';
-import { closeLetters, replayLetter } from './letter/replay.ts';
+import { clearTasks } from './manual/clear.ts';
+import { markTasks } from './manual/mark.ts';
+import { setPaused } from './manual/pause.ts';
 import { lendSlots, loseGateway, recallSlots, returnUnused } from './match/loan.ts';
 import { matchSlots } from './match/match.ts';
 import { shardOfCommand } from './needs.ts';
@@ -69,7 +69,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   const matchedAll = matchSlots(recorder);
   returnUnused(recorder);
   noteQueued(recorder);
-  state.touching = null;
+  state.currentRun = null;
   forgetSettled(state);
   const more = !matchedAll || isAgendaOpen(state) || recorder.isFull();
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
@@ -83,7 +83,7 @@ function begin(state: State, input: StepInput): void {
   state.batchNo += 1;
   state.settledBatchNo = input.settledBatchNo;
   state.sent.settle(input.settledBatchNo, input.mono);
-  state.touchingSchedule = null;
+  state.currentSchedule = null;
 }
 
 /**
@@ -101,9 +101,9 @@ function forgetSettled(state: State): void {
     if (batchNo > settledBatchNo) break;
     state.recentUids.delete(uid);
   }
-  for (const [name, batchNo] of state.recentLetters) {
+  for (const [name, batchNo] of state.recentDeadLetters) {
     if (batchNo > settledBatchNo) break;
-    state.recentLetters.delete(name);
+    state.recentDeadLetters.delete(name);
   }
   state.dags.trim((dag) => dag.touchedIn <= settledBatchNo);
   dropDeadTimers(state);
@@ -129,7 +129,7 @@ function noteOvertaken(recorder: Recorder, commands: readonly Command[]): void {
 function decide(recorder: Recorder, command: Command): Answer {
   const shard = shardOfCommand(command);
   if (shard !== null && !recorder.state.shards.has(shard)) return refuse('NOT_OWNER', String(shard));
-  recorder.state.touching = runOfCommand(command);
+  recorder.state.currentRun = runOfCommand(command);
   switch (command.kind) {
     case 'SubmitRuns':
       return submitRuns(recorder, command);
@@ -149,10 +149,10 @@ function decide(recorder: Recorder, command: Command): Answer {
       return command.dryRun ? previewCancel(recorder, command) : cancelRun(recorder, command);
     case 'RetryTask':
       return retryTask(recorder, command);
-    case 'ReplayLetter':
-      return replayLetter(recorder, command);
-    case 'CloseLetters':
-      return closeLetters(recorder, command);
+    case 'ReplayDeadLetter':
+      return replayDeadLetter(recorder, command);
+    case 'CloseDeadLetters':
+      return closeDeadLetters(recorder, command);
     case 'ResetBreaker':
       return resetBreaker(recorder, command);
     case 'ClearTasks':
@@ -198,7 +198,7 @@ function decide(recorder: Recorder, command: Command): Answer {
   }
 }
 
-function runOfCommand(command: Command): State['touching'] {
+function runOfCommand(command: Command): State['currentRun'] {
   switch (command.kind) {
     case 'ReportAttempt':
     case 'ExtendAttempt':
@@ -208,8 +208,8 @@ function runOfCommand(command: Command): State['touching'] {
     case 'AddTasks':
     case 'ChildEnded':
       return command.claim.runId;
-    case 'ReplayLetter':
-      return command.letter.runId;
+    case 'ReplayDeadLetter':
+      return command.deadLetter.runId;
     case 'CancelRun':
     case 'RetryTask':
     case 'ClearTasks':

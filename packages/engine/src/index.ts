@@ -13,21 +13,21 @@ export { Graph } from './dag/graph.ts';
 export * from './dag/spec.ts';
 export { limitSpec } from './dag/until.ts';
 export type { Version } from './dag/version.ts';
+export {
+  type DeadLetterReason,
+  type DeadLetterRef,
+  type DeadLetterState,
+  deadLetterName,
+  LETTER_REASONS,
+  LETTER_STATES,
+} from './dead-letter/dead-letter.ts';
 export { describeShard } from './describe.ts';
 export type * from './effect.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export * from './ids.ts';
-export {
-  LETTER_REASONS,
-  LETTER_STATES,
-  type LetterReason,
-  type LetterRef,
-  type LetterState,
-  letterName,
-} from './letter/letter.ts';
 export { type NamedPlace, TaskNames } from './map/task-names.ts';
 export { type Demand, demandOf } from './match/demand.ts';
-export type { HookNews } from './match/news.ts';
+export type { HookEventDetails } from './match/hook-event.ts';
 export { type QueueKey, queueKey } from './match/ready-queue.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { adoptShards, dropShards, type Heads, restoreRuns } from './restore.ts';

@@ -15,7 +15,7 @@ export function needs(state: State, command: Command): readonly Need[] {
         const key = { tenantId, operation: 'submit', target, key: command.key.key };
         if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
       }
-      if (command.replays !== undefined) found.push({ kind: 'letter', ...command.replays });
+      if (command.replays !== undefined) found.push({ kind: 'deadLetter', ...command.replays });
       const { versionNo, shard, dagId } = command;
       if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
         found.push({ kind: 'version', shard, dagId, versionNo });
@@ -27,10 +27,10 @@ export function needs(state: State, command: Command): readonly Need[] {
       const { shard, tenantId, name } = command;
       return state.dags.named(tenantId, name) === undefined ? [{ kind: 'dag_name', shard, tenantId, name }] : [];
     }
-    case 'ReplayLetter':
-      return [{ kind: 'letter', ...command.letter }, ...runNeeds(state, command.letter.runId)];
-    case 'CloseLetters':
-      return command.letters.map((letter) => ({ kind: 'letter', ...letter }) as const);
+    case 'ReplayDeadLetter':
+      return [{ kind: 'deadLetter', ...command.deadLetter }, ...runNeeds(state, command.deadLetter.runId)];
+    case 'CloseDeadLetters':
+      return command.deadLetters.map((deadLetter) => ({ kind: 'deadLetter', ...deadLetter }) as const);
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
@@ -82,14 +82,14 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'DeployDag':
     case 'SetSchedulePaused':
     case 'RetireDag':
-    case 'CloseLetters':
+    case 'CloseDeadLetters':
     case 'ResetBreaker':
     case 'StrikeSchedule':
     case 'BeginChild':
     case 'AskChild':
       return command.shard;
-    case 'ReplayLetter':
-      return shardOfRun(command.letter.runId);
+    case 'ReplayDeadLetter':
+      return shardOfRun(command.deadLetter.runId);
     case 'CancelRun':
     case 'RetryTask':
     case 'ClearTasks':

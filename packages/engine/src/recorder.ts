@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts';
 import type { RunId } from './ids.ts';
 import type { Worker } from './lease/worker-table.ts';
 import type { State } from './state.ts';
-import type { Seen, StoredKey, StoredLetter, StoredRun, StoredVersion } from './stored.ts';
+import type { Seen, StoredDeadLetter, StoredKey, StoredRun, StoredVersion } from './stored.ts';
 
 export class Recorder {
   readonly state: State;
@@ -22,7 +22,7 @@ export class Recorder {
   /** Workers whose slots were lent for this decision only. */
   readonly lent = new Set<Worker>();
   readonly keys = new Map<string, StoredKey>();
-  readonly letters = new Map<string, StoredLetter>();
+  readonly deadLetters = new Map<string, StoredDeadLetter>();
 
   constructor(state: State) {
     this.state = state;

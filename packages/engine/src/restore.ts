@@ -7,11 +7,11 @@ import { assert } from './assert.ts';
 import { restoreBreaker } from './breaker/restore-breaker.ts';
 import { Dag } from './dag/dag-table.ts';
 import { Version } from './dag/version.ts';
+import { deadLetterName } from './dead-letter/dead-letter.ts';
 import type { Instant, RunId, ShardNo } from './ids.ts';
 import { shardOfRun } from './ids.ts';
 import { unlinkAttempt } from './lease/attempts.ts';
 import { watchLease } from './lease/lease.ts';
-import { letterName } from './letter/letter.ts';
 import { leaveLane } from './match/enqueue.ts';
 import type { Recorder } from './recorder.ts';
 import { restoreRun } from './run/restore-run.ts';
@@ -109,7 +109,7 @@ export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 
     if (stored.phase === 'ended' || !state.shards.has(shardOfRun(stored.runId))) continue;
     if (state.runs.find(stored.runId) >= 0) continue;
     if (stored.setAside) giveUpPlace(state, stored);
-    if (stored.setAside || state.untouchable.has(stored.runId)) continue;
+    if (stored.setAside || state.quarantined.has(stored.runId)) continue;
     restoreRun(state, stored);
   }
   // Versions of ended runs came along; nothing in memory needs them.
@@ -129,7 +129,7 @@ export function absorbSeen(recorder: Recorder, seen: Seen): void {
     if (state.runs.find(run.runId) < 0) recorder.endedRuns.set(run.runId, run);
   }
   recorder.seenVersions = seen.versions;
-  for (const letter of seen.letters) recorder.letters.set(letterName(letter), letter);
+  for (const deadLetter of seen.deadLetters) recorder.deadLetters.set(deadLetterName(deadLetter), deadLetter);
   for (const key of seen.keys) recorder.keys.set(keyName(key), key);
 }
 

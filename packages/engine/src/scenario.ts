@@ -42,7 +42,7 @@ import { type Span, spanMs } from './testing/specs.ts';
 export const accepted: Answer = RECORDED;
 export const TENANT = 1 as TenantId;
 const ACTOR = 'test' as Actor;
-const BY_HAND = { tenantId: TENANT, force: false, dryRun: false, actor: ACTOR } as const;
+const MANUAL = { tenantId: TENANT, force: false, dryRun: false, actor: ACTOR } as const;
 
 export interface ScenarioOptions extends NodeOptions {
   readonly dag?: DagSpec;
@@ -57,7 +57,7 @@ export interface NewRuns {
   readonly priority?: Priority | null;
 }
 
-export interface HandOptions {
+export interface ManualOptions {
   readonly runId?: RunId;
   readonly states?: readonly TaskState[];
   readonly downstream?: boolean;
@@ -156,16 +156,16 @@ export class Scenario {
   }
 
   /** Tasks by their names; all of them when none is named. */
-  clear(names: readonly string[] | null, more: HandOptions = {}): Answer {
+  clear(names: readonly string[] | null, more: ManualOptions = {}): Answer {
     const { runId = this.lastRun(), states = null, downstream = false, upstream = false, ...how } = more;
     const select = { tasks: names?.map((name) => this.taskNo(name, runId)) ?? null, states, downstream, upstream };
-    return this.feed({ kind: 'ClearTasks', runId, select, ...BY_HAND, ...how });
+    return this.feed({ kind: 'ClearTasks', runId, select, ...MANUAL, ...how });
   }
 
-  mark(name: string, as: Mark, more: HandOptions & Partial<Pick<MarkTasks, 'output' | 'reason'>> = {}): Answer {
+  mark(name: string, as: Mark, more: ManualOptions & Partial<Pick<MarkTasks, 'output' | 'reason'>> = {}): Answer {
     const { runId = this.lastRun(), output = null, reason = null, force = false, dryRun = false } = more;
     const tasks = [this.taskNo(name, runId)];
-    return this.feed({ kind: 'MarkTasks', runId, tasks, as, output, reason, ...BY_HAND, force, dryRun });
+    return this.feed({ kind: 'MarkTasks', runId, tasks, as, output, reason, ...MANUAL, force, dryRun });
   }
 
   /** One task, or (null) the run. */

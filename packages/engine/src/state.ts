@@ -138,11 +138,11 @@ export class State {
   /** Calls that are to end before their time, by the slot of their task: how, once the child run has ended. */
   readonly stopping = new Map<number, StopOfCall>();
   /** Dead letters that were used in batches in flight, with their batch. */
-  readonly recentLetters = new Map<string, number>();
+  readonly recentDeadLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
   lingering: { readonly slot: number; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
-  readonly untouchable = new Set<RunId>();
+  readonly quarantined = new Set<RunId>();
   /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
   readonly aside = new Set<RunId>();
   /** Tasks of one hand that are cleared, of a row of changes that has not ended: see `TaskCleared.more`. */
@@ -150,9 +150,9 @@ export class State {
   /** Made of the journal alone. */
   isReplay = false;
   /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
-  touching: RunId | null = null;
+  currentRun: RunId | null = null;
   /** The dag whose schedule a decision is about. */
-  touchingSchedule: Schedule | null = null;
+  currentSchedule: Schedule | null = null;
 
   constructor(settings: EngineSettings) {
     this.settings = settings;

@@ -5,6 +5,8 @@
 import type { AddedTask } from './add/added.ts';
 import type { ParentRef } from './command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
+import type { DeadLetterRef, DeadLetterState } from './dead-letter/dead-letter.ts';
+import type { QuickFailures } from './dead-letter/poison.ts';
 import type {
   Actor,
   AttemptNo,
@@ -20,8 +22,6 @@ import type {
   VersionNo,
   WorkerId,
 } from './ids.ts';
-import type { LetterRef, LetterState } from './letter/letter.ts';
-import type { QuickFailures } from './letter/poison.ts';
 import type { RunOutcome, RunPhase } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
@@ -202,12 +202,12 @@ export interface StoredBreaker {
   readonly since: Instant;
 }
 
-export interface StoredLetter {
+export interface StoredDeadLetter {
   readonly runId: RunId;
   readonly taskNo: TaskNo;
   readonly attemptNo: AttemptNo;
   readonly tenantId: TenantId;
-  readonly state: LetterState;
+  readonly state: DeadLetterState;
 }
 
 /** How many live runs of a dag are admitted: known at once on load, before all of its runs are. */
@@ -223,7 +223,7 @@ export type Need =
   | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
   | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
   | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
-  | ({ readonly kind: 'letter' } & LetterRef)
+  | ({ readonly kind: 'deadLetter' } & DeadLetterRef)
   | {
       readonly kind: 'key';
       readonly shard: ShardNo;
@@ -240,5 +240,5 @@ export interface Seen {
   readonly versions: readonly StoredVersion[];
   readonly schedules: readonly StoredSchedule[];
   readonly keys: readonly StoredKey[];
-  readonly letters: readonly StoredLetter[];
+  readonly deadLetters: readonly StoredDeadLetter[];
 }

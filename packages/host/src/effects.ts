@@ -141,7 +141,7 @@ export class Effects {
     const map = effect.map === null ? [] : mapPlaces(effect, inputs, this.lists);
     const nameOf = (no: number) => version.task(no as TaskNo).name;
     const seen = upstreamOf(effect, inputs, tokens);
-    const news = effect.news === null ? null : eventText(effect, effect.news, inputs);
+    const hookEvent = effect.hookEvent === null ? null : eventText(effect, effect.hookEvent, inputs);
     return {
       shard,
       epoch,
@@ -160,7 +160,7 @@ export class Effects {
       timeoutMs: task.timeoutMs ?? 0,
       effectKey: `${runUid}/${task.name}${map.map(({ index }) => `[${index}]`).join('')}`,
       params: hasParams ? (inputs({ runId: claim.runId, taskNo: null }) ?? null) : null,
-      upstream: news === null ? seen.upstream : [...seen.upstream, { taskName: EVENT_TASK, output: news }],
+      upstream: hookEvent === null ? seen.upstream : [...seen.upstream, { taskName: EVENT_TASK, output: hookEvent }],
       references: seen.references,
       failedUpstream: effect.failedUpstream.map(nameOf),
       missingUpstream: effect.missingUpstream.map(nameOf),
@@ -185,14 +185,14 @@ export function payloadKeys({
   hasParams,
   succeededUpstream,
   checkpoint,
-  news = null,
+  hookEvent = null,
 }: Pick<SendAssignment, 'claim' | 'hasParams' | 'succeededUpstream'> &
-  Partial<Pick<SendAssignment, 'checkpoint' | 'news'>>): PayloadKey[] {
+  Partial<Pick<SendAssignment, 'checkpoint' | 'hookEvent'>>): PayloadKey[] {
   const { runId, taskNo } = claim;
   const keys: PayloadKey[] = succeededUpstream.map((no) => ({ runId, taskNo: no as TaskNo }));
   if (hasParams) keys.push({ runId, taskNo: null });
   if (checkpoint !== null && checkpoint !== undefined) keys.push({ runId, taskNo, checkpoint });
-  const reason = news === null ? null : errorKey(runId, news);
+  const reason = hookEvent === null ? null : errorKey(runId, hookEvent);
   if (reason !== null) keys.push(reason);
   return keys;
 }

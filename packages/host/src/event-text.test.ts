@@ -1,4 +1,4 @@
-import type { AttemptNo, HookNews, RunId, TaskNo } from '@signalbox/engine';
+import type { AttemptNo, HookEventDetails, RunId, TaskNo } from '@signalbox/engine';
 import { type PayloadKey, payloadName, type Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { errorKey, eventText } from './event-text.ts';
@@ -6,7 +6,8 @@ import { Payloads } from './payloads.ts';
 
 const runId = 65_536 as RunId;
 const about = { taskNo: 0 as TaskNo, taskName: 'load', attemptNo: 1 as AttemptNo, failed: [] } as const;
-const news = (on: HookNews['on'], outcome: HookNews['outcome']) => ({ ...about, on, outcome }) as unknown as HookNews;
+const hookEvent = (on: HookEventDetails['on'], outcome: HookEventDetails['outcome']) =>
+  ({ ...about, on, outcome }) as unknown as HookEventDetails;
 
 /** The errors that are stored, and a hook that is told of the task. */
 function setUp() {
@@ -14,7 +15,7 @@ function setUp() {
   const fetchPayloads = async (keys: readonly PayloadKey[]) =>
     new Map(keys.map((key) => [payloadName(key), errors.get(payloadName(key)) ?? null]));
   const payloads = new Payloads({ fetchPayloads } as unknown as Store);
-  const tell = async (told: HookNews) => {
+  const tell = async (told: HookEventDetails) => {
     const key = errorKey(runId, told);
     const inputs = await payloads.fetch(key === null ? [] : [key]);
     const assignment = { claim: { runId }, version: { task: () => ({ name: 'load' }) } };
@@ -30,9 +31,9 @@ test.each(['failure', 'after', 'retry'] as const)(
   async (on) => {
     const box = setUp();
     // Slow, while the attempt runs: there is no error yet.
-    expect(await box.tell(news('slow', null))).toBeNull();
+    expect(await box.tell(hookEvent('slow', null))).toBeNull();
     box.fail('disk full');
-    expect(await box.tell(news(on, on === 'retry' ? null : 'failed'))).toBe('disk full');
+    expect(await box.tell(hookEvent(on, on === 'retry' ? null : 'failed'))).toBe('disk full');
   },
 );
 
@@ -44,7 +45,7 @@ test.each([
 ] as const)('a hook for %s of a task that is %s is told of no error', async (on, outcome) => {
   const box = setUp();
   box.fail('of an earlier time');
-  expect(await box.tell(news(on, outcome))).toBeNull();
+  expect(await box.tell(hookEvent(on, outcome))).toBeNull();
 });
 
 test('that an attempt has no error is not remembered: it may fail later', async () => {

@@ -1,5 +1,5 @@
 /** What a hook is told, as JSON: it comes among the outputs that it sees, under a name that no task can have. */
-import type { HookEvent, HookNews, RunId, SendAssignment, TaskNo } from '@signalbox/engine';
+import type { HookEvent, HookEventDetails, RunId, SendAssignment, TaskNo } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 
 /** The same as in a definition's inputs: see `read-closing.ts` of the protocol. */
@@ -18,24 +18,24 @@ const WORDS: Readonly<Record<HookEvent, string>> = {
  * Where the error of the attempt is that the hook is about; null when there is none. Not asked for an attempt that may still run
  * (`before`, `on_slow`) or has succeeded.
  */
-export function errorKey(runId: RunId, { on, outcome, taskNo, attemptNo }: HookNews): PayloadKey | null {
+export function errorKey(runId: RunId, { on, outcome, taskNo, attemptNo }: HookEventDetails): PayloadKey | null {
   if (taskNo === null || attemptNo === 0 || on === 'before' || on === 'slow' || outcome === 'succeeded') return null;
   return { runId, taskNo, errorOf: attemptNo };
 }
 
 export function eventText(
   { claim, version }: Pick<SendAssignment, 'claim' | 'version'>,
-  news: HookNews,
+  hookEvent: HookEventDetails,
   inputs: (key: PayloadKey) => string | null | undefined,
 ): string {
   const nameOf = (no: number) => version.task(no as TaskNo).name;
-  const key = errorKey(claim.runId, news);
+  const key = errorKey(claim.runId, hookEvent);
   return JSON.stringify({
-    event: WORDS[news.on],
-    task: news.taskName,
-    outcome: news.outcome,
-    attempt: news.attemptNo,
+    event: WORDS[hookEvent.on],
+    task: hookEvent.taskName,
+    outcome: hookEvent.outcome,
+    attempt: hookEvent.attemptNo,
     error: key === null ? null : (inputs(key) ?? null),
-    failed: news.failed.map(nameOf),
+    failed: hookEvent.failed.map(nameOf),
   });
 }

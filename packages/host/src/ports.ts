@@ -112,7 +112,7 @@ export interface WorkerDoor {
   answer(answers: readonly ReportAnswer[]): void;
   epochs(epochs: readonly ShardEpoch[]): void;
   heartbeatAnswered(no: number): void;
-  askAnswers(answers: readonly AskAnswer[]): void;
+  requestAnswers(answers: readonly AttemptRequestAnswer[]): void;
   /** Finish what you have, then leave. */
   drain(): void;
   /** Ends the stream. `unproven`: it named claims that it was not assigned. */
@@ -233,7 +233,7 @@ export interface ClaimProgress {
   readonly note: string;
 }
 
-export type Wish =
+export type AttemptRequest =
   | { readonly kind: 'checkpoint'; readonly value: string }
   | { readonly kind: 'assert' }
   | { readonly kind: 'add'; readonly tasks: readonly NewTask[] }
@@ -243,15 +243,15 @@ export type Wish =
   | { readonly kind: 'faulty'; readonly reason: string };
 
 /** What a running attempt wants of the owner of its task. */
-export interface WorkerAsk {
+export interface WorkerRequest {
   /** Grows with each ask of the worker; the same when it is sent again. */
   readonly no: number;
   readonly claim: ClaimRef;
   readonly token: Uint8Array;
-  readonly wish: Wish;
+  readonly request: AttemptRequest;
 }
 
-export interface AskAnswer {
+export interface AttemptRequestAnswer {
   readonly no: number;
   readonly ok: boolean;
   /** Of the table of errors; empty when ok. */
@@ -263,7 +263,7 @@ export interface AskAnswer {
 
 export interface WorkerSays {
   heartbeat(no: number, holds: readonly ClaimRef[], progress?: readonly ClaimProgress[]): void;
-  asks(asks: readonly WorkerAsk[]): void;
+  requests(requests: readonly WorkerRequest[]): void;
   reports(reports: readonly WorkerReport[]): void;
   refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;
   holdings(epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void;

@@ -75,7 +75,7 @@ test('with no owner in time it was certainly not done, and nobody does it later 
 const runId = shard * 65_536;
 test.each([
   ['a retry', { kind: 'RetryTask', runId, taskNo: 0, tenantId: 1 }],
-  ['a letter', { kind: 'ReplayLetter', letter: { runId, taskNo: 0, attemptNo: 1 }, tenantId: 1 }],
+  ['a letter', { kind: 'ReplayDeadLetter', deadLetter: { runId, taskNo: 0, attemptNo: 1 }, tenantId: 1 }],
 ])('%s that may have been done is not sent again: it would be a second one (I12)', (_, asked) => {
   const { router, directory, forwards, pass } = setUp();
   directory.announce(other, [{ shard, epoch: 1 as Epoch }]);

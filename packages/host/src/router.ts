@@ -33,7 +33,7 @@ const RETRY_MS = 50;
 const SWEEP_MS = 200;
 
 /** What people do to tasks. */
-const ONCE_ONLY: ReadonlySet<Command['kind']> = new Set(['RetryTask', 'ReplayLetter', 'ClearTasks', 'MarkTasks']);
+const ONCE_ONLY: ReadonlySet<Command['kind']> = new Set(['RetryTask', 'ReplayDeadLetter', 'ClearTasks', 'MarkTasks']);
 
 export class Router {
   private readonly self: NodeId;

@@ -18,17 +18,17 @@ import type {
   DagDetails,
   DagPage,
   DagRetired,
+  DeadLetterDetails,
+  DeadLetterGroups,
+  DeadLetterPage,
+  DeadLettersUsed,
+  DeadLetterView,
   Deployed,
-  DiscardLettersOptions,
+  DiscardDeadLettersOptions,
   EventKind,
   EventPage,
   EventView,
   Health,
-  LetterDetails,
-  LetterGroups,
-  LetterPage,
-  LettersUsed,
-  LetterView,
   LoginLink,
   LogLine,
   LogPage,
@@ -38,7 +38,7 @@ import type {
   NodePage,
   Paused,
   Priority,
-  ReplayLettersOptions,
+  ReplayDeadLettersOptions,
   Rerun,
   RerunAnswer,
   RerunPreview,
@@ -105,12 +105,12 @@ export interface NewRun {
   readonly until?: string;
 }
 
-export interface LetterListFilter extends PageOptions {
+export interface DeadLetterListFilter extends PageOptions {
   readonly dag?: string;
   readonly fingerprint?: string;
   readonly task?: string;
-  readonly reason?: LetterView['reason'];
-  readonly state?: LetterView['state'];
+  readonly reason?: DeadLetterView['reason'];
+  readonly state?: DeadLetterView['state'];
 }
 
 export interface RunFilter extends PageOptions {
@@ -233,22 +233,22 @@ export interface Client {
   signalEvent(name: string, payload?: unknown, options?: ChangeOptions): Promise<Signalled>;
 
   /** Tasks that failed for good, newest first: open ones unless told. */
-  listDeadLetters(filter?: LetterListFilter, options?: CallOptions): Promise<LetterPage>;
+  listDeadLetters(filter?: DeadLetterListFilter, options?: CallOptions): Promise<DeadLetterPage>;
   /** Open ones by what they have in common, the largest group first. */
   listDeadLetterGroups(
     filter?: { readonly dag?: string; readonly limit?: number },
     options?: CallOptions,
-  ): Promise<LetterGroups>;
-  getDeadLetter(letter: string, options?: CallOptions): Promise<LetterDetails>;
+  ): Promise<DeadLetterGroups>;
+  getDeadLetter(letter: string, options?: CallOptions): Promise<DeadLetterDetails>;
   /** Another attempt in its run, or with `latest` a new run of the current version. Once. */
   replayDeadLetter(
     letter: string,
     options?: ChangeOptions & { readonly latest?: boolean; readonly dryRun?: boolean },
-  ): Promise<LettersUsed>;
-  discardDeadLetter(letter: string, options?: ChangeOptions): Promise<LetterView>;
+  ): Promise<DeadLettersUsed>;
+  discardDeadLetter(letter: string, options?: ChangeOptions): Promise<DeadLetterView>;
   /** Up to 100 at a time: ask again with the cursor of the answer. */
-  replayDeadLetters(filter: ReplayLettersOptions, options?: ChangeOptions): Promise<LettersUsed>;
-  discardDeadLetters(filter: DiscardLettersOptions, options?: ChangeOptions): Promise<LettersUsed>;
+  replayDeadLetters(filter: ReplayDeadLettersOptions, options?: ChangeOptions): Promise<DeadLettersUsed>;
+  discardDeadLetters(filter: DiscardDeadLettersOptions, options?: ChangeOptions): Promise<DeadLettersUsed>;
   listBreakers(filter?: { readonly dag?: string }, options?: CallOptions): Promise<BreakerPage>;
   /** Without a fingerprint: the dag's own. */
   resetBreaker(breaker: ResetBreakerOptions, options?: ChangeOptions): Promise<BreakerReset>;

@@ -168,7 +168,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   [
     'getRetention',
     (c) => c.getRetention(),
-    { runDays: 30, journalDays: 7, letterDays: 30 },
+    { runDays: 30, journalDays: 7, deadLetterDays: 30 },
     'GET /v1/retention',
     undefined,
   ],

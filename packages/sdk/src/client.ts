@@ -105,16 +105,17 @@ export function createClient(options: ClientOptions): Client {
       post((s) => s.signalledSchema, `/v1/events/${part(name)}`, payload === undefined ? {} : { payload }, call),
 
     listDeadLetters: (filter = {}, call) =>
-      get((s) => s.letterPageSchema, `/v1/dead-letters${query({ ...filter })}`, call),
+      get((s) => s.deadLetterPageSchema, `/v1/dead-letters${query({ ...filter })}`, call),
     listDeadLetterGroups: (filter = {}, call) =>
-      get((s) => s.letterGroupsSchema, `/v1/dead-letters/groups${query({ ...filter })}`, call),
-    getDeadLetter: (letter, call) => get((s) => s.letterDetailsSchema, `/v1/dead-letters/${part(letter)}`, call),
+      get((s) => s.deadLetterGroupsSchema, `/v1/dead-letters/groups${query({ ...filter })}`, call),
+    getDeadLetter: (letter, call) => get((s) => s.deadLetterDetailsSchema, `/v1/dead-letters/${part(letter)}`, call),
     replayDeadLetter: (letter, { latest = false, dryRun = false, ...call } = {}) =>
-      post((s) => s.lettersUsedSchema, `/v1/dead-letters/${part(letter)}/replay`, { latest, dryRun }, call),
+      post((s) => s.deadLettersUsedSchema, `/v1/dead-letters/${part(letter)}/replay`, { latest, dryRun }, call),
     discardDeadLetter: (letter, call) =>
-      post((s) => s.letterViewSchema, `/v1/dead-letters/${part(letter)}/discard`, {}, call),
-    replayDeadLetters: (filter, call) => post((s) => s.lettersUsedSchema, '/v1/dead-letters/replay', filter, call),
-    discardDeadLetters: (filter, call) => post((s) => s.lettersUsedSchema, '/v1/dead-letters/discard', filter, call),
+      post((s) => s.deadLetterViewSchema, `/v1/dead-letters/${part(letter)}/discard`, {}, call),
+    replayDeadLetters: (filter, call) => post((s) => s.deadLettersUsedSchema, '/v1/dead-letters/replay', filter, call),
+    discardDeadLetters: (filter, call) =>
+      post((s) => s.deadLettersUsedSchema, '/v1/dead-letters/discard', filter, call),
     listBreakers: (filter = {}, call) => get((s) => s.breakerPageSchema, `/v1/breakers${query({ ...filter })}`, call),
     resetBreaker: (breaker, call) => post((s) => s.breakerResetSchema, '/v1/breakers/reset', breaker, call),
 

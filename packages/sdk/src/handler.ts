@@ -1,8 +1,8 @@
 /** What users write: a function that does the work of a task, and what it is told about the attempt it makes. */
 
-import type { Checkpoint, NewTask } from './asking.ts';
+import type { Checkpoint, NewTask } from './attempt-requests.ts';
 
-export type { Checkpoint, NewTask } from './asking.ts';
+export type { Checkpoint, NewTask } from './attempt-requests.ts';
 export {
   errorCode,
   type Failure,

@@ -47,7 +47,7 @@ export interface ServerConfig {
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
   /** How long a dead letter stays open, and how long a closed one is kept. */
-  readonly letterDays: number;
+  readonly deadLetterDays: number;
   /** Retries that this server lets begin in a second. */
   readonly retriesPerSecond: number;
   /** Of all logs that this server keeps. */
@@ -96,7 +96,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
-    letterDays: wholeNumber(variables, 'SIGNALBOX_DEAD_LETTER_DAYS', { least: 1, most: 3_650, usual: 30 }),
+    deadLetterDays: wholeNumber(variables, 'SIGNALBOX_DEAD_LETTER_DAYS', { least: 1, most: 3_650, usual: 30 }),
     retriesPerSecond: wholeNumber(variables, 'SIGNALBOX_RETRIES_PER_SECOND', {
       least: 1,
       most: 1_000_000,

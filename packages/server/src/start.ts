@@ -143,7 +143,7 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
   const logFolder = await takeLogFolder(config.dataDir);
   closers.add(() => logFolder.release());
   const closing = {
-    days: config.letterDays,
+    days: config.deadLetterDays,
     ask: (...asked: Parameters<Host['ask']>) => decider?.ask(...asked) ?? null,
   };
   const upkeep = new Upkeep(store, config.retentionDays, closing, tell);

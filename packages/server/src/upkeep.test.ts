@@ -1,27 +1,27 @@
-import type { CloseLetters, Instant } from '@signalbox/engine';
+import type { CloseDeadLetters, Instant } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Upkeep } from './upkeep.ts';
 
 const letter = (shard: number, runId: number) => ({ shard, runId, taskNo: 0, attemptNo: 1 }) as never;
 
 test('letters that are too old, or too many, are closed by the owner of each shard, and by nobody else (I43)', async () => {
-  const asked: CloseLetters[] = [];
+  const asked: CloseDeadLetters[] = [];
   const wanted: { olderThan: Instant; mostOfDag: number; limit: number }[] = [];
   const store = {
-    expiringLetters: (expiry: (typeof wanted)[number]) => {
+    expiringDeadLetters: (expiry: (typeof wanted)[number]) => {
       wanted.push(expiry);
       return Promise.resolve([letter(1, 10), letter(2, 20), letter(1, 11)]);
     },
   };
-  const ask = (command: CloseLetters) => {
+  const ask = (command: CloseDeadLetters) => {
     asked.push(command);
     return Promise.resolve();
   };
   const upkeep = new Upkeep(store as never, 30, { days: 7, ask }, () => undefined);
-  expect(upkeep.retention).toMatchObject({ runDays: 30, letterDays: 7 });
-  expect(await upkeep.expireLetters()).toBe(3);
+  expect(upkeep.retention).toMatchObject({ runDays: 30, deadLetterDays: 7 });
+  expect(await upkeep.expireDeadLetters()).toBe(3);
   expect(
-    asked.map(({ shard, tenantId, as, letters }) => [shard, tenantId, as, letters.map(({ runId }) => runId)]),
+    asked.map(({ shard, tenantId, as, deadLetters }) => [shard, tenantId, as, deadLetters.map(({ runId }) => runId)]),
   ).toEqual([
     [1, null, 'expired', [10, 11]],
     [2, null, 'expired', [20]],

@@ -1,5 +1,5 @@
 /** Once an hour: partitions of the days to come are made, and what is past its age is dropped (I62). */
-import type { Actor, CloseLetters, Instant } from '@signalbox/engine';
+import type { Actor, CloseDeadLetters, Instant } from '@signalbox/engine';
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';
 import type { Tell } from './log.ts';
@@ -20,41 +20,46 @@ const CLOSE_WITHIN_MS = 10_000;
 
 type UpkeepStore = Pick<
   PostgresStore,
-  'dropExpired' | 'dropUnusedBundles' | 'dropOldRequests' | 'dropOldCallbacks' | 'expiringLetters' | 'dropClosedLetters'
+  | 'dropExpired'
+  | 'dropUnusedBundles'
+  | 'dropOldRequests'
+  | 'dropOldCallbacks'
+  | 'expiringDeadLetters'
+  | 'dropClosedDeadLetters'
 >;
 
-export interface LetterUpkeep {
+export interface DeadLetterUpkeep {
   readonly days: number;
   /** To the owner of its shard; null while there is none to ask. */
-  readonly ask: (command: CloseLetters, deadlineMs: number) => Promise<unknown> | null;
+  readonly ask: (command: CloseDeadLetters, deadlineMs: number) => Promise<unknown> | null;
 }
 
 export class Upkeep {
   readonly #store: UpkeepStore;
   readonly retention: Retention;
   readonly #tell: Tell;
-  readonly #letters: LetterUpkeep;
+  readonly #letters: DeadLetterUpkeep;
   #timer: NodeJS.Timeout | null = null;
-  #letterTimer: NodeJS.Timeout | null = null;
+  #deadLetterTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  constructor(store: UpkeepStore, retentionDays: number, letters: LetterUpkeep, tell: Tell) {
+  constructor(store: UpkeepStore, retentionDays: number, letters: DeadLetterUpkeep, tell: Tell) {
     this.#store = store;
     this.#letters = letters;
-    const { days: letterDays } = letters;
-    this.retention = { runDays: retentionDays, journalDays: Math.min(JOURNAL_DAYS, retentionDays), letterDays };
+    const { days: deadLetterDays } = letters;
+    this.retention = { runDays: retentionDays, journalDays: Math.min(JOURNAL_DAYS, retentionDays), deadLetterDays };
     this.#tell = tell;
   }
 
   start(): void {
     this.#plan(FIRST_MS);
-    this.#planLetters();
+    this.#planDeadLetters();
   }
 
   stop(): void {
     this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#letterTimer !== null) clearTimeout(this.#letterTimer);
+    if (this.#deadLetterTimer !== null) clearTimeout(this.#deadLetterTimer);
   }
 
   async runOnce(): Promise<void> {
@@ -62,15 +67,15 @@ export class Upkeep {
     const bundles = await this.#store.dropUnusedBundles();
     await this.#store.dropOldRequests();
     const closedBefore = (Date.now() - this.#letters.days * DAY_MS) as Instant;
-    while (!this.#isStopped && (await this.#store.dropClosedLetters(closedBefore)));
+    while (!this.#isStopped && (await this.#store.dropClosedDeadLetters(closedBefore)));
     await this.#store.dropOldCallbacks();
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 
-  /** Closed by the owner of their shard, like everything that happens to a letter (I43). Answers how many were asked for. */
-  async expireLetters(): Promise<number> {
+  /** Closed by the owner of their shard, like everything that happens to a dead letter (I43). Answers how many were asked for. */
+  async expireDeadLetters(): Promise<number> {
     const olderThan = (Date.now() - this.#letters.days * DAY_MS) as Instant;
-    const found = await this.#store.expiringLetters({
+    const found = await this.#store.expiringDeadLetters({
       olderThan,
       mostOfDag: MOST_LETTERS_OF_DAG,
       limit: LETTERS_AT_ONCE,
@@ -79,10 +84,10 @@ export class Upkeep {
       const letters = found.filter((letter) => letter.shard === shard);
       const refs = letters.map(({ runId, taskNo, attemptNo }) => ({ runId, taskNo, attemptNo }));
       const command = {
-        kind: 'CloseLetters',
+        kind: 'CloseDeadLetters',
         shard,
         tenantId: null,
-        letters: refs,
+        deadLetters: refs,
         as: 'expired',
         actor: SYSTEM,
       } as const;
@@ -91,19 +96,19 @@ export class Upkeep {
     return found.length;
   }
 
-  #planLetters(): void {
-    if (!this.#isStopped) this.#letterTimer = setTimeout(() => void this.#letterRound(), LETTERS_EVERY_MS);
+  #planDeadLetters(): void {
+    if (!this.#isStopped) this.#deadLetterTimer = setTimeout(() => void this.#deadLetterRound(), LETTERS_EVERY_MS);
   }
 
-  async #letterRound(): Promise<void> {
+  async #deadLetterRound(): Promise<void> {
     try {
-      await this.expireLetters();
+      await this.expireDeadLetters();
     } catch (error) {
       this.#tell('warn', 'Dead letters could not be looked through; it is tried again in a minute.', {
         error: String(error),
       });
     }
-    this.#planLetters();
+    this.#planDeadLetters();
   }
 
   /** What is past its age, in few enough steps for somebody to wait for. */

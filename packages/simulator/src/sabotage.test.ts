@@ -240,13 +240,13 @@ function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
 }
 
 /** A dead letter is written twice, by a host that sends some changes again. */
-function writesLettersTwice(host: Host): void {
+function writesDeadLettersTwice(host: Host): void {
   const { store } = insideOf(host).ownership.ports;
   const openChain = store.openChain.bind(store);
   store.openChain = async (nodeId) => {
     const chain = await openChain(nodeId);
     const commit = chain.commit.bind(chain);
-    const twice = (change: Change): Change[] => (change.kind === 'LetterWritten' ? [change, change] : [change]);
+    const twice = (change: Change): Change[] => (change.kind === 'DeadLetterWritten' ? [change, change] : [change]);
     chain.commit = (batch) => commit({ ...batch, changes: batch.changes.flatMap(twice) });
     return chain;
   };
@@ -538,12 +538,12 @@ const CASES: readonly Case[] = [
     onHost: neverAsksAgain,
   },
   { what: 'the end of a child before its call', within: 60, expected: /^I42/, onHost: leavesChildrenAlone },
-  { what: 'writing a letter once', within: 20, expected: /^(D1|I43)/, onHost: writesLettersTwice },
+  { what: 'writing a letter once', within: 20, expected: /^(D1|I43)/, onHost: writesDeadLettersTwice },
   {
     what: 'the letter of what failed',
     within: 20,
     expected: /^I43/,
-    onHost: (host) => losesChanges(host, ({ kind }) => kind === 'LetterWritten'),
+    onHost: (host) => losesChanges(host, ({ kind }) => kind === 'DeadLetterWritten'),
   },
   { what: 'what a breaker holds', within: 100, expected: /^I44/, onHost: opensBreakers },
   { what: 'waiting for what closes a run', within: 60, expected: /^(I33|I19|D3)/, onHost: endsBeforeItIsClosed },

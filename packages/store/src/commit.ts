@@ -8,14 +8,20 @@ import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from 
 import { type Call, call, statement } from './statement.ts';
 import { addTasks } from './statements/added.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
-import { clearTasks, forceRuns, reopenRuns } from './statements/by-hand.ts';
 import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags, changeSchedules } from './statements/dag.ts';
+import {
+  changeBreakers,
+  closeDeadLetterRows,
+  deadLettersUsed,
+  noteTaskFailures,
+  writeDeadLetters,
+} from './statements/dead-letter.ts';
+import { noteRuns, noteTasks } from './statements/deadlines.ts';
 import { writeJournal } from './statements/journal.ts';
-import { changeBreakers, closeLetterRows, lettersUsed, noteTaskFailures, writeLetters } from './statements/letter.ts';
-import { noteRuns, noteTasks } from './statements/limits.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
+import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
@@ -96,10 +102,10 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
   for (const [leaf, maps] of byLeaf(rows.maps.values(), ofRun)) calls.push(...changeMaps(leaf, maps));
   for (const [leaf, added] of byLeaf(rows.added.values(), ofRun)) calls.push(addTasks(leaf, added));
-  if (rows.letters.length > 0) calls.push(writeLetters(rows.letters));
+  if (rows.deadLetters.length > 0) calls.push(writeDeadLetters(rows.deadLetters));
   if (rows.callbacks.length > 0) calls.push(writeCallbacks(rows.callbacks));
-  const closed = [...rows.closedLetters, ...lettersUsed(rows.cleared, rows.marked)];
-  if (closed.length > 0) calls.push(closeLetterRows(closed));
+  const closed = [...rows.closedDeadLetters, ...deadLettersUsed(rows.cleared, rows.marked)];
+  if (closed.length > 0) calls.push(closeDeadLetterRows(closed));
   if (rows.breakers.size > 0) calls.push(...changeBreakers([...rows.breakers.values()]));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
   if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));

@@ -11,7 +11,7 @@ import {
   type Seen,
   type ShardNo,
   type StoredDag,
-  type StoredLetter,
+  type StoredDeadLetter,
   type StoredRun,
   type StoredVersion,
   shardOfRun,
@@ -39,7 +39,7 @@ import {
   readVersions,
   type VersionKey,
 } from './statements/read-dag.ts';
-import { parseLetters, readLetters } from './statements/read-letter.ts';
+import { parseDeadLetters, readDeadLetters } from './statements/read-dead-letter.ts';
 import { keyColumns } from './statements/run.ts';
 import { decodeText, encodeText, plainArray, textArray } from './text.ts';
 import { readWholeRuns } from './whole-runs.ts';
@@ -58,13 +58,13 @@ const idsInLeaf = leafStatement('select_ids_by_uid', (leaf) => selectIdsByUid(''
 const idsAnywhere = selectIdsByUid('select_ids_by_uid', 'run');
 
 export async function fetchSeen(database: Database, days: KnownDays, needs: readonly Need[]): Promise<Seen> {
-  if (needs.length === 0) return { runs: [], dags: [], versions: [], schedules: [], keys: [], letters: [] };
+  if (needs.length === 0) return { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [] };
   const of = <K extends Need['kind']>(kind: K) => needs.filter((need): need is NeedOf<K> => need.kind === kind);
   return database.snapshot(async (ask) => {
     const byUid = await findRunIds(ask, days, of('run_uid'));
     const ids = [...new Set([...of('run').map((need) => need.runId), ...byUid])];
     const runs = await readWholeRuns(ask, days, { withTasks: ids, withoutTasks: [] });
-    const letters = await findLetters(ask, of('letter'));
+    const deadLetters = await findDeadLetters(ask, of('deadLetter'));
     const keyNeeds = of('key');
     const named = of('dag_name');
     const calls = [
@@ -79,21 +79,28 @@ export async function fetchSeen(database: Database, days: KnownDays, needs: read
       const found = parseDags(results.at(-1) as CallResult);
       for (const { shard, dagId } of found) dags.set(dagId, { shard, dagId });
       const keys = keyNeeds.length > 0 ? parseKeys(results[0] as CallResult) : [];
-      return { runs, letters, keys, ...(await readDagParts(ask, dags, versions)) };
+      return { runs, deadLetters, keys, ...(await readDagParts(ask, dags, versions)) };
     }
     if (dags.size === 0 && versions.length === 0) {
       const [keys] = await ask(calls, { last: true });
-      return { runs, letters, dags: [], versions: [], schedules: [], keys: keys === undefined ? [] : parseKeys(keys) };
+      return {
+        runs,
+        deadLetters,
+        dags: [],
+        versions: [],
+        schedules: [],
+        keys: keys === undefined ? [] : parseKeys(keys),
+      };
     }
     const parts = await readDagParts(ask, dags, versions, calls);
-    return { runs, letters, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
+    return { runs, deadLetters, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
   });
 }
 
-async function findLetters(ask: Ask, letters: readonly NeedOf<'letter'>[]): Promise<StoredLetter[]> {
-  if (letters.length === 0) return [];
-  const [found] = await ask([readLetters(letters)]);
-  return found === undefined ? [] : parseLetters(found);
+async function findDeadLetters(ask: Ask, deadLetters: readonly NeedOf<'deadLetter'>[]): Promise<StoredDeadLetter[]> {
+  if (deadLetters.length === 0) return [];
+  const [found] = await ask([readDeadLetters(deadLetters)]);
+  return found === undefined ? [] : parseDeadLetters(found);
 }
 
 interface DagParts {

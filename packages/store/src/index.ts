@@ -1,6 +1,6 @@
 export type { Log } from './database.ts';
 export { ReadOnlyServerError } from './database.ts';
-export type { LetterExpiry } from './expiring-letters.ts';
+export type { DeadLetterExpiry } from './expiring-dead-letters.ts';
 export { type DatabaseInspection, inspectDatabase } from './inspect.ts';
 export type { JournalEntry, Unreadable } from './journal-read.ts';
 export * from './large-output.ts';
@@ -13,8 +13,14 @@ export type { NewBundle, StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow, CallbackState } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
+export type {
+  BreakerRow,
+  DeadLetterCursor,
+  DeadLetterFilter,
+  DeadLetterGroupRow,
+  DeadLetterRow,
+} from './queries/dead-letters.ts';
 export type { Commit, Cut, DagKey, NamedDag, NamedRun } from './queries/events.ts';
-export type { BreakerRow, LetterCursor, LetterFilter, LetterGroupRow, LetterRow } from './queries/letters.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { RunDetails, RunOutline } from './queries/run-details.ts';

@@ -1,5 +1,5 @@
 /**
- * The letters that a journal row is written in: integers of as many bytes as they need, run ids and instants as the distance
+ * The dead letters that a journal row is written in: integers of as many bytes as they need, run ids and instants as the distance
  * from the one before, each text once per row.
  */
 import type { Instant, RunId } from '@signalbox/engine';

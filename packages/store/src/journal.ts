@@ -29,9 +29,9 @@ import { MARKS, shardOfRun } from '@signalbox/engine';
 import { attemptOutcomes, causes, priorities, returnReasons, runOutcomes, skipReasons, taskStates } from './codes.ts';
 import { addedCodec } from './journal-added.ts';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';
+import { deadLetterCodecs } from './journal-dead-letters.ts';
+import { deadlineCodecs } from './journal-deadlines.ts';
 import { layoutsOf } from './journal-layouts.ts';
-import { letterCodecs } from './journal-letters.ts';
-import { limitCodecs } from './journal-limits.ts';
 import { secondCodecs } from './journal-seconds.ts';
 
 /** 2: dags are retired and revived, tasks retried; schedules have faults, and say what they had decided when
@@ -497,8 +497,8 @@ const codecs: { readonly [K in Kind]: Codec<Extract<Change, { kind: K }>> } = {
       at: from.instant(),
     }),
   },
-  ...letterCodecs,
-  ...limitCodecs,
+  ...deadLetterCodecs,
+  ...deadlineCodecs,
   ...secondCodecs,
   RunReopened: {
     write(to, c) {
@@ -632,8 +632,8 @@ const KINDS: readonly Kind[] = [
   'MapExpanded',
   'MapUnfolded',
   'MapRemoved',
-  'LetterWritten',
-  'LetterClosed',
+  'DeadLetterWritten',
+  'DeadLetterClosed',
   'BreakerSet',
   'TaskMarked',
   'PauseSet',

@@ -226,11 +226,11 @@ export class Ownership {
     ];
     const taken = await this.#writeEvicting(calls, call(evictShardHolders, numbers), lockTimeoutMs);
     return (taken.at(-1)?.rows ?? [])
-      .map(([shard, epoch, loadCount, touching]) => ({
+      .map(([shard, epoch, loadCount, currentRun]) => ({
         shard: Number(shard) as ShardNo,
         epoch: Number(epoch) as Epoch,
         loadCount: Number(loadCount),
-        touching: touching === null || touching === undefined ? null : (Number(touching) as RunId),
+        currentRun: currentRun === null || currentRun === undefined ? null : (Number(currentRun) as RunId),
       }))
       .sort((a, b) => a.shard - b.shard);
   }

@@ -63,7 +63,7 @@ const everything: Change[] = [
     fingerprint: 7 as never,
   },
   {
-    kind: 'LetterWritten',
+    kind: 'DeadLetterWritten',
     runId: known.runId,
     taskNo: 1 as never,
     attemptNo: 1 as never,

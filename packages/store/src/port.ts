@@ -133,7 +133,7 @@ export interface TakenShard {
   /** Loads since the last commit, this one included: at three the shard is loaded with care (D3). */
   readonly loadCount: number;
   /** The run that a careful load was touching when its process died; null when none. */
-  readonly touching: RunId | null;
+  readonly currentRun: RunId | null;
 }
 
 /** Step one of a load: all that dispatch needs to begin. Read in one snapshot that begins after the take has committed. */

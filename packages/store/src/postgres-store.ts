@@ -2,7 +2,7 @@
 import type { Epoch, Instant, NodeId, RunId, ShardNo, TenantId } from '@signalbox/engine';
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
-import { dropClosedLetters, expiringLetters, type LetterExpiry } from './expiring-letters.ts';
+import { type DeadLetterExpiry, dropClosedDeadLetters, expiringDeadLetters } from './expiring-dead-letters.ts';
 import { fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
 import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
@@ -112,8 +112,8 @@ export class PostgresStore implements Store {
     await dropOldRequests(this.database);
     await dropOldAudit(this.database);
   };
-  expiringLetters = (expiry: LetterExpiry) => expiringLetters(this.database, expiry);
-  dropClosedLetters = (closedBefore: Instant) => dropClosedLetters(this.database, closedBefore);
+  expiringDeadLetters = (expiry: DeadLetterExpiry) => expiringDeadLetters(this.database, expiry);
+  dropClosedDeadLetters = (closedBefore: Instant) => dropClosedDeadLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);
 
   async close(): Promise<void> {

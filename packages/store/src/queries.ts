@@ -29,6 +29,15 @@ import {
 } from './queries/callbacks.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
 import {
+  countDeadLetters,
+  type DeadLetterFilter,
+  findDeadLetter,
+  groupDeadLetters,
+  listBreakers,
+  listDeadLetters,
+  walkDeadLetters,
+} from './queries/dead-letters.ts';
+import {
   type Cut,
   type DagKey,
   nameDags,
@@ -40,15 +49,6 @@ import {
 } from './queries/events.ts';
 import { getRun } from './queries/get-run.ts';
 import { lastRuns } from './queries/last-runs.ts';
-import {
-  countLetters,
-  findLetter,
-  groupLetters,
-  type LetterFilter,
-  listBreakers,
-  listLetters,
-  walkLetters,
-} from './queries/letters.ts';
 import { type ListChildren, listChildren } from './queries/list-children.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, type NewSession, openSession } from './queries/login.ts';
@@ -150,15 +150,16 @@ export class Queries {
   listChildren = (tenantId: TenantId, list: ListChildren) =>
     this.#withPartitions((days) => listChildren(this.#database, days, tenantId, list));
 
-  listLetters = (tenantId: TenantId, list: Parameters<typeof listLetters>[2]) =>
-    listLetters(this.#database, tenantId, list);
-  walkLetters = (tenantId: TenantId, list: Parameters<typeof walkLetters>[2]) =>
-    walkLetters(this.#database, tenantId, list);
-  findLetter = (tenantId: TenantId, letter: Parameters<typeof findLetter>[2]) =>
-    findLetter(this.#database, tenantId, letter);
-  countLetters = (tenantId: TenantId, filter: LetterFilter) => countLetters(this.#database, tenantId, filter);
-  groupLetters = (tenantId: TenantId, list: { dagName: string | null; limit: number }) =>
-    groupLetters(this.#database, tenantId, list);
+  listDeadLetters = (tenantId: TenantId, list: Parameters<typeof listDeadLetters>[2]) =>
+    listDeadLetters(this.#database, tenantId, list);
+  walkDeadLetters = (tenantId: TenantId, list: Parameters<typeof walkDeadLetters>[2]) =>
+    walkDeadLetters(this.#database, tenantId, list);
+  findDeadLetter = (tenantId: TenantId, deadLetter: Parameters<typeof findDeadLetter>[2]) =>
+    findDeadLetter(this.#database, tenantId, deadLetter);
+  countDeadLetters = (tenantId: TenantId, filter: DeadLetterFilter) =>
+    countDeadLetters(this.#database, tenantId, filter);
+  groupDeadLetters = (tenantId: TenantId, list: { dagName: string | null; limit: number }) =>
+    groupDeadLetters(this.#database, tenantId, list);
   listBreakers = (tenantId: TenantId, dagName: string | null) => listBreakers(this.#database, tenantId, dagName);
 
   getLogAttempts = (tenantId: TenantId, of: { runId: RunId; taskNo: TaskNo | null }) =>

@@ -109,10 +109,10 @@ const paused: Change = {
   actor: dag.actor,
   at: START,
 };
-const BY_HAND = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'close_letters'];
+const MANUAL = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'close_letters'];
 
 test.each<[string, Change[], string[]]>([
-  ['opened again', [reopened, cleared], BY_HAND],
+  ['opened again', [reopened, cleared], MANUAL],
   [
     'cleared and marked',
     [cleared, marked],
@@ -124,8 +124,8 @@ test.each<[string, Change[], string[]]>([
     ['insert_marked_tasks', 'claim_live_runs', 'drop_payloads'],
   ],
   ['paused twice', [paused, { ...paused, paused: false }], ['set_pauses', 'set_pauses']],
-  ['opened and claimed', [reopened, cleared, claimAgain], [...BY_HAND, 'change_tasks']],
-  ['ended and opened', [...done, reopened, cleared], ['end_runs', 'end_tasks', 'delete_live_runs', ...BY_HAND]],
+  ['opened and claimed', [reopened, cleared, claimAgain], [...MANUAL, 'change_tasks']],
+  ['ended and opened', [...done, reopened, cleared], ['end_runs', 'end_tasks', 'delete_live_runs', ...MANUAL]],
 ])('by hand, %s: what was left is read before it is overwritten', (_, changes, expected) => {
   expect(statementsOf(changes)).toEqual(expected);
 });

@@ -20,10 +20,10 @@ import type {
   ClaimReturned,
   DagDeployed,
   DagId,
+  DeadLetterClosed,
+  DeadLetterWritten,
   Instant,
   KeyStored,
-  LetterClosed,
-  LetterWritten,
   MapExpanded,
   MapRemoved,
   MapUnfolded,
@@ -177,9 +177,9 @@ export interface FoldedRows {
   readonly cleared: TaskCleared[];
   /** The last failure of each task, by run and number: written beside the row, so that what succeeds pays nothing for it. */
   readonly failures: Map<string, AttemptEnded>;
-  readonly letters: LetterWritten[];
+  readonly deadLetters: DeadLetterWritten[];
   readonly callbacks: CallbackDue[];
-  readonly closedLetters: LetterClosed[];
+  readonly closedDeadLetters: DeadLetterClosed[];
   /** The last of each, by dag and fingerprint. */
   readonly breakers: Map<string, BreakerSet>;
   readonly marked: TaskMarked[];
@@ -207,7 +207,7 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
   for (const change of changes) {
     const runId = 'runId' in change ? change.runId : null;
     const group = groupOf(change);
-    const row = isByHand(change) ? handRow(change) : isSecond(change) ? `${change.runId}/${change.taskNo}` : '';
+    const row = isManual(change) ? manualRow(change) : isSecond(change) ? `${change.runId}/${change.taskNo}` : '';
     if (runId !== null && ((groups.get(runId) ?? group) !== group || rows.has(row))) {
       parts.push([]);
       [groups, rows] = [new Map(), new Set()];
@@ -219,10 +219,10 @@ export function partsOf(changes: readonly Change[]): readonly (readonly Change[]
   return parts;
 }
 
-type Group = 'plain' | 'by hand' | 'notes' | 'seconds';
-type HandChange = RunReopened | RunForced | TaskCleared | TaskMarked | PauseSet;
+type Group = 'plain' | 'manual' | 'notes' | 'seconds';
+type ManualChange = RunReopened | RunForced | TaskCleared | TaskMarked | PauseSet;
 
-const BY_HAND: ReadonlySet<Change['kind']> = new Set([
+const MANUAL: ReadonlySet<Change['kind']> = new Set([
   'RunReopened',
   'RunForced',
   'TaskCleared',
@@ -246,7 +246,7 @@ const NOTES: ReadonlySet<Change['kind']> = new Set([
 ]);
 
 function groupOf(change: Change): Group {
-  if (isByHand(change)) return 'by hand';
+  if (isManual(change)) return 'manual';
   if (isSecond(change)) return 'seconds';
   return NOTES.has(change.kind) ? 'notes' : 'plain';
 }
@@ -255,12 +255,12 @@ function isSecond(change: Change): change is SecondChange {
   return SECONDS.has(change.kind);
 }
 
-function isByHand(change: Change): change is HandChange {
-  return BY_HAND.has(change.kind);
+function isManual(change: Change): change is ManualChange {
+  return MANUAL.has(change.kind);
 }
 
 /** What it writes: once in a part, for a statement changes a row once. */
-function handRow(change: HandChange): string {
+function manualRow(change: ManualChange): string {
   if (change.kind === 'TaskCleared' || change.kind === 'TaskMarked') return `${change.runId}/${change.taskNo}`;
   return `${change.runId} ${change.kind}`;
 }
@@ -281,9 +281,9 @@ export function foldRows(changes: readonly Change[]): FoldedRows {
     forced: [],
     cleared: [],
     failures: new Map(),
-    letters: [],
+    deadLetters: [],
     callbacks: [],
-    closedLetters: [],
+    closedDeadLetters: [],
     breakers: new Map(),
     marked: [],
     pauses: [],
@@ -403,11 +403,11 @@ function foldChange(rows: FoldedRows, change: Change): void {
     case 'CallbackDue':
       rows.callbacks.push(change);
       return;
-    case 'LetterWritten':
-      rows.letters.push(change);
+    case 'DeadLetterWritten':
+      rows.deadLetters.push(change);
       return;
-    case 'LetterClosed':
-      rows.closedLetters.push(change);
+    case 'DeadLetterClosed':
+      rows.closedDeadLetters.push(change);
       return;
     case 'BreakerSet':
       rows.breakers.set(`${change.dagId}/${change.fingerprint ?? 0}`, change);

@@ -1,7 +1,7 @@
 /** What a handler that runs in the worker's own process is given. */
 import type { Assignment } from '@signalbox/protocol/grpc';
 import type { HandlerContext, Log } from '@signalbox/sdk';
-import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
+import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
 import type { Attempt } from './attempt.ts';
 import { logLine } from './child/log-line.ts';
 import { type InputRoots, resolveInputs } from './inputs.ts';
@@ -20,7 +20,7 @@ export interface ContextParts {
   readonly book: LogBook;
   readonly work: Work | null;
   /** Made when first asked for: most handlers ask nothing. */
-  readonly asker: () => Asker;
+  readonly requester: () => AttemptRequester;
 }
 
 /** What the handler sees. JSON is parsed when it is asked for, and once. */
@@ -30,16 +30,16 @@ export class AttemptContext implements HandlerContext {
   readonly #log: Log;
   readonly #book: LogBook;
   readonly #work: Work | null;
-  readonly #makeAsker: () => Asker;
-  #asker: Asker | null = null;
-  #asking: Asking | null = null;
+  readonly #makeRequester: () => AttemptRequester;
+  #requester: AttemptRequester | null = null;
+  #requests: AttemptRequests | null = null;
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
 
-  constructor({ attempt, log, book, work, asker }: ContextParts) {
-    this.#makeAsker = asker;
+  constructor({ attempt, log, book, work, requester }: ContextParts) {
+    this.#makeRequester = requester;
     this.#attempt = attempt;
     this.#assignment = attempt.assignment;
     this.#log = log;
@@ -138,36 +138,36 @@ export class AttemptContext implements HandlerContext {
   }
 
   /** For executors, which bring questions here from where the attempt runs. */
-  get asker(): Asker {
-    this.#asker ??= this.#makeAsker();
-    return this.#asker;
+  get requester(): AttemptRequester {
+    this.#requester ??= this.#makeRequester();
+    return this.#requester;
   }
 
-  get #asks(): Asking {
-    if (this.#asking === null) {
-      const asking = makeAsking(this.asker, this.#assignment.checkpoint);
-      this.#asking = asking;
-      this.#attempt.onSlow = () => asking.slow();
-      if (this.#attempt.isSlow) asking.slow();
+  get #asks(): AttemptRequests {
+    if (this.#requests === null) {
+      const requests = makeAttemptRequests(this.requester, this.#assignment.checkpoint);
+      this.#requests = requests;
+      this.#attempt.onSlow = () => requests.slow();
+      if (this.#attempt.isSlow) requests.slow();
     }
-    return this.#asking;
+    return this.#requests;
   }
-  get progress(): Asking['progress'] {
+  get progress(): AttemptRequests['progress'] {
     return this.#asks.progress;
   }
-  get extend(): Asking['extend'] {
+  get extend(): AttemptRequests['extend'] {
     return this.#asks.extend;
   }
-  get checkpoint(): Asking['checkpoint'] {
+  get checkpoint(): AttemptRequests['checkpoint'] {
     return this.#asks.checkpoint;
   }
-  get assertOwned(): Asking['assertOwned'] {
+  get assertOwned(): AttemptRequests['assertOwned'] {
     return this.#asks.assertOwned;
   }
-  get addTasks(): Asking['addTasks'] {
+  get addTasks(): AttemptRequests['addTasks'] {
     return this.#asks.addTasks;
   }
-  get onSlow(): Asking['onSlow'] {
+  get onSlow(): AttemptRequests['onSlow'] {
     return this.#asks.onSlow;
   }
 

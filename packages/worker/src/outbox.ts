@@ -6,7 +6,7 @@
  * what the worker holds.
  */
 import {
-  type Ask,
+  type AttemptRequestMessage,
   type Claim,
   type HeldProgress,
   MAX_BATCH_BYTES,
@@ -16,8 +16,8 @@ import {
   type ShardEpoch,
   type WorkerMessageParts,
 } from '@signalbox/protocol/grpc';
-import type { PendingAsk } from './asks.ts';
 import type { Attempt } from './attempt.ts';
+import type { PendingRequest } from './attempt-requests.ts';
 
 export interface Line {
   /** False while there is no stream that has been welcomed. */
@@ -44,7 +44,7 @@ export class Outbox {
   readonly #from: OutboxSources;
   #reports: Attempt[] = [];
   #refusals: Refusal[] = [];
-  #asks: PendingAsk[] = [];
+  #requests: PendingRequest[] = [];
   #epochs = new Map<number, number>();
   #heartbeatDue = false;
   #pingDue = false;
@@ -66,10 +66,10 @@ export class Outbox {
     this.#schedule();
   }
 
-  ask(asked: PendingAsk): void {
+  ask(asked: PendingRequest): void {
     if (asked.queued) return;
     asked.queued = true;
-    this.#asks.push(asked);
+    this.#requests.push(asked);
     this.#schedule();
   }
 
@@ -108,10 +108,10 @@ export class Outbox {
   /** The stream is gone, and with it whatever was on its way. */
   reset(): void {
     for (const attempt of this.#reports) attempt.queued = false;
-    for (const asked of this.#asks) asked.queued = false;
+    for (const asked of this.#requests) asked.queued = false;
     this.#reports = [];
     this.#refusals = [];
-    this.#asks = [];
+    this.#requests = [];
     this.#epochs.clear();
     this.#heartbeatDue = false;
     this.#pingDue = false;
@@ -134,7 +134,7 @@ export class Outbox {
   get #isEmpty(): boolean {
     return (
       !(this.#heartbeatDue || this.#drainingDue || this.#pingDue || this.#leavingDue) &&
-      this.#reports.length + this.#refusals.length + this.#asks.length + this.#epochs.size === 0
+      this.#reports.length + this.#refusals.length + this.#requests.length + this.#epochs.size === 0
     );
   }
 
@@ -160,7 +160,7 @@ export class Outbox {
       parts.holdings = { epochs, holds: this.#from.name(this.#epochs) };
       this.#epochs.clear();
     }
-    if (this.#asks.length > 0) parts.asks = this.#takeAsks();
+    if (this.#requests.length > 0) parts.requests = this.#takeRequests();
     if (this.#heartbeatDue) {
       parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress() };
     }
@@ -194,21 +194,21 @@ export class Outbox {
     return reports;
   }
 
-  #takeAsks(): Ask[] {
+  #takeRequests(): AttemptRequestMessage[] {
     const now = this.#from.now();
-    const asks: Ask[] = [];
+    const requests: AttemptRequestMessage[] = [];
     let bytes = 0;
     let taken = 0;
-    for (const asked of this.#asks) {
+    for (const asked of this.#requests) {
       if (taken === MAX_BATCH_ITEMS || bytes > MAX_BATCH_BYTES) break;
       taken++;
       asked.queued = false;
       if (asked.isOver) continue;
       bytes += asked.ask.checkpoint.length;
       asked.sentAt = now;
-      asks.push(asked.ask);
+      requests.push(asked.ask);
     }
-    this.#asks = taken === this.#asks.length ? [] : this.#asks.slice(taken);
-    return asks;
+    this.#requests = taken === this.#requests.length ? [] : this.#requests.slice(taken);
+    return requests;
   }
 }

@@ -4,10 +4,10 @@
  * Everything else is ended by force, and reported when it is gone.
  */
 import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
-import type { Asker } from '@signalbox/sdk/asking';
-import type { Asks } from './asks.ts';
+import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import { type Attempt, sentenceOf, stopped } from './attempt.ts';
 import { AttemptContext } from './attempt-context.ts';
+import type { PendingRequests } from './attempt-requests.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
 import type { Holds } from './holds.ts';
@@ -26,7 +26,7 @@ const UNKNOWN_HANDLERS_SHOWN = 20;
 export interface RunnerParts {
   readonly config: WorkerConfig;
   readonly holds: Holds;
-  readonly asks: Asks;
+  readonly requests: PendingRequests;
   readonly executors: Executors;
   readonly book: LogBook;
   readonly outputs: Outputs;
@@ -133,11 +133,11 @@ export class Runner {
 
   #contextOf(attempt: Attempt, work: Work | null, log: WorkerConfig['log']): AttemptContext {
     const { book } = this.#parts;
-    return new AttemptContext({ attempt, log, book, work, asker: () => this.#askerOf(attempt) });
+    return new AttemptContext({ attempt, log, book, work, requester: () => this.#requesterOf(attempt) });
   }
 
-  #askerOf(attempt: Attempt): Asker {
-    const { asks } = this.#parts;
+  #requesterOf(attempt: Attempt): AttemptRequester {
+    const { requests } = this.#parts;
     const { now } = this.#config.timing;
     return {
       progress: (fraction, note) => {
@@ -145,21 +145,21 @@ export class Runner {
         attempt.progress = { fraction, note: masked, at: now() };
       },
       extend: async (ms) => {
-        const { leftMs } = await asks.ask(attempt, { kind: 'extend', ms });
+        const { leftMs } = await requests.ask(attempt, { kind: 'extend', ms });
         // The server's clock decides; this one only must not be quicker.
         attempt.deadlineAt = Math.max(attempt.deadlineAt, now() + leftMs);
         return leftMs;
       },
       saveCheckpoint: async (value) => {
-        await asks.ask(attempt, { kind: 'checkpoint', value });
+        await requests.ask(attempt, { kind: 'checkpoint', value });
       },
       assertOwned: async () => {
         if (attempt.stopReason !== null) throw stopped(attempt.stopReason);
-        await asks.ask(attempt, { kind: 'assert' });
+        await requests.ask(attempt, { kind: 'assert' });
       },
       addTasks: async (tasks) => {
         if (attempt.stopReason !== null) throw stopped(attempt.stopReason);
-        await asks.ask(attempt, { kind: 'add', tasks });
+        await requests.ask(attempt, { kind: 'add', tasks });
       },
     };
   }
@@ -168,7 +168,7 @@ export class Runner {
   lapse(attempt: Attempt): void {
     if (attempt.stopReason !== null) return;
     attempt.abort('lost');
-    this.#parts.asks.stopped(attempt, stopped('lost'));
+    this.#parts.requests.stopped(attempt, stopped('lost'));
   }
 
   /** An input that is not there fails the task whether or not anything looks at it. */
@@ -198,7 +198,7 @@ export class Runner {
         ? { outcome, code: CODE_OF[reason] ?? '', error: sentenceOf(reason), endsBy }
         : { ...attempt.stop, endsBy: Math.min(attempt.stop.endsBy, endsBy) };
     attempt.abort(reason);
-    this.#parts.asks.stopped(attempt, stopped(reason));
+    this.#parts.requests.stopped(attempt, stopped(reason));
     // What has only heard that it may be lost goes on; this is the word to end.
     if (attempt.stopReason === 'lost') attempt.execution?.stop('cancelled');
     if (attempt.state === 'waiting') this.#settle(attempt, failure(outcome, ''));
@@ -208,7 +208,7 @@ export class Runner {
   /** Nothing of it is wanted any more, and nothing of it will be reported. */
   letGo(attempt: Attempt): void {
     const { execution } = attempt;
-    this.#parts.asks.ended(attempt);
+    this.#parts.requests.ended(attempt);
     if (execution === null) return;
     if (attempt.stopReason === 'lost') execution.stop('stale');
     setTimeout(() => execution.kill(), this.#config.timing.timeoutGraceMs);
@@ -218,7 +218,7 @@ export class Runner {
   #settle(attempt: Attempt, found: Result): void {
     if (!attempt.isActive || attempt.isEnding) return;
     const result = attempt.stopReason === 'lost' ? resultAfterLapse(found) : found;
-    this.#parts.asks.ended(attempt);
+    this.#parts.requests.ended(attempt);
     const { stop, startedAt, assignment, log } = attempt;
     const endedAt = Math.max(startedAt, this.#config.timing.wallNow());
     const error = stop === null ? result.error : [stop.error, result.error].filter(Boolean).join('\n');

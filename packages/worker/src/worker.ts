@@ -13,8 +13,8 @@ import {
   type ShardEpoch,
   type Welcome,
 } from '@signalbox/protocol/grpc';
-import { Asks } from './asks.ts';
 import { Attempt, keyOf } from './attempt.ts';
+import { PendingRequests } from './attempt-requests.ts';
 import { Bundles } from './bundles/bundles.ts';
 import { dataPlaceOf } from './data-address.ts';
 import { Executors } from './executors/executors.ts';
@@ -61,7 +61,7 @@ class RunningWorker implements Worker {
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #runner: Runner;
-  readonly #asks: Asks;
+  readonly #requests: PendingRequests;
   readonly #shipper: LogShipper;
   readonly #bundles: Bundles;
   readonly #executors: Executors;
@@ -109,7 +109,7 @@ class RunningWorker implements Worker {
       progress: () => this.#holds.progress(now()),
       onIdle: () => this.#leaveIfDone(),
     });
-    this.#asks = new Asks({
+    this.#requests = new PendingRequests({
       now,
       resendMs: config.timing.resendMs,
       send: (asked) => this.#outbox.ask(asked),
@@ -123,7 +123,7 @@ class RunningWorker implements Worker {
       config,
       outputs: this.#outputs,
       holds: this.#holds,
-      asks: this.#asks,
+      requests: this.#requests,
       executors: this.#executors,
       book: new LogBook(this.#shipper, config.timing.wallNow),
       onReported: (attempt) => this.#outbox.report(attempt),
@@ -186,7 +186,7 @@ class RunningWorker implements Worker {
     this.#shipper.move(place);
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);
-    this.#asks.sendAgain();
+    this.#requests.sendAgain();
     if (this.#phase === 'draining') {
       this.#outbox.draining();
       this.#drainHeardNo = this.#pulse.lastNo + 1;
@@ -198,7 +198,7 @@ class RunningWorker implements Worker {
     this.#saidLeaving = false;
     this.#outbox.reset();
     for (const attempt of this.#holds.all()) attempt.sentAt = null;
-    this.#asks.lineLost();
+    this.#requests.lineLost();
     this.#leaveIfDone();
   }
 
@@ -206,7 +206,7 @@ class RunningWorker implements Worker {
     this.#silence.heard();
     if (message.epochs.length > 0) this.#hearEpochs(message.epochs);
     if (message.heartbeatAnswered > 0) this.#pulse.answered(message.heartbeatAnswered);
-    for (const answer of message.askAnswers) this.#asks.answered(answer);
+    for (const answer of message.requestAnswers) this.#requests.answered(answer);
     for (const answer of message.answers) this.#takeAnswer(answer);
     for (const kill of message.kills) this.#takeKill(kill);
     if (message.drain) void this.stop();
@@ -305,7 +305,7 @@ class RunningWorker implements Worker {
       if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) this.#runner.lapse(attempt);
       if (!attempt.named && now - attempt.arrivedAt >= earlyHeartbeatMs) heartbeatDue = true;
     }
-    if (isUp) this.#asks.tick(now);
+    if (isUp) this.#requests.tick(now);
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
     if (!isUp) return;
     const found = this.#silence.look(now);

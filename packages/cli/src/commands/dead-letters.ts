@@ -7,15 +7,15 @@ import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { knownDag } from './known-dag.ts';
 
-type LetterFilter = NonNullable<Parameters<Client['listDeadLetters']>[0]>;
-type LettersUsed = Awaited<ReturnType<Client['replayDeadLetters']>>;
+type DeadLetterFilter = NonNullable<Parameters<Client['listDeadLetters']>[0]>;
+type DeadLettersUsed = Awaited<ReturnType<Client['replayDeadLetters']>>;
 
-export interface LetterListFlags extends PageFlags {
+export interface DeadLetterListFlags extends PageFlags {
   readonly dag?: string;
   readonly fingerprint?: string;
   readonly task?: string;
-  readonly reason?: NonNullable<LetterFilter['reason']>;
-  readonly state?: NonNullable<LetterFilter['state']>;
+  readonly reason?: NonNullable<DeadLetterFilter['reason']>;
+  readonly state?: NonNullable<DeadLetterFilter['state']>;
 }
 
 export interface UseFlags extends ClientFlags {
@@ -26,7 +26,7 @@ export interface UseFlags extends ClientFlags {
   readonly dryRun?: boolean;
 }
 
-export async function listLetters(flags: LetterListFlags): Promise<void> {
+export async function listDeadLetters(flags: DeadLetterListFlags): Promise<void> {
   const { dag, fingerprint, task, reason, state, limit, cursor } = flags;
   const client = await connect(flags);
   const page = await client.listDeadLetters(defined({ dag, fingerprint, task, reason, state, limit, cursor }));
@@ -64,13 +64,13 @@ export async function listGroups(flags: ClientFlags & { readonly dag?: string })
   print(colours.dim(`after a fix: ${next('dead-letters replay --fingerprint … --dry-run')}`));
 }
 
-export async function showLetter(id: string, flags: ClientFlags): Promise<void> {
+export async function showDeadLetter(id: string, flags: ClientFlags): Promise<void> {
   const letter = await (await connect(flags)).getDeadLetter(id);
   if (flags.json) return printJson(letter);
   print(`task ${plain(letter.task)} of ${plain(letter.dag)} v${letter.version}, run ${letter.run}`);
   print(`${coloured(letter.state)}: given up at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
   print(`${letter.outcome}${letter.code === null ? '' : ` ${plain(letter.code)}`}, fingerprint ${letter.fingerprint}`);
-  // The letter keeps the line that tells; the last attempt has all of the error.
+  // The dead letter keeps the line that tells; the last attempt has all of the error.
   const whole = letter.attempts.at(-1)?.error ?? letter.error;
   if (whole !== null) print(plainLines(whole));
   print(`params: ${short(JSON.stringify(letter.params), 200)}`);
@@ -131,14 +131,17 @@ interface Chosen {
 }
 
 /** Request after request, each as many as one may use; what was done before it was stopped stays done. */
-async function throughAll(flags: UseFlags, use: (filter: Chosen) => Promise<LettersUsed>): Promise<LettersUsed> {
+async function throughAll(
+  flags: UseFlags,
+  use: (filter: Chosen) => Promise<DeadLettersUsed>,
+): Promise<DeadLettersUsed> {
   const { dag, fingerprint, task } = flags;
   if (dag === undefined && fingerprint === undefined) {
     throw new CliError('Which ones?', 'Give the id of a letter, --dag or --fingerprint.', EXIT.usage);
   }
-  let sum: LettersUsed | null = null;
+  let sum: DeadLettersUsed | null = null;
   for (let cursor: string | null = null; ; ) {
-    const used: LettersUsed = await use({
+    const used: DeadLettersUsed = await use({
       ...defined({ dag, fingerprint, task }),
       ...(cursor === null ? {} : { cursor }),
     });
@@ -149,7 +152,7 @@ async function throughAll(flags: UseFlags, use: (filter: Chosen) => Promise<Lett
   }
 }
 
-function added(sum: LettersUsed, more: LettersUsed): LettersUsed {
+function added(sum: DeadLettersUsed, more: DeadLettersUsed): DeadLettersUsed {
   const dags = new Map(sum.dags.map((one) => [one.dag, one]));
   for (const one of more.dags) {
     const known = dags.get(one.dag) ?? { dag: one.dag, letters: 0, runs: 0, newRuns: 0 };
@@ -161,7 +164,7 @@ function added(sum: LettersUsed, more: LettersUsed): LettersUsed {
   return { ...more, count: sum.count + more.count, dags: [...dags.values()], refused };
 }
 
-function report(used: LettersUsed, flags: UseFlags, done: string): void {
+function report(used: DeadLettersUsed, flags: UseFlags, done: string): void {
   if (flags.json) return printJson(used);
   const verb = used.dryRun ? `would be ${done}` : done;
   if (used.count === 0 && used.refused.length === 0) return print('no open dead letters');

@@ -44,8 +44,8 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     ...(rootCertificates === null ? {} : { rootCertificates }),
   });
   endWhenTold(running);
-  const isByHand = !flags.json && process.send === undefined;
-  const unheard = isByHand ? setTimeout(sayWhatToCheck, PATIENCE_MS, gateways) : undefined;
+  const isManual = !flags.json && process.send === undefined;
+  const unheard = isManual ? setTimeout(sayWhatToCheck, PATIENCE_MS, gateways) : undefined;
   void running.connected.then(() => {
     clearTimeout(unheard);
     process.send?.('connected');

@@ -3,10 +3,10 @@ import type { CommandDefinition, GroupDefinition } from '../define.ts';
 import { accessCommands } from './access.ts';
 import { authoringCommands } from './authoring.ts';
 import { dagCommands } from './dags.ts';
+import { deadLetterCommands } from './dead-letters.ts';
 import { fleetCommands } from './fleet.ts';
-import { handCommands } from './hands.ts';
-import { letterCommands } from './letters.ts';
 import { machineCommands } from './machine.ts';
+import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
 import { watchingCommands } from './watching.ts';
@@ -27,7 +27,7 @@ export const GROUPS: readonly GroupDefinition[] = [
 export const SECTIONS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
-  ['Use dags:', [...dagCommands, ...runCommands, ...handCommands, ...letterCommands, ...watchingCommands]],
+  ['Use dags:', [...dagCommands, ...runCommands, ...manualCommands, ...deadLetterCommands, ...watchingCommands]],
   ['Look after it:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 

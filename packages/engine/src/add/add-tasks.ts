@@ -10,8 +10,8 @@ import type { Recorder } from '../recorder.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { heldSlot, notHeld } from '../task/checkpoint.ts';
-import { visitNear } from '../task/field.ts';
-import { fieldOf, mayRun } from '../task/move.ts';
+import { mayRun, viewOf } from '../task/move.ts';
+import { visitNear } from '../task/run-tasks-view.ts';
 import { BLOCKED, EXPANDED } from '../task/task-table.ts';
 import { type AddedTask, growSpec } from './added.ts';
 import { circleIn } from './circle.ts';
@@ -192,7 +192,7 @@ class Plan {
     const isDecided = (task: number) => ![BLOCKED, EXPANDED].includes(state.tasks.state[slotOf(state, run, task)]!);
     for (const { no: task, gates } of newGates(this.version.graph, graph)) {
       let isLate = false;
-      visitNear(fieldOf(state, run), task, task, (each) => {
+      visitNear(viewOf(state, run), task, task, (each) => {
         isLate ||= isDecided(each);
       });
       if (!isLate) continue;

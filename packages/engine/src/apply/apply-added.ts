@@ -7,8 +7,8 @@ import type { Graph } from '../dag/graph.ts';
 import { OPEN } from '../run/run-table.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
-import { visitNear } from '../task/field.ts';
-import { failsRun, fieldOf, settleClosingTasks } from '../task/move.ts';
+import { failsRun, settleClosingTasks, viewOf } from '../task/move.ts';
+import { visitNear } from '../task/run-tasks-view.ts';
 import { decideAndSettle, recount } from '../task/settle.ts';
 import { BLOCKED, RUNNING } from '../task/task-table.ts';
 
@@ -40,7 +40,7 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
       if (failsRun(state, run, slot, tasks.state[slot]!)) failed += 1;
     };
     // Of a mapped one each instance decides by itself.
-    for (const no of above) visitNear(fieldOf(state, run), no, no, look);
+    for (const no of above) visitNear(viewOf(state, run), no, no, look);
     return failed;
   };
   const failedBefore = countFailed();
@@ -57,21 +57,21 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
   runs.unfinished[run]! += version.taskCount - runs.versionOf(run).taskCount;
   runs.version[run] = version;
   runs.added.set(run, added);
-  const field = fieldOf(state, run);
-  if (field.maps !== null) field.maps.shape = version.graph.maps!;
+  const view = viewOf(state, run);
+  if (view.maps !== null) view.maps.shape = version.graph.maps!;
   runs.failed[run]! += countFailed() - failedBefore;
   const isChanged = new Set<number>(changed.map(({ no }) => no));
   const below = new Set([...before, ...changed].flatMap((one) => one.before).filter((no) => !isChanged.has(no)));
   shiftCounts(state, run, below, { from: old.graph, to: version.graph });
   for (const { no } of changed) {
     assert(tasks.state[slotOf(state, run, no)] === BLOCKED, 'what is added has not begun');
-    recount(field, no);
+    recount(view, no);
   }
-  for (const no of [...isChanged, ...below]) if (version.graph.closing?.has(no) !== true) decideAndSettle(field, no);
+  for (const no of [...isChanged, ...below]) if (version.graph.closing?.has(no) !== true) decideAndSettle(view, no);
   // What has lost the short circuit that it waited for may run.
   for (const { no } of changedGates(old.graph, version.graph)) {
-    visitNear(field, no, no, (each) => {
-      if (tasks.state[slotOf(state, run, each)] === BLOCKED) decideAndSettle(field, each);
+    visitNear(view, no, no, (each) => {
+      if (tasks.state[slotOf(state, run, each)] === BLOCKED) decideAndSettle(view, each);
     });
   }
   settleClosingTasks(state, run);

@@ -6,7 +6,7 @@ import { note } from '../map/watch.ts';
 import { leaveLane } from '../match/enqueue.ts';
 import { OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
-import { fieldOf, hasOwnState, isClosingTask } from '../task/move.ts';
+import { hasOwnState, isClosingTask, viewOf } from '../task/move.ts';
 import { decideAndSettle } from '../task/settle.ts';
 import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
 
@@ -22,30 +22,30 @@ export function applyMapChange(state: State, change: MapExpanded | MapUnfolded |
 }
 
 function expand(state: State, run: number, { group, scope, firstNo, total }: MapExpanded): void {
-  const field = fieldOf(state, run);
+  const view = viewOf(state, run);
   const where = scope ?? RUN_SCOPE;
-  const { group: mapped } = expandMap(field, { group, scope: where, firstNo, total });
+  const { group: mapped } = expandMap(view, { group, scope: where, firstNo, total });
   if (total > 0) return note(state, run, group, where);
-  const expansion = field.maps!.find(group, where)!;
-  for (const spec of mapped.members) decideAndSettle(field, field.maps!.placeholderOf(expansion, spec));
+  const expansion = view.maps!.find(group, where)!;
+  for (const spec of mapped.members) decideAndSettle(view, view.maps!.placeholderOf(expansion, spec));
 }
 
 function unfold(state: State, run: number, expansion: Expansion, { until }: MapUnfolded): void {
   assert(until > expansion.unfolded && until <= expansion.total, 'instances come in order, and once (I34)');
-  const field = fieldOf(state, run);
-  const added = unfoldMap(field, expansion, until, (length, firstNo) => state.tasks.allocate(length, run, firstNo));
+  const view = viewOf(state, run);
+  const added = unfoldMap(view, expansion, until, (length, firstNo) => state.tasks.allocate(length, run, firstNo));
   const { members } = expansion.group;
-  const closers = members.filter((spec) => field.graph.closing?.has(spec)).length;
+  const closers = members.filter((spec) => view.graph.closing?.has(spec)).length;
   const instances = (added.to - added.from) / members.length;
   state.runs.unfinished[run]! += instances * (members.length - closers);
   state.runs.closingLeft[run]! += instances * closers;
-  for (let no = added.from; no < added.to; no++) decideAndSettle(field, no);
+  for (let no = added.from; no < added.to; no++) decideAndSettle(view, no);
 }
 
 function remove(state: State, run: number, expansion: Expansion): void {
   const { tasks, runs } = state;
   const ownState = (slot: number) => hasOwnState(state, slot);
-  removeMap(fieldOf(state, run), expansion, ownState, (slots) => {
+  removeMap(viewOf(state, run), expansion, ownState, (slots) => {
     for (const slot of slots) {
       if (isClosingTask(state, slot)) runs.closingLeft[run]! -= 1;
       else runs.unfinished[run]! -= 1;

@@ -15,7 +15,6 @@ import { watchRun, watchRunAnew } from '../run/run-timers.ts';
 import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { dropSecond } from '../straggler/apply-second.ts';
-import { resetCounts } from '../task/field.ts';
 import {
   beginClosing,
   cancelUnbegun,
@@ -26,6 +25,7 @@ import {
   settleClosingTasks,
   settleStart,
 } from '../task/move.ts';
+import { resetCounts } from '../task/run-tasks-view.ts';
 import { CANCELLED, READY, RETRYING, RUNNING } from '../task/task-table.ts';
 import { watchTotal } from '../timer/task-timers.ts';
 

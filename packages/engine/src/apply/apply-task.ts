@@ -2,11 +2,11 @@ import { assert } from '../assert.ts';
 import { passRetry } from '../breaker/pass.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../change.ts';
 import { isCall } from '../child/is-call.ts';
+import type { QuickFailures } from '../dead-letter/poison.ts';
 import { type MonoMs, NOBODY } from '../ids.ts';
 import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
 import { UNCONFIRMED } from '../lease/confirmed.ts';
 import { beginLease } from '../lease/lease.ts';
-import type { QuickFailures } from '../letter/poison.ts';
 import { CLAIMED } from '../run/run-table.ts';
 import { slotOf, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
@@ -28,7 +28,7 @@ import {
   WAITING,
 } from '../task/task-table.ts';
 import { watchClaim } from '../timer/task-timers.ts';
-import { noteLetterUsed } from './apply-letter.ts';
+import { noteDeadLetterUsed } from './apply-dead-letter.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
 
@@ -136,7 +136,7 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
   // By hand it goes past breakers, and is no poison before it has tried.
   tasks.fingerprint[slot] = 0;
   tasks.quickCount[slot] = 0;
-  if (change.from === 'failed' || change.from === 'expired') noteLetterUsed(state, change);
+  if (change.from === 'failed' || change.from === 'expired') noteDeadLetterUsed(state, change);
   tasks.cleared[slot] = 1;
   keepNotes(state, slot, change.notes);
   voidStopped(state, slot);

@@ -43,7 +43,7 @@ describe('many tasks that fail on one thing become probes', () => {
     expect(probed).toEqual([5, 15, 35, 55, 75]);
     const attempts = box.runIds.map((runId) => box.task('job', runId).attemptCount);
     expect(attempts.reduce((sum, count) => sum + count)).toBe(8 + 5);
-    expect(box.changes('LetterWritten')).toEqual([]);
+    expect(box.changes('DeadLetterWritten')).toEqual([]);
   });
 
   test('when a probe succeeds the others are let go, more each second, and it closes', () => {

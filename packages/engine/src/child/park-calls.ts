@@ -45,7 +45,7 @@ function parkCall(recorder: Recorder, slot: number): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const runId = runs.id[run] as RunId;
-  state.touching = runId;
+  state.currentRun = runId;
   recorder.record({
     kind: 'AttemptClaimed',
     runId,

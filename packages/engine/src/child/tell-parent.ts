@@ -8,7 +8,7 @@ import { RUN_OUTCOMES } from '../run/phase.ts';
 import { forEachSlot, taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import type { StoredRun } from '../stored.ts';
-import { fieldOf } from '../task/move.ts';
+import { viewOf } from '../task/move.ts';
 import { FAILED, SUCCEEDED } from '../task/task-table.ts';
 
 const NAMES_TOLD = 5;
@@ -37,7 +37,7 @@ function leavesOf(state: State, run: number): TellParent['outputs'] {
   return spec.tasks.flatMap(({ name }, no) => {
     if (graph.below(no).length > 0 || graph.closing?.has(no) === true) return [];
     if (graph.maps !== null) {
-      const at = outputsFromOutside(fieldOf(state, run), no);
+      const at = outputsFromOutside(viewOf(state, run), no);
       return at === null ? [] : [{ name, at }];
     }
     return state.tasks.state[base + no] === SUCCEEDED ? [{ name, at: { of: 'task', no } as const }] : [];

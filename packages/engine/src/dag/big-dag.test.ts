@@ -38,7 +38,7 @@ describe('a dag of 10,000 tasks', () => {
     const box = scenario({ dag: fan(9_998), audit: false });
     const before = box.node.journal.length;
     box.report(box.claim('first'), 'permanent');
-    expect(box.node.journal.length - before).toBe(5); // claimed, its letter, ended, closing, ended
+    expect(box.node.journal.length - before).toBe(5); // claimed, its dead letter, ended, closing, ended
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 

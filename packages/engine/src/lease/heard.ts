@@ -86,11 +86,11 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
     } else if (confirmed === MISSING) {
       if (heardAt < worker.missesSince! + 2 * state.settings.undeliveredMs) continue;
       // It had the attempt and has it no more, and no report came: the worker lost it.
-      state.touching = runId;
+      state.currentRun = runId;
       const error = 'The worker no longer has this attempt.';
       endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
     } else if (confirmed === OVERDUE ? showsAll : confirmed === LOADED && knowsOwner(recorder, knows, runId)) {
-      state.touching = runId;
+      state.currentRun = runId;
       killAttempt(recorder, slot, 'lost'); // Should it still arrive, it must not be run.
       returnClaim(recorder, slot, 'undelivered');
     }

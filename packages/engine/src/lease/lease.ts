@@ -39,7 +39,7 @@ export function endLease(recorder: Recorder, worker: Worker): void {
     if (recorder.isFull()) break;
     // It has taken the place of the first attempt meanwhile, which this worker had too: its turn comes at once.
     if (state.tasks.worker[slot] !== worker.no) continue;
-    state.touching = state.runIdOfTask(slot);
+    state.currentRun = state.runIdOfTask(slot);
     giveUpAttempt(recorder, slot, worker);
   }
   if (worker.running === 0) {

@@ -3,7 +3,7 @@ import { MAX_RUN_TASKS } from '../dag/spec.ts';
 import type { Recorder } from '../recorder.ts';
 import { ADMITTED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
-import { fieldOf } from '../task/move.ts';
+import { viewOf } from '../task/move.ts';
 import { decideAndSettle } from '../task/settle.ts';
 import { resolveMap } from './resolve.ts';
 import { type Expansion, numberIn, RUN_SCOPE, type RunMaps } from './run-maps.ts';
@@ -31,7 +31,7 @@ function advance(recorder: Recorder, map: MapToDo, most: number): number {
   // A run that waits to be admitted has time; what is left of one that is closed is not made.
   if (run < 0 || runs.phase[run] !== OPEN || !runs.has(run, ADMITTED)) return 0;
   const maps = runs.mapsOf(run)!;
-  state.touching = map.runId;
+  state.currentRun = map.runId;
   const expansion = maps.find(map.group, map.scope) ?? expand(recorder, run, maps, map);
   if (expansion === undefined || expansion.unfolded === expansion.total) return 0;
   const members = expansion.group.members.length;
@@ -48,7 +48,7 @@ function expand(recorder: Recorder, run: number, maps: RunMaps, map: MapToDo): E
   const { members } = maps.shape.groups[group]!;
   const placeholder = scope === RUN_SCOPE ? members[0]! : inScope(maps, scope, members[0]!);
   if (placeholder === undefined) return undefined;
-  const found = resolveMap(fieldOf(state, run), placeholder);
+  const found = resolveMap(viewOf(state, run), placeholder);
   if (found.is !== 'known' || found.total === 0) return undefined;
   const size = found.total * members.length;
   const isTooMuch = maps.taskTotal + size > MAX_RUN_TASKS || maps.nextNo + size > LAST_NO;
@@ -69,11 +69,11 @@ function inScope(maps: RunMaps, scope: number, spec: number): number | undefined
 /** Notes all that is left to do about the maps of an open run: it is admitted, opened again, or loaded. */
 export function watchMaps(state: State, run: number): void {
   const maps = state.runs.mapsOf(run)!;
-  const field = fieldOf(state, run);
+  const view = viewOf(state, run);
   const lookAt = (no: number) => {
-    if (maps.waitsFor(no) !== undefined) decideAndSettle(field, no);
+    if (maps.waitsFor(no) !== undefined) decideAndSettle(view, no);
   };
-  for (let no = 0; no < field.graph.taskCount; no++) lookAt(no);
+  for (let no = 0; no < view.graph.taskCount; no++) lookAt(no);
   maps.forEachSlot((_, no) => lookAt(no));
   for (const { group, scope, unfolded, total } of maps.expansions) {
     if (unfolded < total) note(state, run, group.no, scope);

@@ -169,9 +169,9 @@ function agreesWithNaive(box: Scenario, spec: DagSpec): void {
   const isTried = ({ attemptNo, state }: (typeof rows)[number]) => attemptNo > (state === 'returned' ? 1 : 0);
   const tried = new Set(rows.filter(isTried).map(({ taskNo }) => nameOf(taskNo)));
   const { phase, outcome, isForced } = stored;
-  const field = { graph, base: 0, maps, columns, facts };
+  const view = { graph, base: 0, maps, columns, facts };
   const mayExpand = (name: string) => {
-    const map = resolveMap(field, numbers.get(name)!);
+    const map = resolveMap(view, numbers.get(name)!);
     return map.is === 'open' || (map.is === 'known' && map.total > 0);
   };
   // Of a map that has not expanded what is known of an ordinary member is all that there is to know.

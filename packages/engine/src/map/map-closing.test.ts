@@ -214,10 +214,10 @@ describe('in a mapped group', () => {
     box.advance('3s');
     box.report(box.claim('work[1]'), 'transient');
     box.report(box.claim('told[1]'), 'succeeded');
-    const news = box.effects.flatMap((effect) =>
-      effect.kind === 'SendAssignment' && effect.news ? [effect.news] : [],
+    const hookEvent = box.effects.flatMap((effect) =>
+      effect.kind === 'SendAssignment' && effect.hookEvent ? [effect.hookEvent] : [],
     );
-    expect(news).toMatchObject([
+    expect(hookEvent).toMatchObject([
       { on: 'retry', taskName: 'work[1]', attemptNo: 1 },
       { on: 'failure', taskName: 'work[1]', attemptNo: 2, outcome: 'failed' },
     ]);

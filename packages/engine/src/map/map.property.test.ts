@@ -4,13 +4,13 @@ import type { Command } from '../command.ts';
 import type { Expression } from '../dag/expression.ts';
 import { Graph } from '../dag/graph.ts';
 import { type DagSpec, FAILURE_POLICIES, type GroupSpec, type MapSource } from '../dag/spec.ts';
-import { mapsFedBy, removeMaps, tasksWithin } from '../hands/remove-maps.ts';
-import { stopAttempt } from '../hands/stop-attempt.ts';
+import { mapsFedBy, removeMaps, tasksWithin } from '../manual/remove-maps.ts';
+import { stopAttempt } from '../manual/stop-attempt.ts';
 import { Recorder } from '../recorder.ts';
 import { forEachSlot, slotOf } from '../run/task-slots.ts';
 import { type Attempt, reportOf, type Scenario, scenario, TENANT } from '../scenario.ts';
 import { deriveTasks } from '../task/derive.ts';
-import { slotIn } from '../task/field.ts';
+import { slotIn } from '../task/run-tasks-view.ts';
 import { RUNNING, TASK_STATE_NAMES } from '../task/task-table.ts';
 import { TRIGGER_RULES } from '../task/trigger.ts';
 import { type NaiveEnd, naiveName, naiveNodes } from '../testing/naive-states.ts';
@@ -56,7 +56,7 @@ const cases: fc.Arbitrary<Case> = fc.integer({ min: 4, max: MOST }).chain((count
           parent: fc.constantFrom(0, 1, 9),
           isMapped: fc.constantFrom(true, true, true, false),
           mode: fc.constantFrom('product' as const, 'product' as const, 'zip' as const),
-          sources: fc.array(fc.record({ from: fc.nat(6), pick: fc.nat(), field: fc.constantFrom(0, 0, 0, 0, 0, 1) }), {
+          sources: fc.array(fc.record({ from: fc.nat(6), pick: fc.nat(), view: fc.constantFrom(0, 0, 0, 0, 0, 1) }), {
             minLength: 1,
             maxLength: 2,
           }),
@@ -88,9 +88,9 @@ const cases: fc.Arbitrary<Case> = fc.integer({ min: 4, max: MOST }).chain((count
         group !== null && group !== undefined && (group === wanted || isIn(parents[group], wanted));
       const specs = groups.map(({ isMapped, mode, sources }, no): GroupSpec => {
         const first = groupOf.findIndex((group) => isIn(group, no));
-        const over = sources.map(({ from, pick, field }): MapSource => {
+        const over = sources.map(({ from, pick, view }): MapSource => {
           // Only what comes before all of its members: so nothing waits for itself.
-          if (first > 0 && from < 5) return { from: 'task', task: pick % first, fact: field };
+          if (first > 0 && from < 5) return { from: 'task', task: pick % first, fact: view };
           return from === 5 ? { from: 'params', fact: 0 } : { from: 'list', length: 1 + (pick % 2) };
         });
         return { name: `g${no}`, parent: parents[no]!, ...(isMapped && first >= 0 ? { map: { over, mode } } : {}) };
@@ -162,9 +162,9 @@ function storedStates(box: Scenario, spec: DagSpec): Map<string, string> {
   const { maps, columns, facts } = deriveTasks(graph, stored.tasks, stored);
   const states = new Map<string, string>();
   for (let no = 0; no < graph.taskCount; no++) states.set(naiveName(no), seen(columns.state[no]!));
-  const field = { graph, base: 0, maps, facts };
+  const view = { graph, base: 0, maps, facts };
   maps?.forEachSlot((slot, no) => {
-    expect(slotIn(field, no)).toBe(slot);
+    expect(slotIn(view, no)).toBe(slot);
     states.set(naiveName(maps.specOf(no), pathOf(maps, no)), seen(columns.state[slot]!));
   });
   return states;
@@ -227,7 +227,7 @@ function play(
   one: Case,
   picks: readonly number[],
   onStep: (box: Scenario, ended: Map<string, NaiveEnd>) => void,
-  byHand = false,
+  manually = false,
 ) {
   const { spec, unfoldPerStep } = one;
   const box = scenario({
@@ -264,8 +264,8 @@ function play(
       if (isOver(box)) ended.delete(nameOf(other));
     }
     if (pick % 7 === 0) box.killOwner();
-    if (byHand && pick % 5 === 0 && !isOver(box)) removeSome(box, pick, ended, running);
-    if (byHand && pick % 4 === 0 && !isOver(box)) retrySome(box, pick, ended);
+    if (manually && pick % 5 === 0 && !isOver(box)) removeSome(box, pick, ended, running);
+    if (manually && pick % 4 === 0 && !isOver(box)) retrySome(box, pick, ended);
     box.node.work();
   }
   for (const attempt of running) box.report(attempt, 'cancelled');

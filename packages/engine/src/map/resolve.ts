@@ -2,7 +2,7 @@
 import type { MapSource } from '../dag/spec.ts';
 import { MAX_RUN_TASKS } from '../dag/spec.ts';
 import type { Fact } from '../task/facts.ts';
-import { type Field, hasEnded, slotIn } from '../task/field.ts';
+import { hasEnded, type RunTasksView, slotIn } from '../task/run-tasks-view.ts';
 import { SKIPPED, SUCCEEDED } from '../task/task-table.ts';
 import type { MappedGroup } from './shape.ts';
 import { openOf } from './tally.ts';
@@ -16,13 +16,13 @@ export type ResolvedMap =
   | { readonly is: 'faulty'; readonly fault: string }
   | { readonly is: 'known'; readonly total: number; readonly lengths: readonly number[] };
 
-type Look = Pick<Field, 'graph' | 'columns' | 'base' | 'facts' | 'maps'>;
+type Look = Pick<RunTasksView, 'graph' | 'columns' | 'base' | 'facts' | 'maps'>;
 
 /** The map that a placeholder waits for. */
-export function resolveMap(field: Look, placeholder: number): ResolvedMap {
-  const maps = field.maps!;
+export function resolveMap(view: Look, placeholder: number): ResolvedMap {
+  const maps = view.maps!;
   const group = maps.waitsFor(placeholder)!;
-  const found = group.map.over.map((source, at) => lengthOf(field, placeholder, group, source, at));
+  const found = group.map.over.map((source, at) => lengthOf(view, placeholder, group, source, at));
   for (const is of ['failed', 'open', 'skipped'] as const) if (found.includes(is)) return { is };
   const lengths: number[] = [];
   for (const one of found) {
@@ -64,12 +64,12 @@ export function picksOf({ map }: MappedGroup, lengths: readonly number[], index:
 
 type Found = number | 'open' | 'failed' | 'skipped' | { readonly fault: string };
 
-function lengthOf(field: Look, no: number, group: MappedGroup, source: MapSource, at: number): Found {
+function lengthOf(view: Look, no: number, group: MappedGroup, source: MapSource, at: number): Found {
   if (source.from === 'list') return source.length;
   const what = `What the map ${group.name} runs over${group.map.over.length > 1 ? ` (list ${at + 1})` : ''}`;
-  if (source.from === 'params') return lengthOfFact(field.facts?.ofParams(source.fact), what);
-  const { graph, columns, facts } = field;
-  const maps = field.maps!;
+  if (source.from === 'params') return lengthOfFact(view.facts?.ofParams(source.fact), what);
+  const { graph, columns, facts } = view;
+  const maps = view.maps!;
   const up = maps.near(no, source.task);
   const isWhole = graph.factPaths[source.task]?.[source.fact]?.length === 0;
   const expansion = maps.expansionOf(up);
@@ -82,7 +82,7 @@ function lengthOf(field: Look, no: number, group: MappedGroup, source: MapSource
     const fault = `${what} is in the outputs of a mapped task: only the list of them can be mapped over.`;
     return isWhole ? all.size : { fault };
   }
-  const code = columns.state[slotIn(field, up)]!;
+  const code = columns.state[slotIn(view, up)]!;
   if (!hasEnded(code)) return 'open';
   if (code === SKIPPED) return 'skipped';
   if (code !== SUCCEEDED) return 'failed';

@@ -1,5 +1,5 @@
 /** What has become of the instances of a mapped task, taken together: what its placeholder shows once all have ended. */
-import { type Field, hasEnded, slotIn, specIn } from '../task/field.ts';
+import { hasEnded, type RunTasksView, slotIn, specIn } from '../task/run-tasks-view.ts';
 import { CANCELLED, EXPANDED, FAILED, SKIPPED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import type { Expansion, Tally } from './run-maps.ts';
 
@@ -7,11 +7,11 @@ import type { Expansion, Tally } from './run-maps.ts';
  * The task has ended, or is to be decided anew: each map around it counts that, once. Answers with the placeholders that have
  * ended with it, from the inside out.
  */
-export function tally(field: Field, no: number, by: 1 | -1): readonly number[] {
-  if (no < field.graph.taskCount) return NONE;
-  const maps = field.maps!;
-  const spec = specIn(field, no);
-  const code = field.columns.state[slotIn(field, no)]!;
+export function tally(view: RunTasksView, no: number, by: 1 | -1): readonly number[] {
+  if (no < view.graph.taskCount) return NONE;
+  const maps = view.maps!;
+  const spec = specIn(view, no);
+  const code = view.columns.state[slotIn(view, no)]!;
   const counts = hasEnded(code);
   // One that is cancelled with its run counts for nobody, but may have been the last to be waited for.
   if (!counts && (by < 0 || code !== CANCELLED)) return NONE;
@@ -21,10 +21,10 @@ export function tally(field: Field, no: number, by: 1 | -1): readonly number[] {
     if (counts) add(all, code, by);
     const placeholder = maps.placeholderOf(around, spec);
     if (by < 0) {
-      reopen(field, placeholder);
+      reopen(view, placeholder);
       continue;
     }
-    if (!summarise(field, around, placeholder, all)) continue;
+    if (!summarise(view, around, placeholder, all)) continue;
     ended ??= [];
     ended.push(placeholder);
   }
@@ -34,34 +34,34 @@ export function tally(field: Field, no: number, by: 1 | -1): readonly number[] {
 const NONE: readonly number[] = [];
 
 /** One of its instances is to be decided anew. */
-function reopen(field: Field, placeholder: number): void {
-  const slot = slotIn(field, placeholder);
-  if (hasEnded(field.columns.state[slot]!)) field.move(slot, EXPANDED);
+function reopen(view: RunTasksView, placeholder: number): void {
+  const slot = slotIn(view, placeholder);
+  if (hasEnded(view.columns.state[slot]!)) view.move(slot, EXPANDED);
 }
 
 /** The run is closed: no instance comes any more. Answers with the placeholders that have ended with that, from the inside out. */
-export function summariseAll(field: Field): readonly number[] {
-  const maps = field.maps!;
+export function summariseAll(view: RunTasksView): readonly number[] {
+  const maps = view.maps!;
   const ended: number[] = [];
   for (const expansion of maps.expansions.toReversed()) {
     if (expansion.total === 0) continue;
     for (const spec of expansion.group.members) {
       const placeholder = maps.placeholderOf(expansion, spec);
       const all = expansion.tallies[expansion.group.placeOf.get(spec)!]!;
-      if (summarise(field, expansion, placeholder, all)) ended.push(placeholder);
+      if (summarise(view, expansion, placeholder, all)) ended.push(placeholder);
     }
   }
   return ended;
 }
 
 /** Looks at a placeholder that has expanded. True when it has ended with that. */
-export function summariseOne(field: Field, placeholder: number): boolean {
-  const expansion = field.maps!.expansionOf(placeholder)!;
+export function summariseOne(view: RunTasksView, placeholder: number): boolean {
+  const expansion = view.maps!.expansionOf(placeholder)!;
   return summarise(
-    field,
+    view,
     expansion,
     placeholder,
-    expansion.tallies[expansion.group.placeOf.get(specIn(field, placeholder))!]!,
+    expansion.tallies[expansion.group.placeOf.get(specIn(view, placeholder))!]!,
   );
 }
 
@@ -77,22 +77,22 @@ export function openOf({ size, succeeded, failed, upstreamFailed, skipped }: Tal
 }
 
 /** True when it has ended. One that was cancelled with its run stays so. */
-function summarise(field: Field, { unfolded }: Expansion, no: number, all: Tally): boolean {
-  const slot = slotIn(field, no);
-  const at = field.columns.state[slot]!;
+function summarise(view: RunTasksView, { unfolded }: Expansion, no: number, all: Tally): boolean {
+  const slot = slotIn(view, no);
+  const at = view.columns.state[slot]!;
   if (at !== EXPANDED && !hasEnded(at)) return false;
-  const to = shown(field, no, unfolded, all);
+  const to = shown(view, no, unfolded, all);
   if (at === to) return false;
-  field.move(slot, to);
+  view.move(slot, to);
   return to !== EXPANDED;
 }
 
 /** In a run that is closed the instances that are there are all that there will be. */
-function shown(field: Field, no: number, unfolded: number, all: Tally): number {
+function shown(view: RunTasksView, no: number, unfolded: number, all: Tally): number {
   if (openOf(all) === 0) return summaryOf(all);
-  const { outcome, isForced } = field.standing;
+  const { outcome, isForced } = view.standing;
   if (outcome === null || all.over < unfolded) return EXPANDED;
-  if (isForced || field.graph.closing?.has(specIn(field, no)) !== true) return CANCELLED;
+  if (isForced || view.graph.closing?.has(specIn(view, no)) !== true) return CANCELLED;
   return all.failed > 0 ? FAILED : all.succeeded > 0 ? SUCCEEDED : SKIPPED;
 }
 

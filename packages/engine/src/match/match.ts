@@ -19,13 +19,13 @@ import type { State } from '../state.ts';
 import { matchSeconds } from '../straggler/claim-second.ts';
 import { lastAttemptNo, lastFence, ownerOf } from '../straggler/seconds.ts';
 import { checkpointOf } from '../task/checkpoint.ts';
-import { fieldOf } from '../task/move.ts';
+import { viewOf } from '../task/move.ts';
 import { hasRow, notesOf } from '../task/notes.ts';
 import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../task/task-table.ts';
 import { notesOfClaim } from '../timer/task-timers.ts';
 import { isReady } from './enqueue.ts';
+import { hookEventFor } from './hook-event.ts';
 import type { Lane } from './lane.ts';
-import { newsFor } from './news.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
@@ -87,7 +87,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const runId = runs.id[run] as RunId;
-  state.touching = runId;
+  state.currentRun = runId;
   const claim = {
     runId,
     taskNo: taskNoOf(state, slot),
@@ -128,7 +128,7 @@ export function sendAssignment(recorder: Recorder, slot: number, worker: Worker,
     version: state.runs.versionOf(run),
     ...visibleTo(state, run, claim.taskNo),
     memoryBytes: notesOf(state, ownerOf(state, slot)).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
-    news: newsFor(state, run, claim.taskNo),
+    hookEvent: hookEventFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });
 }
@@ -151,7 +151,7 @@ export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
     const succeededUpstream = graph.needs[specNo]!;
     return { specNo, map: null, hasParams, runInfo, succeededUpstream, failedUpstream: NONE, missingUpstream: NONE };
   }
-  const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(fieldOf(state, run), taskNo);
+  const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(viewOf(state, run), taskNo);
   return { specNo, hasParams, runInfo, ...seen };
 }
 

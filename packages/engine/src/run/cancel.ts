@@ -1,8 +1,8 @@
 import { waitsForChild } from '../child/is-call.ts';
 import { type Answer, type CancelRun, refuse } from '../command.ts';
-import { liftPause } from '../hands/pause.ts';
-import { stopAttempt } from '../hands/stop-attempt.ts';
 import type { Actor } from '../ids.ts';
+import { liftPause } from '../manual/pause.ts';
+import { stopAttempt } from '../manual/stop-attempt.ts';
 import type { Recorder } from '../recorder.ts';
 import { mayRun } from '../task/move.ts';
 import { RUNNING } from '../task/task-table.ts';

@@ -181,20 +181,24 @@ test('what was done is undone once, in reverse order; teardowns run if, and only
 
 test('what is tried again by hand closes its run once more as a load would have it (I19, I32)', () => {
   fc.assert(
-    fc.property(cases, fc.array(fc.record({ pick: fc.nat(), fails: fc.boolean() }), { maxLength: 6 }), (one, hands) => {
-      const { spec } = one;
-      const box = play(one, () => undefined);
-      for (const { pick, fails } of hands) {
-        box.retry(spec.tasks[pick % spec.tasks.length]!.name);
-        agreesWithNaive(box, spec);
-        const attempt = box.tryClaim();
-        if (attempt === null) continue;
-        box.report(attempt, fails ? 'permanent' : 'succeeded');
-        agreesWithNaive(box, spec);
-      }
-      for (let next = box.tryClaim(); next !== null; next = box.tryClaim()) box.report(next, 'succeeded');
-      expect(box.run().phase).toBe('ended');
-    }),
+    fc.property(
+      cases,
+      fc.array(fc.record({ pick: fc.nat(), fails: fc.boolean() }), { maxLength: 6 }),
+      (one, actions) => {
+        const { spec } = one;
+        const box = play(one, () => undefined);
+        for (const { pick, fails } of actions) {
+          box.retry(spec.tasks[pick % spec.tasks.length]!.name);
+          agreesWithNaive(box, spec);
+          const attempt = box.tryClaim();
+          if (attempt === null) continue;
+          box.report(attempt, fails ? 'permanent' : 'succeeded');
+          agreesWithNaive(box, spec);
+        }
+        for (let next = box.tryClaim(); next !== null; next = box.tryClaim()) box.report(next, 'succeeded');
+        expect(box.run().phase).toBe('ended');
+      },
+    ),
     { numRuns: 300 },
   );
 });

@@ -309,7 +309,9 @@ describe('a hook for retries', () => {
     task('work:on_retry', [], { hook: { of: 0, on: 'retry' } }),
   ]);
   const newsOf = (box: Scenario) =>
-    box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' && effect.news ? [effect.news.attemptNo] : []));
+    box.effects.flatMap((effect) =>
+      effect.kind === 'SendAssignment' && effect.hookEvent ? [effect.hookEvent.attemptNo] : [],
+    );
 
   test('runs for each of them, also for one that comes while it runs', () => {
     const box = scenario({ dag: hooked, workers: ['w1', 'w2'] });
@@ -366,7 +368,9 @@ describe('a hook for what is slow', () => {
   );
   const newsOf = (box: Scenario) =>
     box.effects.flatMap((effect) =>
-      effect.kind === 'SendAssignment' && effect.news ? [[effect.news.taskNo, effect.news.attemptNo]] : [],
+      effect.kind === 'SendAssignment' && effect.hookEvent
+        ? [[effect.hookEvent.taskNo, effect.hookEvent.attemptNo]]
+        : [],
     );
 
   test('runs beside its task, once for each attempt that is, whoever takes over', () => {
@@ -430,7 +434,9 @@ describe('a hook for retries of the run', () => {
   const hooked = (retryRun?: { maxTimes: number; delayMs: number }) =>
     dag([task('work'), task('run:on_retry', [], { hook: { of: null, on: 'retry' } })], retryRun && { retryRun });
   const timesOf = (box: Scenario) =>
-    box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' && effect.news ? [effect.news.attemptNo] : []));
+    box.effects.flatMap((effect) =>
+      effect.kind === 'SendAssignment' && effect.hookEvent ? [effect.hookEvent.attemptNo] : [],
+    );
 
   test('runs each time that its own policy opens it again, beside its tasks', () => {
     const box = scenario({ dag: hooked({ maxTimes: 2, delayMs: 0 }), workers: ['w1', 'w2'] });

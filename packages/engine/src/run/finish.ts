@@ -1,8 +1,8 @@
 /** Follows up on what a step has done: runs with nothing left to run close and end, waiting runs are admitted. */
 import { tellParent } from '../child/tell-parent.ts';
 import type { Dag } from '../dag/dag-table.ts';
-import { retryRunByPolicy } from '../hands/retry-run.ts';
 import type { Actor, RunId } from '../ids.ts';
+import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/set-schedule.ts';
@@ -49,7 +49,7 @@ export function finishRun(recorder: Recorder, run: number): void {
   const { runs, now } = recorder.state;
   if (runs.version[run] === undefined) return;
   const runId = runs.id[run] as RunId;
-  recorder.state.touching = runId;
+  recorder.state.currentRun = runId;
   refireHooks(recorder, run);
   const isOver = runs.unfinished[run] === 0;
   const hasFailed = runs.failed[run]! > 0;

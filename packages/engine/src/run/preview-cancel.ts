@@ -3,8 +3,8 @@
  * and what closes the run then. The closing is played to its end as if all of it succeeded: what a failure in it changes nobody knows.
  */
 import { type Answer, type CancelRun, refuse, type TouchedTask } from '../command.ts';
-import { copyFor, findRun, statesOf } from '../hands/by-hand.ts';
 import type { TaskNo } from '../ids.ts';
+import { copyFor, findRun, statesOf } from '../manual/manually.ts';
 import type { Recorder } from '../recorder.ts';
 import type { State } from '../state.ts';
 import { endAttempt } from '../task/end-attempt.ts';

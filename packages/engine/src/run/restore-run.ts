@@ -19,10 +19,10 @@ import { restoreSecond } from '../straggler/apply-second.ts';
 import { notePace, watchPace } from '../straggler/watch.ts';
 import { noteCheckpoint } from '../task/checkpoint.ts';
 import { deriveTasks } from '../task/derive.ts';
-import type { Columns } from '../task/field.ts';
 import { failsRun, isClosingTask, mayRun } from '../task/move.ts';
 import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
+import type { Columns } from '../task/run-tasks-view.ts';
 import { BLOCKED, READY, SUCCEEDED } from '../task/task-table.ts';
 import { watchLoaded, watchOf, watchTotal } from '../timer/task-timers.ts';
 import { watchPause } from '../timer/watch-pause.ts';
@@ -38,7 +38,7 @@ const ASK_SPREAD_MS = 1_000;
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
 export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
   // Before anything that may throw: whoever stops a load is charged for it (I57).
-  state.touching = stored.runId;
+  state.currentRun = stored.runId;
   const { runs, tasks } = state;
   const dag = state.dags.get(stored.dagId);
   const deployed = known ?? dag?.versions.get(stored.versionNo);
@@ -90,7 +90,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
   const isOver = runs.unfinished[run] === 0 || runs.phase[run] === CLOSING;
   if (isLive && (isOver || isFailing || mayRefire)) state.agenda.runs.add(run);
   if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);
-  state.touching = null;
+  state.currentRun = null;
   return run;
 }
 

@@ -83,7 +83,7 @@ export function runDueAt({ runs }: State, run: number): number | null {
   return timeoutMs === undefined || timing === undefined ? null : timing.sinceMono + timeoutMs;
 }
 
-export function ringRun(recorder: Recorder, timer: Timer): void {
+export function fireRunTimer(recorder: Recorder, timer: Timer): void {
   const { state } = recorder;
   const { runs, now } = state;
   if (!isCurrentRunTimer(state, timer)) return;
@@ -91,7 +91,7 @@ export function ringRun(recorder: Recorder, timer: Timer): void {
   const run = runs.find(runId);
   // Set anew when it goes on.
   if (isDelayed(state, run)) return;
-  state.touching = runId;
+  state.currentRun = runId;
   // Its last task may have ended in this very step: what came first wins.
   finishRun(recorder, run);
   if (runs.phase[run] !== OPEN) return;

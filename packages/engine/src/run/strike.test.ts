@@ -63,7 +63,7 @@ describe('a run that makes decisions throw is set aside, and stops no other (I57
   test('also one that can not even be loaded', () => {
     const box = scenario({ dag: job({ maxActiveRuns: 1 }), runs: 2 });
     const [bad, waiting] = box.runIds;
-    box.node.state = box.node.restored((state) => state.untouchable.add(bad!));
+    box.node.state = box.node.restored((state) => state.quarantined.add(bad!));
     expect(box.strike(bad, true)).toMatchObject({ ok: true });
     expect(box.run(waiting).admitted).toBe(true);
     box.killOwner();

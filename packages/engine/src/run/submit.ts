@@ -4,8 +4,8 @@ import type { Dag } from '../dag/dag-table.ts';
 import type { DagSpec } from '../dag/spec.ts';
 import { untilFault } from '../dag/until.ts';
 import { Version } from '../dag/version.ts';
+import { refuseUnlessOpen } from '../dead-letter/replay.ts';
 import { type RunId, uidOfItem, type VersionNo } from '../ids.ts';
-import { refuseUnlessOpen } from '../letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
 import { areChecked, createRun } from './create.ts';
 
@@ -51,7 +51,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   }
   if (command.replays !== undefined) {
     const used = { as: 'replayed', newUid: command.uid, actor: command.actor, at: state.now } as const;
-    recorder.record({ kind: 'LetterClosed', ...command.replays, ...used });
+    recorder.record({ kind: 'DeadLetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
 }

@@ -24,8 +24,8 @@ test('a tick that throws about a schedule names it, and no run whose timer rang 
   box.heartbeat();
   spoil(box, box.dagId);
   expect(() => box.advance('60s')).toThrow('cron is broken');
-  expect(box.state.touching).toBeNull();
-  expect(box.state.touchingSchedule?.dagId).toBe(box.dagId);
+  expect(box.state.currentRun).toBeNull();
+  expect(box.state.currentSchedule?.dagId).toBe(box.dagId);
 });
 
 test('a schedule that is struck is paused with the reason, fires nothing, and holds up no other', () => {

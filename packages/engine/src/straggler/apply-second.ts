@@ -50,7 +50,7 @@ function claim(state: State, slot: number, change: SecondClaimed): void {
   const { timeoutMs } = taskSpecOf(state, slot);
   if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
   if (state.runs.versionOf(state.tasks.run[slot]!).hasClaimTimers) watchClaim(state, shadow, false);
-  const worker = hire(state, change.workerId);
+  const worker = addWorker(state, change.workerId);
   if (worker.free > 0) worker.free -= 1;
   beginLease(state, worker);
   linkAttempt(state, shadow, worker);
@@ -77,7 +77,7 @@ export function restoreSecond(state: State, slot: number): void {
     setTaskTimer(state, 'timeout', leftMs, timer);
   }
   if (runs.versionOf(run).hasClaimTimers) watchLoaded(state, shadow);
-  const worker = hire(state, second.workerId);
+  const worker = addWorker(state, second.workerId);
   beginLease(state, worker);
   linkAttempt(state, shadow, worker);
   watchLease(state, worker);
@@ -134,6 +134,6 @@ function dropShadow(state: State, slot: number, shadow: number): void {
   state.tasks.release(shadow, 1);
 }
 
-function hire(state: State, workerId: WorkerId): Worker {
+function addWorker(state: State, workerId: WorkerId): Worker {
   return state.workers.getOrAdd(workerId, (state.mono + state.settings.leaseMs) as MonoMs);
 }

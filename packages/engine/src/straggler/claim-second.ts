@@ -86,7 +86,7 @@ function workerFor(state: State, slot: number, { since }: Wanted): Worker | null
 function claimSecond(recorder: Recorder, slot: number, worker: Worker): void {
   const { state } = recorder;
   const runId = state.runIdOfTask(slot);
-  state.touching = runId;
+  state.currentRun = runId;
   const claim = {
     runId,
     taskNo: taskNoOf(state, slot),

@@ -177,7 +177,7 @@ describe('one of two that fails', () => {
       box.killOwner().heartbeat(third.worker);
       box.report(third, 'transient');
       expect(box.task('work[3]').state).toBe('failed');
-      expect(box.changes('LetterWritten')).toMatchObject([{ attemptNo: 3 }]);
+      expect(box.changes('DeadLetterWritten')).toMatchObject([{ attemptNo: 3 }]);
     },
   );
 
@@ -186,7 +186,7 @@ describe('one of two that fails', () => {
     expect(box.report(slow, how)).toEqual(accepted);
     expect(box.report(slow, how)).toEqual(accepted);
     expect(box.task('work[3]')).toMatchObject({ state: 'running', attemptCount: 2, fence: 2 });
-    expect(box.changes('LetterWritten')).toEqual([]);
+    expect(box.changes('DeadLetterWritten')).toEqual([]);
     box.killOwner().heartbeat(second.worker);
     expect(box.report(second, 'transient')).toEqual(accepted);
     const third = box.claim('work[3]', box.worker('w3'));
@@ -276,20 +276,20 @@ describe('what ends a task ends both', () => {
   });
 
   test('a clear by force, and a mark (I32)', () => {
-    for (const hand of ['clear', 'mark', 'force'] as const) {
+    for (const action of ['clear', 'mark', 'force'] as const) {
       const { box, slow, second } = speculated();
-      if (hand === 'clear') box.clear(['work[3]'], { force: true });
-      else if (hand === 'mark') box.mark('work[3]', 'succeeded', { force: true });
+      if (action === 'clear') box.clear(['work[3]'], { force: true });
+      else if (action === 'mark') box.mark('work[3]', 'succeeded', { force: true });
       else box.force();
       for (const attempt of [slow, second]) {
         expect(killsOf(attempt)).toEqual(['cancelled']);
-        if (hand !== 'force') expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
+        if (action !== 'force') expect(box.report(attempt, 'succeeded')).toMatchObject(stale);
       }
-      if (hand === 'mark') finish(box);
-      if (hand === 'clear') {
+      if (action === 'mark') finish(box);
+      if (action === 'clear') {
         expect(box.claim('work[3]', box.worker('w3')).claim).toMatchObject({ attemptNo: 3, fence: 3 });
       }
-      if (hand === 'force') expect(box.run().phase).toBe('ended');
+      if (action === 'force') expect(box.run().phase).toBe('ended');
     }
   });
 

@@ -29,7 +29,7 @@ export function watchPace(state: State, slot: number): void {
   push(state, slot, Math.max(speculate.minMs - ranMs, 0));
 }
 
-export function ringPace(state: State, slot: number, { fence }: Pick<ClaimRef, 'fence'>): void {
+export function firePaceTimer(state: State, slot: number, { fence }: Pick<ClaimRef, 'fence'>): void {
   const speculate = speculateOf(state, slot);
   if (speculate === null || !mayHaveSecond(state, slot)) return;
   const dueAt = slowAt(state, slot, speculate);

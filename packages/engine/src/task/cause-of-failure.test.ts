@@ -115,6 +115,6 @@ describe('in the engine', () => {
   test('a dead letter shows the line', () => {
     const box = scenario({ dag: job() });
     box.report(box.claim('job'), 'permanent', { error: `${EXIT}\nfirst\nlast words`, code: 'exit:1' });
-    expect(box.changes('LetterWritten')).toMatchObject([{ error: `${EXIT} last words`, code: 'exit:1' }]);
+    expect(box.changes('DeadLetterWritten')).toMatchObject([{ error: `${EXIT} last words`, code: 'exit:1' }]);
   });
 });

@@ -3,10 +3,10 @@
  * in the nearest scope around both, which is a placeholder where that is in a map of its own. A placeholder has ended when all
  * its instances have.
  */
-import { type Field, nearest, slotIn, specIn } from './field.ts';
+import { nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
 import { SUCCEEDED } from './task-table.ts';
 
-type Place = Pick<Field, 'graph' | 'maps'>;
+type Place = Pick<RunTasksView, 'graph' | 'maps'>;
 
 /** Visits the closing tasks that wait for the end of this one. */
 export function visitAwaiting({ graph, maps }: Place, no: number, visit: (closer: number) => void): void {
@@ -27,11 +27,11 @@ export function visitAwaiting({ graph, maps }: Place, no: number, visit: (closer
 }
 
 /** How many of those that it awaits have not ended. */
-export function unmetOf(field: Field, no: number): number {
-  const { graph, columns } = field;
+export function unmetOf(view: RunTasksView, no: number): number {
+  const { graph, columns } = view;
   let left = 0;
-  for (const up of graph.closing!.get(specIn(field, no)).awaits) {
-    if (columns.state[slotIn(field, nearest(field, no, up))]! < SUCCEEDED) left += 1;
+  for (const up of graph.closing!.get(specIn(view, no)).awaits) {
+    if (columns.state[slotIn(view, nearest(view, no, up))]! < SUCCEEDED) left += 1;
   }
   return left;
 }

@@ -9,7 +9,7 @@ import { resolveMap } from '../map/resolve.ts';
 import { summariseOne, tally } from '../map/tally.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../run/phase.ts';
 import { unmetOf, visitAwaiting } from './closers.ts';
-import { type Field, nearest, slotIn, specIn } from './field.ts';
+import { nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
 import { BLOCKED, CANCELLED, EXPANDED, FAILED, READY, SKIPPED, STOPPED, SUCCEEDED } from './task-table.ts';
 
 /** How far the run is, as its closing tasks see it. */
@@ -42,28 +42,28 @@ export function outcomeOf(code: number): RunOutcome | null {
 }
 
 /** A task has ended, in whatever way, a placeholder with all its instances: the closing tasks that wait for it are decided. */
-export function settleClosing(field: Field, from: number): void {
-  const { columns } = field;
+export function settleClosing(view: RunTasksView, from: number): void {
+  const { columns } = view;
   const stack = [from];
   const hear = (below: number) => {
-    const slot = slotIn(field, below);
+    const slot = slotIn(view, below);
     columns.unmet[slot]! -= 1;
-    if (columns.state[slot] === BLOCKED && decide(field, below)) stack.push(below, ...tally(field, below, 1));
+    if (columns.state[slot] === BLOCKED && decide(view, below)) stack.push(below, ...tally(view, below, 1));
   };
-  for (let no = stack.pop(); no !== undefined; no = stack.pop()) visitAwaiting(field, no, hear);
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) visitAwaiting(view, no, hear);
 }
 
 /** Looks at one closing task, as far as it has not begun. */
-export function decideCloser(field: Field, no: number): void {
-  if (field.columns.state[slotIn(field, no)] !== BLOCKED || !decide(field, no)) return;
-  for (const placeholder of tally(field, no, 1)) settleClosing(field, placeholder);
-  settleClosing(field, no);
+export function decideCloser(view: RunTasksView, no: number): void {
+  if (view.columns.state[slotIn(view, no)] !== BLOCKED || !decide(view, no)) return;
+  for (const placeholder of tally(view, no, 1)) settleClosing(view, placeholder);
+  settleClosing(view, no);
 }
 
 /** The run's outcome is fixed, or its last ordinary task has ended: those that waited for that are decided. */
-export function wakeClosing(field: Field): void {
-  const { graph, maps } = field;
-  const look = (no: number) => decideCloser(field, no);
+export function wakeClosing(view: RunTasksView): void {
+  const { graph, maps } = view;
+  const look = (no: number) => decideCloser(view, no);
   for (const { no } of graph.closing!.ofRun) {
     if (maps === null) look(no);
     else maps.visit(no, look);
@@ -71,116 +71,116 @@ export function wakeClosing(field: Field): void {
 }
 
 /** This task, or the run, is to be tried again or is slow: a hook that waits for that may run. */
-export function wakeRepeating(field: Field, no: number | null): void {
-  for (const hook of repeatingOf(field, no)) {
-    if (field.columns.state[slotIn(field, hook)] === BLOCKED) decide(field, hook);
+export function wakeRepeating(view: RunTasksView, no: number | null): void {
+  for (const hook of repeatingOf(view, no)) {
+    if (view.columns.state[slotIn(view, hook)] === BLOCKED) decide(view, hook);
   }
 }
 
 /** The hooks that run each time that something happens to this task, or to the run. */
-export function repeatingOf(field: Pick<Field, 'graph' | 'maps'>, no: number | null): readonly number[] {
-  const { closing } = field.graph;
+export function repeatingOf(view: Pick<RunTasksView, 'graph' | 'maps'>, no: number | null): readonly number[] {
+  const { closing } = view.graph;
   if (no === null) return closing!.repeatingOf(null);
-  return closing!.repeatingOf(specIn(field, no)).map((hook) => nearest(field, no, hook));
+  return closing!.repeatingOf(specIn(view, no)).map((hook) => nearest(view, no, hook));
 }
 
 /** How often that has happened which this hook runs for. */
-export function timesOf(field: Pick<Field, 'graph' | 'base' | 'maps' | 'standing'>, no: number): number {
-  const { of, on } = field.graph.closing!.get(specIn(field, no)).hook!;
-  const slot = of === null ? null : slotIn(field, nearest(field, no, of));
-  return on === 'retry' ? field.standing.retriesOf(slot) : field.standing.slowOf(slot);
+export function timesOf(view: Pick<RunTasksView, 'graph' | 'base' | 'maps' | 'standing'>, no: number): number {
+  const { of, on } = view.graph.closing!.get(specIn(view, no)).hook!;
+  const slot = of === null ? null : slotIn(view, nearest(view, no, of));
+  return on === 'retry' ? view.standing.retriesOf(slot) : view.standing.slowOf(slot);
 }
 
 /** These closing tasks, of the states as they are: those without a state of their own are decided anew. */
 export function decideClosingAnew(
-  field: Field,
+  view: RunTasksView,
   closers: readonly number[],
   hasOwnState: (slot: number) => boolean,
 ): void {
-  const { columns, move } = field;
+  const { columns, move } = view;
   // A placeholder that has expanded is what its instances come to: looked at last, the inner ones first.
-  const expanded = closers.filter((no) => isExpanded(field, no)).sort((a, b) => b - a);
-  const open = closers.filter((no) => !isExpanded(field, no) && !hasOwnState(slotIn(field, no)));
+  const expanded = closers.filter((no) => isExpanded(view, no)).sort((a, b) => b - a);
+  const open = closers.filter((no) => !isExpanded(view, no) && !hasOwnState(slotIn(view, no)));
   for (const no of open) {
-    const slot = slotIn(field, no);
+    const slot = slotIn(view, no);
     if (columns.state[slot] === BLOCKED) continue;
-    tally(field, no, -1);
+    tally(view, no, -1);
     move(slot, BLOCKED);
   }
   for (const no of expanded) {
-    const slot = slotIn(field, no);
+    const slot = slotIn(view, no);
     if (columns.state[slot] !== EXPANDED) move(slot, EXPANDED);
   }
-  for (const no of closers) columns.unmet[slotIn(field, no)] = unmetOf(field, no);
-  for (const no of open) decideCloser(field, no);
-  for (const no of expanded) if (summariseOne(field, no)) settleClosing(field, no);
+  for (const no of closers) columns.unmet[slotIn(view, no)] = unmetOf(view, no);
+  for (const no of open) decideCloser(view, no);
+  for (const no of expanded) if (summariseOne(view, no)) settleClosing(view, no);
 }
 
-function isExpanded({ maps }: Field, no: number): boolean {
+function isExpanded({ maps }: RunTasksView, no: number): boolean {
   return (maps?.expansionOf(no)?.total ?? 0) > 0;
 }
 
 /** True when it has ended with it. */
-function decide(field: Field, no: number): boolean {
-  const to = verdictOn(field, no);
+function decide(view: RunTasksView, no: number): boolean {
+  const to = verdictOn(view, no);
   if (to === BLOCKED) return false;
-  field.move(slotIn(field, no), to);
+  view.move(slotIn(view, no), to);
   return to >= SUCCEEDED;
 }
 
-function verdictOn(field: Field, no: number): number {
-  const { graph, columns, maps, standing } = field;
+function verdictOn(view: RunTasksView, no: number): number {
+  const { graph, columns, maps, standing } = view;
   if (standing.isForced) return CANCELLED;
-  if (graph.isOutside?.[specIn(field, no)] === 1) return SKIPPED;
-  if (maps?.waitsFor(no) !== undefined) return verdictOnPlaceholder(field, no);
-  const task = graph.closing!.get(specIn(field, no));
-  if (isRepeating(task) && timesOf(field, no) > 0) return READY;
-  if (columns.unmet[slotIn(field, no)]! > 0) return BLOCKED;
-  if (task.kind === 'undo') return verdictOnUndo(field, no, task);
-  if (task.kind === 'hook') return verdictOnHook(field, no, task);
+  if (graph.isOutside?.[specIn(view, no)] === 1) return SKIPPED;
+  if (maps?.waitsFor(no) !== undefined) return verdictOnPlaceholder(view, no);
+  const task = graph.closing!.get(specIn(view, no));
+  if (isRepeating(task) && timesOf(view, no) > 0) return READY;
+  if (columns.unmet[slotIn(view, no)]! > 0) return BLOCKED;
+  if (task.kind === 'undo') return verdictOnUndo(view, no, task);
+  if (task.kind === 'hook') return verdictOnHook(view, no, task);
   const setups = task.teardown!;
-  return setups.length === 0 || setups.some((up) => hasMade(field, no, up)) ? READY : SKIPPED;
+  return setups.length === 0 || setups.some((up) => hasMade(view, no, up)) ? READY : SKIPPED;
 }
 
 /**
  * Of a map that has not expanded. Without an item there is nothing to close; but whoever waits for it waits by it for what it
  * awaits.
  */
-function verdictOnPlaceholder(field: Field, no: number): number {
-  if (field.columns.unmet[slotIn(field, no)]! > 0) return BLOCKED;
-  if (field.standing.outcome !== null) return SKIPPED;
-  const map = resolveMap(field, no);
+function verdictOnPlaceholder(view: RunTasksView, no: number): number {
+  if (view.columns.unmet[slotIn(view, no)]! > 0) return BLOCKED;
+  if (view.standing.outcome !== null) return SKIPPED;
+  const map = resolveMap(view, no);
   return map.is === 'open' || (map.is === 'known' && map.total > 0) ? BLOCKED : SKIPPED;
 }
 
 /** A setup has succeeded; of one that is mapped, an instance. */
-function hasMade(field: Field, no: number, setup: number): boolean {
-  const up = nearest(field, no, setup);
-  const expansion = field.maps?.expansionOf(up);
-  if (expansion === undefined || expansion.total === 0) return field.columns.state[slotIn(field, up)] === SUCCEEDED;
+function hasMade(view: RunTasksView, no: number, setup: number): boolean {
+  const up = nearest(view, no, setup);
+  const expansion = view.maps?.expansionOf(up);
+  if (expansion === undefined || expansion.total === 0) return view.columns.state[slotIn(view, up)] === SUCCEEDED;
   return expansion.tallies[expansion.group.placeOf.get(setup)!]!.succeeded > 0;
 }
 
 /** Nothing is undone before nothing more is done. */
-function verdictOnUndo(field: Field, no: number, { undoes }: ClosingTask): number {
-  const { outcome, isBusy } = field.standing;
+function verdictOnUndo(view: RunTasksView, no: number, { undoes }: ClosingTask): number {
+  const { outcome, isBusy } = view.standing;
   if (outcome === null) return BLOCKED;
   if (outcome === 'succeeded') return SKIPPED;
   if (isBusy) return BLOCKED;
-  return field.columns.state[slotIn(field, nearest(field, no, undoes!))] === SUCCEEDED ? READY : SKIPPED;
+  return view.columns.state[slotIn(view, nearest(view, no, undoes!))] === SUCCEEDED ? READY : SKIPPED;
 }
 
-function verdictOnHook(field: Field, no: number, { hook }: ClosingTask): number {
+function verdictOnHook(view: RunTasksView, no: number, { hook }: ClosingTask): number {
   const { of, on } = hook!;
-  if (of !== null) return isWantedAfter(field, slotIn(field, nearest(field, no, of)), on) ? READY : SKIPPED;
-  const { outcome, isBusy } = field.standing;
+  if (of !== null) return isWantedAfter(view, slotIn(view, nearest(view, no, of)), on) ? READY : SKIPPED;
+  const { outcome, isBusy } = view.standing;
   if (outcome === null) return BLOCKED;
   if (on === 'after') return isBusy ? BLOCKED : READY;
   return (on === 'success' && outcome === 'succeeded') || (on === 'failure' && outcome === 'failed') ? READY : SKIPPED;
 }
 
 /** The task has ended. */
-function isWantedAfter({ columns, standing }: Field, slot: number, on: HookEvent): boolean {
+function isWantedAfter({ columns, standing }: RunTasksView, slot: number, on: HookEvent): boolean {
   if (on === 'retry' || on === 'slow') return false;
   const code = columns.state[slot];
   if (on === 'success') return code === SUCCEEDED;

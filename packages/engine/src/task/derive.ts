@@ -12,9 +12,9 @@ import type { StoredMap, StoredRun, StoredTask } from '../stored.ts';
 import { allClosers } from './closers.ts';
 import { decideClosingAnew, OPEN_STANDING, type Standing } from './closing.ts';
 import { errorOfExpiry, RunFacts } from './facts.ts';
-import { type Columns, type Field, resetCounts, slotIn, specIn } from './field.ts';
 import type { TaskNotes } from './notes.ts';
 import type { TaskState } from './outcome.ts';
+import { type Columns, type RunTasksView, resetCounts, slotIn, specIn } from './run-tasks-view.ts';
 import { decideAndSettle, faultOf, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
@@ -43,7 +43,7 @@ export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'f
 };
 
 /** `noOf`: the number of the task in each slot that a map has taken. */
-type DerivedField = Field & { readonly noOf: Int32Array };
+type DerivedField = RunTasksView & { readonly noOf: Int32Array };
 
 const STATE_OF_ROW = {
   running: RUNNING,
@@ -65,61 +65,62 @@ const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed'
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const stored = run.maps ?? [];
   const isPlain = graph.isPlain && !rows.some(({ state }) => state === 'skipped');
-  const field = fieldOf(graph, readFacts(rows, run, graph), roomFor(graph, stored), isPlain);
-  const { columns, maps } = field;
-  if (maps !== null) unfoldStored(field, stored);
+  const view = viewOf(graph, readFacts(rows, run, graph), roomFor(graph, stored), isPlain);
+  const { columns, maps } = view;
+  if (maps !== null) unfoldStored(view, stored);
   for (const row of rows) {
-    const slot = slotIn(field, row.taskNo);
+    const slot = slotIn(view, row.taskNo);
     // Rows of a map that was removed are history.
     if (slot < 0) continue;
     const code = STATE_OF_ROW[row.state];
-    const isCall = graph.isCall?.[specIn(field, row.taskNo)] === 1;
+    const isCall = graph.isCall?.[specIn(view, row.taskNo)] === 1;
     columns.state[slot] = code === RUNNING && isCall ? WAITING : code;
   }
   maps?.forEachSlot((slot, no) => {
     if (columns.state[slot]! >= SUCCEEDED) maps.countOver(no, 1);
   });
-  settleRoots(field);
-  maps?.forEachSlot((_, no) => decideAndSettle(field, no));
+  settleRoots(view);
+  maps?.forEachSlot((_, no) => decideAndSettle(view, no));
   for (const row of rows) {
-    if (DECIDES.has(row.state) && slotIn(field, row.taskNo) >= 0) settle(field, row.taskNo);
+    if (DECIDES.has(row.state) && slotIn(view, row.taskNo) >= 0) settle(view, row.taskNo);
   }
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
   const { outcome, isForced } = run;
-  const closed: Field = run.phase === 'open' ? field : { ...field, standing: { ...OPEN_STANDING, outcome, isForced } };
-  if (closed !== field) cancelLeft(closed);
+  const closed: RunTasksView =
+    run.phase === 'open' ? view : { ...view, standing: { ...OPEN_STANDING, outcome, isForced } };
+  if (closed !== view) cancelLeft(closed);
   if (graph.closing !== null) deriveClosing(closed, rows, run);
-  return { columns, facts: field.facts, maps };
+  return { columns, facts: view.facts, maps };
 }
 
-function cancelLeft(field: Field): void {
-  const { graph, columns, maps, move, standing } = field;
+function cancelLeft(view: RunTasksView): void {
+  const { graph, columns, maps, move, standing } = view;
   const cancel = (slot: number, no: number) => {
-    if (!standing.isForced && graph.closing?.has(specIn(field, no)) === true) return;
+    if (!standing.isForced && graph.closing?.has(specIn(view, no)) === true) return;
     const at = columns.state[slot]!;
     if (at === BLOCKED || at === READY || at === RETRYING) move(slot, CANCELLED);
   };
   for (let no = 0; no < graph.taskCount; no++) cancel(no, no);
   maps?.forEachSlot(cancel);
-  if (maps !== null) summariseAll(field);
+  if (maps !== null) summariseAll(view);
 }
 
 /** After all others: nothing ordinary depends on them. */
-function deriveClosing(field: Field, rows: readonly DerivableTask[], run: DerivableRun): void {
-  const closing = field.graph.closing!;
-  const { state } = field.columns;
-  const { taskCount } = field.graph;
-  const bySlot = new Map(rows.map((row) => [slotIn(field, row.taskNo), row]));
+function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: DerivableRun): void {
+  const closing = view.graph.closing!;
+  const { state } = view.columns;
+  const { taskCount } = view.graph;
+  const bySlot = new Map(rows.map((row) => [slotIn(view, row.taskNo), row]));
   const begun = new Map([...bySlot].filter(([, row]) => row.state !== 'cleared'));
   const runNotes = readRunNotes(run.notes);
   let isBusy = false;
   const look = (slot: number, no: number) => {
-    if (state[slot]! < SUCCEEDED && !closing.has(specIn(field, no))) isBusy = true;
+    if (state[slot]! < SUCCEEDED && !closing.has(specIn(view, no))) isBusy = true;
   };
   for (let no = 0; no < taskCount; no++) look(no, no);
-  field.maps?.forEachSlot(look);
+  view.maps?.forEachSlot(look);
   const standing: Standing = {
-    ...field.standing,
+    ...view.standing,
     isBusy,
     slowOf: (slot) =>
       (slot === null ? runNotes.slowTimes : notesIn(bySlot.get(slot)?.notes)?.slowAttempts?.length) ?? 0,
@@ -135,7 +136,7 @@ function deriveClosing(field: Field, rows: readonly DerivableTask[], run: Deriva
       return row !== undefined && row.attemptNo > (row.state === 'returned' ? 1 : 0);
     },
   };
-  decideClosingAnew({ ...field, standing }, allClosers(field), (slot) => begun.has(slot));
+  decideClosingAnew({ ...view, standing }, allClosers(view), (slot) => begun.has(slot));
 }
 
 function notesIn(notes: string | null | undefined): TaskNotes | undefined {
@@ -173,9 +174,9 @@ export function deriveFaults(
 }
 
 /** What was expanded, and as far as it was, before anything had ended: what follows finds all of it there. */
-function unfoldStored({ noOf, ...field }: DerivedField, stored: readonly StoredMap[]): void {
-  const maps = field.maps!;
-  let base = field.graph.taskCount;
+function unfoldStored({ noOf, ...view }: DerivedField, stored: readonly StoredMap[]): void {
+  const maps = view.maps!;
+  let base = view.graph.taskCount;
   const allocate = (length: number, firstNo: number) => {
     for (let i = 0; i < length; i++) noOf[base + i] = firstNo + i;
     base += length;
@@ -187,8 +188,8 @@ function unfoldStored({ noOf, ...field }: DerivedField, stored: readonly StoredM
       maps.reserve(firstNo, group, total);
       continue;
     }
-    const expansion = expandMap(field, { group, scope: scope ?? RUN_SCOPE, firstNo, total });
-    if (unfolded > 0) unfoldMap(field, expansion, unfolded, allocate);
+    const expansion = expandMap(view, { group, scope: scope ?? RUN_SCOPE, firstNo, total });
+    if (unfolded > 0) unfoldMap(view, expansion, unfolded, allocate);
   }
 }
 
@@ -201,7 +202,7 @@ function roomFor({ maps }: Graph, stored: readonly StoredMap[]): number {
   return room;
 }
 
-function fieldOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, isPlain: boolean): DerivedField {
+function viewOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, isPlain: boolean): DerivedField {
   const { taskCount } = graph;
   const room = taskCount + mappedCount;
   const columns: Columns = {

@@ -11,7 +11,7 @@ import type { State } from '../state.ts';
 import { endOneOfTwo } from '../straggler/end-second.ts';
 import { ownerOf, shadowOf } from '../straggler/seconds.ts';
 import { type ReadFacts, readTaskFacts, type TaskFacts } from './facts.ts';
-import { followEnd, weighEnd } from './follow-end.ts';
+import { classifyFailure, followEnd } from './follow-end.ts';
 import { mayRun } from './move.ts';
 import { NO_NOTES, notesOf, noting } from './notes.ts';
 import type { AttemptOutcome } from './outcome.ts';
@@ -71,11 +71,11 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
   const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
   const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
-  const weighed = weighEnd(recorder, slot, { outcome, code, error });
-  const isLast = weighed.isPoison || ending.isLast === true;
+  const classified = classifyFailure(recorder, slot, { outcome, code, error });
+  const isLast = classified.isPoison || ending.isLast === true;
   const delayMs = isFailure && !isLast ? retryDelayMs(task.retry, failed) : null;
   const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
-  const { fingerprint, quick } = weighed;
+  const { fingerprint, quick } = classified;
   const end: AttemptEnded = {
     kind: 'AttemptEnded',
     runId,
@@ -109,7 +109,7 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   // Also one that may add nothing any more: a task that was added once more may have another template by now.
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);
-  followEnd(recorder, slot, end, weighed, code);
+  followEnd(recorder, slot, end, classified, code);
 }
 
 /**

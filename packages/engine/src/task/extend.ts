@@ -7,7 +7,7 @@ import { runDueAt } from '../run/run-timers.ts';
 import { taskSpecOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { ownerOf, withAttempt } from '../straggler/seconds.ts';
-import { progressAt } from '../timer/ring-task.ts';
+import { progressAt } from '../timer/fire-task-timer.ts';
 import { mayRun } from './move.ts';
 import { notesOf, notesWith } from './notes.ts';
 import { findTask, isHeld } from './report.ts';

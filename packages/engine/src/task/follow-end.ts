@@ -1,8 +1,8 @@
 /** What the end of an attempt means beyond its task: its fingerprint, poison, the dead letter, breakers. */
 import { isCauseShared, judgeEnd } from '../breaker/judge.ts';
 import type { AttemptEnded } from '../change.ts';
-import { type LetterReason, writeLetter } from '../letter/letter.ts';
-import { countQuick, isPoison, type QuickFailures } from '../letter/poison.ts';
+import { type DeadLetterReason, writeDeadLetter } from '../dead-letter/dead-letter.ts';
+import { countQuick, isPoison, type QuickFailures } from '../dead-letter/poison.ts';
 import type { Recorder } from '../recorder.ts';
 import { taskSpecOf } from '../run/task-slots.ts';
 import { causeLine, scopeOf, shownCause } from './cause-of-failure.ts';
@@ -17,7 +17,7 @@ export interface Weighed {
 }
 
 /** Before the end is recorded: what kind of failure it is. */
-export function weighEnd(recorder: Recorder, slot: number, failure: Failure): Weighed {
+export function classifyFailure(recorder: Recorder, slot: number, failure: Failure): Weighed {
   const { state } = recorder;
   const earlier = state.tasks.fingerprint[slot]!;
   if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled') return { ...NOTHING, earlier };
@@ -38,14 +38,14 @@ export function followEnd(
   recorder: Recorder,
   slot: number,
   end: AttemptEnded,
-  weighed: Weighed,
+  classified: Weighed,
   code: string | null,
 ): void {
   const { outcome, error, fingerprint } = end;
   if (end.taskState === 'failed') {
     // A worker that stops an attempt of an open run by itself (it was frozen past its lease) may have stopped the last one.
     const cause = fingerprint ?? fingerprintIn(recorder, slot, { outcome, code, error });
-    writeLetter(recorder, slot, { reason: reasonOf(end, weighed), outcome, code, error, fingerprint: cause });
+    writeDeadLetter(recorder, slot, { reason: reasonOf(end, classified), outcome, code, error, fingerprint: cause });
   }
   const willRetry = end.taskState === 'retrying';
   judgeEnd(recorder, slot, {
@@ -53,12 +53,12 @@ export function followEnd(
     fingerprint,
     error: shownCause({ code, error }),
     willRetry,
-    earlier: weighed.earlier,
+    earlier: classified.earlier,
     claimedAt: end.claimedAt,
   });
 }
 
-function reasonOf({ outcome }: AttemptEnded, weighed: Weighed): LetterReason {
-  if (weighed.isPoison) return 'poison';
+function reasonOf({ outcome }: AttemptEnded, classified: Weighed): DeadLetterReason {
+  if (classified.isPoison) return 'poison';
   return outcome === 'permanent' || outcome === 'lost' ? outcome : 'retries';
 }

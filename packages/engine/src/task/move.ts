@@ -8,8 +8,8 @@ import { forEachSlot, specNoOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { allClosers } from './closers.ts';
 import { decideCloser, decideClosingAnew, outcomeOf, type Standing, settleClosing, wakeClosing } from './closing.ts';
-import type { Field } from './field.ts';
 import { forgetQueued } from './notes.ts';
+import type { RunTasksView } from './run-tasks-view.ts';
 import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './settle.ts';
 import {
   BLOCKED,
@@ -96,7 +96,7 @@ export function mayRun(state: State, slot: number): boolean {
 export function settleStart(state: State, run: number): void {
   const { graph } = state.runs.versionOf(run);
   const base = state.runs.base[run]!;
-  if (!graph.isPlain) return settleRoots(fieldOf(state, run));
+  if (!graph.isPlain) return settleRoots(viewOf(state, run));
   for (let i = 0; i < graph.roots.length; i++) moveTask(state, base + graph.roots[i]!, READY);
 }
 
@@ -110,7 +110,7 @@ export function settleDownstream(state: State, slot: number): void {
   // Stopped by hand, to be cleared or marked at once: nothing is decided behind it.
   if (tasks.state[slot] === CANCELLED && runs.phase[run] === OPEN) return;
   if (!graph.isPlain || tasks.state[slot] !== SUCCEEDED || runs.has(run, HAS_SKIPPED)) {
-    settle(fieldOf(state, run), no);
+    settle(viewOf(state, run), no);
     return wakeIfIdle(state, run);
   }
   // By far the most common case, without the detour.
@@ -125,19 +125,19 @@ export function settleDownstream(state: State, slot: number): void {
 function wakeIfIdle(state: State, run: number): void {
   const { runs } = state;
   if (runs.phase[run] === OPEN || runs.unfinished[run]! > 0 || runs.versionOf(run).graph.closing === null) return;
-  wakeClosing(fieldOf(state, run));
+  wakeClosing(viewOf(state, run));
 }
 
 /** The run is open again: all of its closing tasks that have not begun are what that makes of them. */
 export function settleClosingTasks(state: State, run: number): void {
   if (state.runs.versionOf(run).graph.closing === null) return;
-  const field = fieldOf(state, run);
-  decideClosingAnew(field, allClosers(field), (slot) => hasOwnState(state, slot));
+  const view = viewOf(state, run);
+  decideClosingAnew(view, allClosers(view), (slot) => hasOwnState(state, slot));
 }
 
 /** These tasks of an open run are to run again, or for the first time: what their upstream makes of them, and all behind. */
 export function settleAnew(state: State, run: number, tasks: readonly number[]): void {
-  decideAnew(fieldOf(state, run), tasks, (slot) => hasOwnState(state, slot));
+  decideAnew(viewOf(state, run), tasks, (slot) => hasOwnState(state, slot));
 }
 
 /**
@@ -150,12 +150,12 @@ export function markTask(state: State, slot: number, to: number, facts: string |
   const isFirst = to === SKIPPED && !runs.has(run, HAS_SKIPPED);
   if (isFirst) {
     runs.flags[run]! |= HAS_SKIPPED;
-    if (runs.versionOf(run).graph.isPlain) recountAll(fieldOf(state, run));
+    if (runs.versionOf(run).graph.isPlain) recountAll(viewOf(state, run));
   }
   const no = tasks.no[slot]!;
   const known = facts === null ? undefined : runs.factsOf(run);
   decideMarked(
-    fieldOf(state, run),
+    viewOf(state, run),
     no,
     to,
     () => known?.setTask(no, facts!),
@@ -169,7 +169,7 @@ export function hasOwnState({ tasks }: State, slot: number): boolean {
   return tasks.fence[slot]! > 0 || tasks.notes.get(slot)?.expired !== undefined;
 }
 
-export function fieldOf(state: State, run: number): Field {
+export function viewOf(state: State, run: number): RunTasksView {
   const { tasks, runs } = state;
   const { graph } = runs.versionOf(run);
   return {
@@ -227,11 +227,11 @@ export function cancelUnbegun(state: State, run: number): number[] {
 /** The run's outcome is fixed, and these tasks were cancelled with it: what closes the run goes on from there. */
 export function beginClosing(state: State, run: number, cancelled: readonly number[]): void {
   const { closing } = state.runs.versionOf(run).graph;
-  const ended = state.runs.mapsOf(run) === null ? [] : summariseAll(fieldOf(state, run));
+  const ended = state.runs.mapsOf(run) === null ? [] : summariseAll(viewOf(state, run));
   if (closing === null) return;
-  const field = fieldOf(state, run);
-  for (const no of [...cancelled, ...ended]) settleClosing(field, no);
+  const view = viewOf(state, run);
+  for (const no of [...cancelled, ...ended]) settleClosing(view, no);
   // What was to be made of a map that has not expanded has nothing to do.
-  if (field.maps !== null) for (const no of allClosers(field)) if (field.maps.waitsFor(no)) decideCloser(field, no);
-  wakeClosing(field);
+  if (view.maps !== null) for (const no of allClosers(view)) if (view.maps.waitsFor(no)) decideCloser(view, no);
+  wakeClosing(view);
 }

@@ -98,7 +98,7 @@ export function keepNotes(state: State, slot: number, text: string | null | unde
 }
 
 function textOf(notes: TaskNotes): string {
-  return JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, notes[field]])));
+  return JSON.stringify(Object.fromEntries(FIELDS.map((view) => [view, notes[view]])));
 }
 
 /** Whether anything is ever kept of this task. */

@@ -3,9 +3,9 @@ import { Graph } from '../dag/graph.ts';
 import type { DagSpec } from '../dag/spec.ts';
 import { TaskNames } from '../map/task-names.ts';
 import { type DerivableRun, type DerivableTask, deriveFaults, deriveTasks } from './derive.ts';
-import { slotIn } from './field.ts';
 import type { TaskState } from './outcome.ts';
 import { deriveReasons } from './reasons.ts';
+import { slotIn } from './run-tasks-view.ts';
 import { TASK_STATE_NAMES } from './task-table.ts';
 
 export interface InstanceCounts {
@@ -32,14 +32,14 @@ export function readTasks(
   graph: Graph = new Graph(spec),
 ): TasksRead {
   const derived = deriveTasks(graph, rows, run);
-  const field = { graph, base: 0, maps: derived.maps };
+  const view = { graph, base: 0, maps: derived.maps };
   const { state } = derived.columns;
   const nameAt = (slot: number) => TASK_STATE_NAMES[state[slot] ?? 0] ?? 'blocked';
   let faults: ReadonlyMap<number, string> | null = null;
   let reasons: ReadonlyMap<number, string> | null = null;
   return {
     names: new TaskNames(spec, run.maps ?? []),
-    stateOf: (no) => nameAt(slotIn(field, no)),
+    stateOf: (no) => nameAt(slotIn(view, no)),
     faultOf(no) {
       faults ??= deriveFaults(graph, rows, run);
       return faults.get(no) ?? null;

@@ -5,16 +5,16 @@
  */
 
 import { type ClosingPlan, isRepeating } from '../dag/closing-plan.ts';
-import { clearTask } from '../hands/clear-task.ts';
 import type { Actor } from '../ids.ts';
+import { clearTask } from '../manual/clear-task.ts';
 import type { RunMaps } from '../map/run-maps.ts';
 import type { Recorder } from '../recorder.ts';
 import { slotOf } from '../run/task-slots.ts';
 import type { State } from '../state.ts';
 import { repeatingOf, timesOf, wakeRepeating } from './closing.ts';
-import { specIn } from './field.ts';
-import { fieldOf, hasOwnState, mayRun } from './move.ts';
+import { hasOwnState, mayRun, viewOf } from './move.ts';
 import { notesOf } from './notes.ts';
+import { specIn } from './run-tasks-view.ts';
 import { FAILED, SUCCEEDED } from './task-table.ts';
 
 const SYSTEM = 'system' as Actor;
@@ -26,11 +26,11 @@ const SYSTEM = 'system' as Actor;
 export function noteRepeats(state: State, run: number, taskNo: number | null): void {
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;
-  const field = fieldOf(state, run);
-  wakeRepeating(field, taskNo);
-  if (field.maps !== null && taskNo !== null) {
+  const view = viewOf(state, run);
+  wakeRepeating(view, taskNo);
+  if (view.maps !== null && taskNo !== null) {
     // The hook itself may have ended, and have to run again.
-    for (const hook of [taskNo, ...repeatingOf(field, taskNo)]) field.maps.refires?.add(hook);
+    for (const hook of [taskNo, ...repeatingOf(view, taskNo)]) view.maps.refires?.add(hook);
   }
   state.agenda.runs.add(run);
 }
@@ -39,14 +39,14 @@ export function refireHooks(recorder: Recorder, run: number): void {
   const { state } = recorder;
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;
-  const field = fieldOf(state, run);
-  for (const no of hooksToLookAt(closing, field.maps)) {
+  const view = viewOf(state, run);
+  for (const no of hooksToLookAt(closing, view.maps)) {
     const slot = slotOf(state, run, no);
-    if (slot < 0 || !isRepeating(closing.find(specIn(field, no)) ?? {})) continue;
+    if (slot < 0 || !isRepeating(closing.find(specIn(view, no)) ?? {})) continue;
     const code = state.tasks.state[slot];
     if ((code !== SUCCEEDED && code !== FAILED) || !hasOwnState(state, slot) || !mayRun(state, slot)) continue;
     const firing = (notesOf(state, slot).firing ?? 0) + 1;
-    if (timesOf(field, no) <= firing) continue;
+    if (timesOf(view, no) <= firing) continue;
     clearTask(recorder, slot, { actor: SYSTEM, fresh: true, more: false, firing });
   }
 }

@@ -1,9 +1,9 @@
 /** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
 import { type Answer, DONE, type RetryTask, refuse } from '../command.ts';
-import { findRun } from '../hands/by-hand.ts';
-import { clearSlots, goOn } from '../hands/clear.ts';
-import { clearTask } from '../hands/clear-task.ts';
 import type { Actor } from '../ids.ts';
+import { clearSlots, goOn } from '../manual/clear.ts';
+import { clearTask } from '../manual/clear-task.ts';
+import { findRun } from '../manual/manually.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
 import { RUN_OUTCOMES } from '../run/phase.ts';

@@ -1,6 +1,6 @@
 /** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
 
-import type { TaskLimitChange } from '../apply/apply-limits.ts';
+import type { TaskDeadlineChange } from '../apply/apply-deadlines.ts';
 import type {
   AttemptClaimed,
   AttemptEnded,
@@ -15,9 +15,9 @@ import type {
   TasksAdded,
   TasksDropped,
 } from '../change.ts';
+import { type DeadLetterRef, deadLetterName } from '../dead-letter/dead-letter.ts';
 import type { AttemptNo, DagId, Epoch, Fence, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
 import { NOBODY, shardOfRun } from '../ids.ts';
-import { type LetterRef, letterName } from '../letter/letter.ts';
 import type { Heads } from '../restore.ts';
 import { notesCreated } from '../run/run-notes.ts';
 import type {
@@ -25,8 +25,8 @@ import type {
   Seen,
   StoredBreaker,
   StoredDag,
+  StoredDeadLetter,
   StoredKey,
-  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredTask,
@@ -57,7 +57,7 @@ export class MemoryStore {
   private readonly schedules = new Map<DagId, StoredSchedule>();
   private readonly runs = new Map<RunId, RunRow>();
   private readonly uids = new Map<RunUid, RunId>();
-  readonly letters = new Map<string, StoredLetter & { readonly reason: string }>();
+  readonly deadLetters = new Map<string, StoredDeadLetter & { readonly reason: string }>();
   private readonly breakers = new Map<string, StoredBreaker>();
   private readonly keys = new Map<string, StoredKey>();
 
@@ -124,9 +124,9 @@ export class MemoryStore {
         const key = need.kind === 'key' ? this.keys.get(`${need.tenantId}/${need.target}/${need.key}`) : undefined;
         return key === undefined ? [] : [key];
       }),
-      letters: needs.flatMap((need) => {
-        const letter = need.kind === 'letter' ? this.letters.get(letterName(need)) : undefined;
-        return letter === undefined ? [] : [letter];
+      deadLetters: needs.flatMap((need) => {
+        const deadLetter = need.kind === 'deadLetter' ? this.deadLetters.get(deadLetterName(need)) : undefined;
+        return deadLetter === undefined ? [] : [deadLetter];
       }),
     };
   }
@@ -183,15 +183,15 @@ export class MemoryStore {
       }
       case 'CallbackDue':
         return;
-      case 'LetterWritten': {
+      case 'DeadLetterWritten': {
         const { runId, taskNo, attemptNo, tenantId, reason } = change;
-        if (this.letters.get(letterName(change))?.state === 'open')
-          throw new Error(`The letter ${letterName(change)} is written twice.`);
-        this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, reason, state: 'open' });
+        if (this.deadLetters.get(deadLetterName(change))?.state === 'open')
+          throw new Error(`The letter ${deadLetterName(change)} is written twice.`);
+        this.deadLetters.set(deadLetterName(change), { runId, taskNo, attemptNo, tenantId, reason, state: 'open' });
         return;
       }
-      case 'LetterClosed':
-        return this.closeLetter(change, change.as);
+      case 'DeadLetterClosed':
+        return this.closeDeadLetter(change, change.as);
       case 'BreakerSet': {
         const { dagId, fingerprint, state, shard, tenantId, pauseMs, openedAt, at: since } = change;
         const name = `${dagId}/${fingerprint}`;
@@ -254,7 +254,7 @@ export class MemoryStore {
       case 'MapRemoved':
         return this.writeMap(change);
       case 'TaskMarked':
-        if (change.state !== 'failed') this.closeLetter(change, 'discarded');
+        if (change.state !== 'failed') this.closeDeadLetter(change, 'discarded');
         return this.markTask(change);
       case 'PauseSet':
         return this.setPause(change);
@@ -380,9 +380,9 @@ export class MemoryStore {
     this.runs.set(change.runId, { ...row, added: [...known.values()] });
   }
 
-  private closeLetter(letter: LetterRef, as: StoredLetter['state']): void {
-    const known = this.letters.get(letterName(letter));
-    if (known?.state === 'open') this.letters.set(letterName(letter), { ...known, state: as });
+  private closeDeadLetter(deadLetter: DeadLetterRef, as: StoredDeadLetter['state']): void {
+    const known = this.deadLetters.get(deadLetterName(deadLetter));
+    if (known?.state === 'open') this.deadLetters.set(deadLetterName(deadLetter), { ...known, state: as });
   }
 
   private writeTask(change: AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared): void {
@@ -407,7 +407,7 @@ export class MemoryStore {
       const checkpoint = change.from === 'succeeded' ? null : known.checkpoint;
       const fresh = { fingerprint: null, quick: null, facts: null, checkpoint };
       taskRows.set(taskNo, { ...known, state: 'cleared', ...budget, ...fresh, ...notesIn(change) });
-      this.closeLetter(change, 'replayed');
+      this.closeDeadLetter(change, 'replayed');
     } else if (known?.state !== 'running' || known.fence !== fence) {
       throw new Error(`${change.kind} is about attempt ${fence} of task ${taskNo}, which is not the one that runs.`);
     } else if (change.kind === 'ClaimReturned') {
@@ -421,7 +421,7 @@ export class MemoryStore {
 }
 
 /** The row of a task that was never claimed. */
-function unclaimed({ taskNo, at }: TaskLimitChange): StoredTask {
+function unclaimed({ taskNo, at }: TaskDeadlineChange): StoredTask {
   const none = { retryAt: null, endedAt: null, outcome: null, facts: null, checkpoint: null, notes: null } as const;
   const failure = { fingerprint: null, quick: null } as const;
   const counts = { attemptNo: 0 as AttemptNo, fence: 0 as Fence, lostCount: 0, budgetBase: 0 };

@@ -7,7 +7,7 @@ import { isCurrentRunTimer, isRunTimer } from '../run/run-timers.ts';
 import type { State } from '../state.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { RETRYING } from '../task/task-table.ts';
-import { isCurrent, isTaskTimer } from './ring-task.ts';
+import { isCurrent, isTaskTimer } from './fire-task-timer.ts';
 import type { Timer } from './timer-heap.ts';
 import { isWatched } from './watch-pause.ts';
 

@@ -18,7 +18,7 @@ export function noteQueued(recorder: Recorder): void {
     if (state.tasks.run[slot]! < 0 || state.tasks.state[slot] !== READY) continue;
     if (taskSpecOf(state, slot).queueTimeoutMs === undefined || queuedSince(state, slot) !== undefined) continue;
     const runId = state.runIdOfTask(slot);
-    state.touching = runId;
+    state.currentRun = runId;
     recorder.record({
       kind: 'TaskQueued',
       runId,

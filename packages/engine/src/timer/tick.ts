@@ -3,24 +3,24 @@
 import { setTaskTimer } from '../apply/apply-task.ts';
 import { passRetry, wakeBreaker, wakeBudget } from '../breaker/pass.ts';
 import { askAgain } from '../child/stop-call.ts';
-import { endPause } from '../hands/pause.ts';
 import type { DagId, Fence, RunId, TaskNo } from '../ids.ts';
 import { OVERDUE, UNCONFIRMED } from '../lease/confirmed.ts';
 import { endOverdue } from '../lease/doubt.ts';
 import { endLease, watchLease } from '../lease/lease.ts';
+import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
-import { isRunTimer, ringRun } from '../run/run-timers.ts';
+import { fireRunTimer, isRunTimer } from '../run/run-timers.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { watchSchedule } from '../schedule/schedule.ts';
-import { ringPace } from '../straggler/watch.ts';
+import { firePaceTimer } from '../straggler/watch.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { deadlineOf } from '../task/extend.ts';
 import { mayRun } from '../task/move.ts';
 import { findTask, isHeld } from '../task/report.ts';
 import { RETRYING, WAITING } from '../task/task-table.ts';
 import { isCurrentWindow } from './dead-timers.ts';
-import { isTaskTimer, ringTask } from './ring-task.ts';
+import { fireTaskTimer, isTaskTimer } from './fire-task-timer.ts';
 import type { Timer } from './timer-heap.ts';
 
 export function tick(recorder: Recorder): void {
@@ -29,7 +29,7 @@ export function tick(recorder: Recorder): void {
   for (let timer = state.timers.peek(); timer !== undefined && timer.at <= state.mono; timer = state.timers.peek()) {
     if (recorder.isFull()) return;
     state.timers.pop();
-    ring(recorder, timer);
+    fireTimer(recorder, timer);
   }
   openWindows(recorder);
 }
@@ -55,41 +55,41 @@ export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly DagId
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
   // No timer of a run is to blame for what a schedule does.
-  state.touching = null;
+  state.currentRun = null;
   for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
     if (recorder.isFull()) return;
     const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as DagId) : undefined;
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
     if (schedule !== undefined && state.dags.get(schedule.dagId) === undefined) return;
     state.windows.pop();
-    state.touchingSchedule = schedule ?? null;
+    state.currentSchedule = schedule ?? null;
     if (schedule !== undefined && !decideDueWindows(recorder, schedule)) {
       // The step is full. A timer of the window that is next: the old one is dead once its window is decided.
       watchSchedule(state, schedule);
       break;
     }
   }
-  state.touchingSchedule = null;
+  state.currentSchedule = null;
 }
 
-function ring(recorder: Recorder, timer: Timer): void {
-  if (timer.kind === 'lease') return ringLease(recorder, timer);
+function fireTimer(recorder: Recorder, timer: Timer): void {
+  if (timer.kind === 'lease') return fireLeaseTimer(recorder, timer);
   if (timer.kind === 'resume') return endPause(recorder, timer.subject as RunId, timer.stamp);
-  if (isRunTimer(timer)) return ringRun(recorder, timer);
+  if (isRunTimer(timer)) return fireRunTimer(recorder, timer);
   const { state } = recorder;
-  if (timer.kind === 'breaker' || timer.kind === 'budget') return ringBreaker(recorder, timer);
+  if (timer.kind === 'breaker' || timer.kind === 'budget') return fireBreakerTimer(recorder, timer);
   const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
   const slot = findTask(state, claim);
   if (slot === null) return;
-  state.touching = claim.runId;
+  state.currentRun = claim.runId;
   if (timer.kind === 'retry') {
     const isWaiting = state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
     if (isWaiting && mayRun(state, slot)) passRetry(state, slot);
     return;
   }
-  if (isTaskTimer(timer)) return ringTask(recorder, slot, timer);
+  if (isTaskTimer(timer)) return fireTaskTimer(recorder, slot, timer);
   if (!isHeld(state, slot, claim)) return;
-  if (timer.kind === 'pace') return ringPace(state, slot, claim);
+  if (timer.kind === 'pace') return firePaceTimer(state, slot, claim);
   if (timer.kind === 'call') {
     if (state.tasks.state[slot] !== WAITING) return;
     askAgain(recorder, slot);
@@ -109,10 +109,10 @@ function ring(recorder: Recorder, timer: Timer): void {
   }
 }
 
-function ringBreaker(recorder: Recorder, timer: Timer): void {
+function fireBreakerTimer(recorder: Recorder, timer: Timer): void {
   const { breakers } = recorder.state;
   // No run is to blame for what a breaker does.
-  recorder.state.touching = null;
+  recorder.state.currentRun = null;
   if (timer.kind === 'budget') {
     if (breakers.budget.wakeAt === timer.at) wakeBudget(recorder.state);
     return;
@@ -122,7 +122,7 @@ function ringBreaker(recorder: Recorder, timer: Timer): void {
 }
 
 /** A worker not heard for the whole lease loses its attempts (I25). */
-function ringLease(recorder: Recorder, timer: Timer): void {
+function fireLeaseTimer(recorder: Recorder, timer: Timer): void {
   const { state } = recorder;
   const worker = state.workers.at(timer.subject);
   if (worker === undefined || worker.watchedAt !== timer.at) return;

@@ -24,12 +24,12 @@ function expectWholeTime(box: Scenario): void {
 }
 
 const replay = (box: Scenario) => {
-  const [letter] = box.changes('LetterWritten');
-  const { runId, taskNo, attemptNo } = letter!;
+  const [deadLetter] = box.changes('DeadLetterWritten');
+  const { runId, taskNo, attemptNo } = deadLetter!;
   return box.feed({
-    kind: 'ReplayLetter',
+    kind: 'ReplayDeadLetter',
     tenantId: 1 as never,
-    letter: { runId, taskNo, attemptNo },
+    deadLetter: { runId, taskNo, attemptNo },
     actor: box.actor,
   });
 };

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Payloads } from '../payloads.ts';
 import type { Routed } from '../router.ts';
 import { Children, type ChildrenPorts } from './children.ts';
-import { Turnstile } from './turnstile.ts';
+import { KeyedLimiter } from './keyed-limiter.ts';
 
 const claim = { runId: 65_536, taskNo: 0, attemptNo: 2, fence: 3 } as ClaimRef;
 const claimedAt = 1_767_225_600_000 as SendCall['claimedAt'];
@@ -185,12 +185,12 @@ test.each([
 test('so many at one time, one of a name, and of those that wait under a name the newest', async () => {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const turnstile = new Turnstile<string>(2, (item) => {
+  const limiter = new KeyedLimiter<string>(2, (item) => {
     begun.push(item);
     return new Promise((resolve) => ends.push(resolve));
   });
   for (const [name, item] of ['a1', 'a2', 'a3', 'b1', 'c1'].map((item) => [item[0]!, item] as const))
-    turnstile.enter(name, item);
+    limiter.enter(name, item);
   expect(begun).toEqual(['a1', 'b1']);
   ends[0]!();
   await settled();

@@ -20,7 +20,7 @@ import type { ChildParams, Log } from '../ports.ts';
 import type { Router } from '../router.ts';
 import { charsIn, MOST_READ_CHARS, runOf, visibleTo } from './child-inputs.ts';
 import { childError, childOutput, MOST_OUTPUT_BYTES, outputKeys } from './child-result.ts';
-import { Turnstile } from './turnstile.ts';
+import { KeyedLimiter } from './keyed-limiter.ts';
 
 export interface ChildrenPorts {
   readonly store: Pick<Store, 'findDag'>;
@@ -40,22 +40,22 @@ const NOTHING = { params: null, upstream: new Map<string, string>(), absent: [],
 
 export class Children {
   private readonly ports: ChildrenPorts;
-  private readonly turnstile: Turnstile<SendCall | TellParent>;
+  private readonly limiter: KeyedLimiter<SendCall | TellParent>;
   /** Where dags are: that does not change; what they ask of their params may. */
   private readonly places = new Map<string, DagFound>();
 
   constructor(ports: ChildrenPorts) {
     this.ports = ports;
-    this.turnstile = new Turnstile(AT_ONCE, (effect) => this.work(effect));
+    this.limiter = new KeyedLimiter(AT_ONCE, (effect) => this.work(effect));
   }
 
   /** Of one call only the newest word waits for its turn. */
   call(effect: SendCall): void {
-    this.turnstile.enter(claimKey(effect.claim), effect);
+    this.limiter.enter(claimKey(effect.claim), effect);
   }
 
   tell(effect: TellParent): void {
-    this.turnstile.enter(effect.uid, effect);
+    this.limiter.enter(effect.uid, effect);
   }
 
   private async work(effect: SendCall | TellParent): Promise<void> {

@@ -24,15 +24,15 @@ import type {
   Log,
   ShardEpoch,
   Tokens,
-  WorkerAsk,
   WorkerDoor,
   WorkerHello,
   WorkerReport,
+  WorkerRequest,
   WorkerSays,
 } from '../ports.ts';
 import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
-import { Asks } from './asks.ts';
+import { PendingRequests } from './attempt-requests.ts';
 import { Lending } from './lending.ts';
 import { openOutput } from './open-output.ts';
 import { claimKey, Session } from './session.ts';
@@ -61,14 +61,14 @@ export class Gateway {
   private readonly ports: GatewayPorts;
   private readonly sessions = new Map<WorkerId, Session>();
   private readonly lending: Lending;
-  private readonly asks: Asks;
+  private readonly requests: PendingRequests;
   /** Workers that have left in order, and when. Owners that did not hear of it, or took a shard since, are told again. */
   private readonly departed = new Map<WorkerId, number>();
   private cancelSweep: (() => void) | null = null;
 
   constructor(ports: GatewayPorts) {
     this.ports = ports;
-    this.asks = new Asks({ ...ports, isCurrent: (session) => this.isCurrent(session) });
+    this.requests = new PendingRequests({ ...ports, isCurrent: (session) => this.isCurrent(session) });
     this.lending = new Lending({
       self: ports.self,
       isServing: () => ports.turns.current() !== null,
@@ -140,7 +140,7 @@ export class Gateway {
     this.lending.offer(session);
     return {
       heartbeat: (no, holds, progress) => this.heartbeat(session, no, holds, progress ?? []),
-      asks: (asks) => this.takeAsks(session, asks),
+      requests: (requests) => this.takeRequests(session, requests),
       reports: (reports) => this.reports(session, reports),
       refusals: (refusals) => this.refusals(session, refusals),
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
@@ -274,10 +274,10 @@ export class Gateway {
     this.tellOwners(session, holds);
   }
 
-  private takeAsks(session: Session, asks: readonly WorkerAsk[]): void {
+  private takeRequests(session: Session, requests: readonly WorkerRequest[]): void {
     if (!this.isCurrent(session)) return;
     session.heardAt = this.ports.clock.mono();
-    this.asks.take(session, asks);
+    this.requests.take(session, requests);
   }
 
   private holdings(session: Session, epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void {

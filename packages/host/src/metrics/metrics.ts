@@ -6,9 +6,9 @@ import {
   ATTEMPT_OUTCOMES,
   type AttemptOutcome,
   type Change,
+  type DeadLetterReason,
+  type DeadLetterState,
   LETTER_REASONS,
-  type LetterReason,
-  type LetterState,
   PRIORITIES,
   type Priority,
   type ReturnReason,
@@ -47,8 +47,8 @@ export interface HostMetrics {
   readonly attemptsEnded: Counts<AttemptOutcome>;
   /** Second attempts beside slow ones, and how many of them were the first to succeed. */
   readonly secondAttempts: Counts<'begun' | 'won'>;
-  readonly lettersWritten: Counts<LetterReason>;
-  readonly lettersClosed: Counts<Exclude<LetterState, 'open'>>;
+  readonly deadLettersWritten: Counts<DeadLetterReason>;
+  readonly deadLettersClosed: Counts<Exclude<DeadLetterState, 'open'>>;
   readonly commits: number;
   readonly changes: number;
   /** How often memory was dropped and loaded anew. */
@@ -69,8 +69,8 @@ export class Metrics {
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
   private readonly secondAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
-  private readonly lettersWritten = zeros(LETTER_REASONS);
-  private readonly lettersClosed: Open<Counts<Exclude<LetterState, 'open'>>> = {
+  private readonly deadLettersWritten = zeros(LETTER_REASONS);
+  private readonly deadLettersClosed: Open<Counts<Exclude<DeadLetterState, 'open'>>> = {
     replayed: 0,
     discarded: 0,
     expired: 0,
@@ -113,8 +113,8 @@ export class Metrics {
       claimsReturned: { ...this.claimsReturned },
       attemptsEnded: { ...this.attemptsEnded },
       secondAttempts: { ...this.secondAttempts },
-      lettersWritten: { ...this.lettersWritten },
-      lettersClosed: { ...this.lettersClosed },
+      deadLettersWritten: { ...this.deadLettersWritten },
+      deadLettersClosed: { ...this.deadLettersClosed },
       commits: this.commits,
       changes: this.changes,
       reloads: this.reloads,
@@ -153,11 +153,11 @@ export class Metrics {
       case 'ClaimReturned':
         this.claimsReturned[change.reason] += 1;
         return;
-      case 'LetterWritten':
-        this.lettersWritten[change.reason] += 1;
+      case 'DeadLetterWritten':
+        this.deadLettersWritten[change.reason] += 1;
         return;
-      case 'LetterClosed':
-        this.lettersClosed[change.as] += 1;
+      case 'DeadLetterClosed':
+        this.deadLettersClosed[change.as] += 1;
         return;
       case 'RunReopened':
         this.runsReopened += 1;

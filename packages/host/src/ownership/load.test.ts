@@ -3,11 +3,11 @@ import type { LoadedHeads, Store, TakenShard } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { restoreWithCare } from './load.ts';
 
-const taken = (shard: number, loadCount: number, touching: number | null = null): TakenShard => ({
+const taken = (shard: number, loadCount: number, currentRun: number | null = null): TakenShard => ({
   shard: shard as ShardNo,
   epoch: 1 as Epoch,
   loadCount,
-  touching: touching as RunId | null,
+  currentRun: currentRun as RunId | null,
 });
 
 /** What a load of shards without runs notes in the database. */

@@ -34,11 +34,11 @@ export async function restoreWithCare(
   { heads, suspects, taken }: Loaded,
   onTouched: (runId: RunId) => void,
 ): Promise<void> {
-  for (const { shard, epoch, loadCount, touching } of taken) {
+  for (const { shard, epoch, loadCount, currentRun } of taken) {
     if (loadCount < CARE_FROM) continue;
     const ofShard = suspects.filter(({ runId }) => shardOfRun(runId) === shard);
     // A shard without runs never commits, so its count only grows: a note for each of them would make every takeover wait for a disk.
-    if (ofShard.length === 0 && touching === null) continue;
+    if (ofShard.length === 0 && currentRun === null) continue;
     for (const run of ofShard) {
       onTouched(run.runId);
       await store.noteTouching(shard, epoch, run.runId);

@@ -229,10 +229,10 @@ export class Ownership {
       windowGraceMs,
     });
     if (taken.length === 0) return;
-    for (const { touching } of taken) {
+    for (const { currentRun } of taken) {
       // What this very process was touching has not ended it.
-      if (touching !== null && !this.survived.has(touching))
-        turns.charges.strikeRun(touching, 'Loading this run ended the process.', true);
+      if (currentRun !== null && !this.survived.has(currentRun))
+        turns.charges.strikeRun(currentRun, 'Loading this run ended the process.', true);
     }
     for (const { shard, epoch } of taken) {
       const before = this.held.get(shard);
@@ -264,13 +264,13 @@ export class Ownership {
 
   private async restore(state: State, loaded: Loaded): Promise<void> {
     const { clock, store, turns } = this.ports;
-    for (const runId of turns.charges.untouchable) state.untouchable.add(runId);
+    for (const runId of turns.charges.quarantined) state.quarantined.add(runId);
     try {
       adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
       await restoreWithCare(store, state, loaded, (runId) => this.survived.add(runId));
       for (const runId of this.survived) if (state.shards.has(shardOfRun(runId))) this.survived.delete(runId);
     } catch (error) {
-      if (state.touching !== null) turns.charges.strikeRun(state.touching, String(error), true);
+      if (state.currentRun !== null) turns.charges.strikeRun(state.currentRun, String(error), true);
       throw error;
     }
   }

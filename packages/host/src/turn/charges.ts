@@ -11,7 +11,7 @@ type Strike = Extract<Command, { kind: 'StrikeRun' | 'StrikeSchedule' }>;
 
 export class Charges {
   /** Runs that no load may touch, until they are set aside. */
-  readonly untouchable = new Set<RunId>();
+  readonly quarantined = new Set<RunId>();
   private readonly log: Log;
   /** Commands of a batch that threw: tried again one by one. */
   private suspects: Envelope[] = [];
@@ -29,7 +29,7 @@ export class Charges {
 
   /** Charges a run with what went wrong. One that is to be set aside is not loaded any more. */
   strikeRun(runId: RunId, reason: string, setAside: boolean): void {
-    if (setAside) this.untouchable.add(runId);
+    if (setAside) this.quarantined.add(runId);
     this.strikes.push({ kind: 'StrikeRun', runId, reason, setAside });
   }
 
@@ -53,23 +53,23 @@ export class Charges {
     // Memory that another node has overtaken may contradict what was read since: the first time only says to load anew.
     const isProven = isAlone && this.hasThrown;
     this.hasThrown = true;
-    const { touching, touchingSchedule } = state;
+    const { currentRun, currentSchedule } = state;
     const level = isProven ? 'error' : 'warn';
-    this.log(level, 'A decision threw.', { error: reason, touching, schedule: touchingSchedule?.dagId ?? null });
+    this.log(level, 'A decision threw.', { error: reason, currentRun, schedule: currentSchedule?.dagId ?? null });
     if (!isProven) {
       this.suspects.unshift(...envelopes);
       return;
     }
     const [alone] = envelopes;
-    if (touching === null && touchingSchedule !== null) {
-      this.strikeSchedule(touchingSchedule.shard, touchingSchedule.dagId, reason);
+    if (currentRun === null && currentSchedule !== null) {
+      this.strikeSchedule(currentSchedule.shard, currentSchedule.dagId, reason);
       // It was the tick that came along with it: the command itself may be all right.
       this.suspects.unshift(...envelopes);
       return;
     }
     // A strike that throws: the run can't even be looked at.
     const setAside = alone?.command.kind === 'StrikeRun';
-    if (touching !== null) this.strikeRun(touching, reason, setAside);
+    if (currentRun !== null) this.strikeRun(currentRun, reason, setAside);
     alone?.reply?.({ status: 'unknown', reason });
   }
 
@@ -80,7 +80,7 @@ export class Charges {
 
   /** Set aside by now, or another node's to deal with: a load of ours need not go round it any more. */
   done(batch: readonly Envelope[]): void {
-    for (const { command } of batch) if (command.kind === 'StrikeRun') this.untouchable.delete(command.runId);
+    for (const { command } of batch) if (command.kind === 'StrikeRun') this.quarantined.delete(command.runId);
   }
 
   undone(batch: readonly Envelope[]): void {

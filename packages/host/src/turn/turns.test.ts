@@ -16,7 +16,7 @@ import type { Outcome } from './inbox.ts';
 import { Turns } from './turns.ts';
 
 const shard = 3 as ShardNo;
-const NOTHING: Seen = { runs: [], dags: [], versions: [], schedules: [], keys: [], letters: [] };
+const NOTHING: Seen = { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [] };
 /** Of a dag that there is not: answered without a change. */
 const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
@@ -155,10 +155,10 @@ test('what is told while no engine is at work is not kept for the next one (I25,
 test('a run that was to be set aside is loaded again once that is done, or is not ours to do (I57)', async () => {
   const { turns, begin, ask } = setUp();
   turns.charges.strikeRun(65_536 as RunId, 'it broke', true);
-  expect([...turns.charges.untouchable]).toEqual([65_536]);
+  expect([...turns.charges.quarantined]).toEqual([65_536]);
   begin();
   await ask();
-  expect([...turns.charges.untouchable]).toEqual([]);
+  expect([...turns.charges.quarantined]).toEqual([]);
 });
 
 test('a tick that throws about a schedule, twice, has that schedule paused; the command beside it is decided (I57)', async () => {

@@ -234,7 +234,7 @@ export class Turns {
     try {
       restoreRuns(state, rest);
     } catch (error) {
-      if (state.touching !== null) this.charges.strikeRun(state.touching, describe(error), true);
+      if (state.currentRun !== null) this.charges.strikeRun(state.currentRun, describe(error), true);
       throw error;
     }
   }

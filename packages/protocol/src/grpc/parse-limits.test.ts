@@ -19,7 +19,7 @@ const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, (
 
 test.each([
   ['held claims', { heartbeat: { no: 1, holds: many(200_001, claim), progress: [] } }],
-  ['asks', { asks: many(10_001, ask) }],
+  ['asks', { requests: many(10_001, ask) }],
   [
     'claims of a hello',
     {

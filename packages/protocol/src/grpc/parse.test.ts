@@ -61,7 +61,7 @@ const NO_PARTS = {
   refusals: [],
   holdings: null,
   draining: false,
-  asks: [],
+  requests: [],
   ping: 0,
   leaving: false,
 };
@@ -73,7 +73,7 @@ const NO_WORD = {
   answers: [],
   epochs: [],
   drain: false,
-  askAnswers: [],
+  requestAnswers: [],
   pingAnswered: 0,
 };
 
@@ -111,7 +111,10 @@ test.each<[string, WorkerMessageParts]>([
       },
     },
   ],
-  ['asks', { asks: [{ no: 9, claim, token, extendMs: 5_000, checkpoint: '{}', assertOwned: true, addedTasks: '[]' }] }],
+  [
+    'asks',
+    { requests: [{ no: 9, claim, token, extendMs: 5_000, checkpoint: '{}', assertOwned: true, addedTasks: '[]' }] },
+  ],
   [
     'reports',
     { reports: [report, ...REPORTED_OUTCOMES.map((outcome) => ({ ...report, outcome, output: '', error: 'late' }))] },
@@ -155,7 +158,7 @@ test.each<[string, GatewayMessageParts]>([
     },
   ],
   ['epochs', { epochs: [{ shard: 1, epoch: 2 }], drain: true }],
-  ['answers to asks', { askAnswers: [{ no: 9, ok: false, code: 'STALE_TOKEN', detail: 'x', leftMs: 4_000 }] }],
+  ['answers to asks', { requestAnswers: [{ no: 9, ok: false, code: 'STALE_TOKEN', detail: 'x', leftMs: 4_000 }] }],
 ])('a gateway’s %s arrives as it was sent', (_, parts) => {
   expect(parseGatewayMessage(gatewayWire(parts))).toEqual({ ...NO_WORD, ...parts });
 });

@@ -9,9 +9,9 @@ import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import { hasMoreItems } from './count-items.ts';
 import {
-  type Ask,
-  type AskAnswer,
   type Assignment,
+  type AttemptRequestAnswer,
+  type AttemptRequestMessage,
   type Claim,
   type GatewayMessage,
   type Heartbeat,
@@ -123,7 +123,7 @@ function parseProgress(value: unknown): HeldProgress {
 }
 
 /** What is wrong with a checkpoint is told to whoever asked: see `askFault`. */
-function parseAsk(value: unknown): Ask {
+function parseAttemptRequest(value: unknown): AttemptRequestMessage {
   const fields = record(value, 'asks');
   return {
     no: count(fields.no, 'asks.no'),
@@ -137,7 +137,7 @@ function parseAsk(value: unknown): Ask {
 }
 
 /** Why this can't be asked, or null. User code may have made it: the other asks of its message are not held back by it. */
-export function askFault({ extendMs, checkpoint, assertOwned, addedTasks }: Ask): string | null {
+export function requestFault({ extendMs, checkpoint, assertOwned, addedTasks }: AttemptRequestMessage): string | null {
   const wishes = [extendMs > 0, checkpoint !== '', assertOwned, addedTasks !== ''].filter(Boolean).length;
   if (wishes !== 1) return 'It must ask for one thing.';
   if (addedTasks !== '') {
@@ -151,7 +151,7 @@ export function askFault({ extendMs, checkpoint, assertOwned, addedTasks }: Ask)
   return jsonTextFault('checkpoint', checkpoint);
 }
 
-function parseAskAnswer(value: unknown): AskAnswer {
+function parseAttemptRequestAnswer(value: unknown): AttemptRequestAnswer {
   const fields = record(value, 'askAnswers');
   return {
     no: count(fields.no, 'askAnswers.no'),
@@ -241,7 +241,7 @@ export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): Worke
     refusals: each(fields.refusals, 'refusals', parseRefusal, MOST_ITEMS),
     holdings: optional(fields.holdings, 'holdings', parseHoldings),
     draining: fields.draining === true,
-    asks: each(fields.asks, 'asks', parseAsk, MOST_ITEMS),
+    requests: each(fields.requests, 'asks', parseAttemptRequest, MOST_ITEMS),
     ping: count(fields.ping, 'ping'),
     leaving: fields.leaving === true,
   };
@@ -347,7 +347,7 @@ export function parseGatewayMessage(input: unknown): GatewayMessage {
     answers: each(fields.answers, 'answers', parseAnswer),
     epochs: each(fields.epochs, 'epochs', parseShardEpoch),
     drain: fields.drain === true,
-    askAnswers: each(fields.askAnswers, 'askAnswers', parseAskAnswer),
+    requestAnswers: each(fields.requestAnswers, 'askAnswers', parseAttemptRequestAnswer),
     pingAnswered: count(fields.pingAnswered, 'pingAnswered'),
   };
 }

@@ -83,7 +83,7 @@ export interface HeldProgress {
 }
 
 /** What a running attempt wants of the owner of its task. One of these; the others are 0, empty or false. */
-export interface Ask {
+export interface AttemptRequestMessage {
   /** Counts up over all asks of the worker. */
   readonly no: number;
   readonly claim: Claim;
@@ -96,7 +96,7 @@ export interface Ask {
   readonly addedTasks: string;
 }
 
-export interface AskAnswer {
+export interface AttemptRequestAnswer {
   readonly no: number;
   readonly ok: boolean;
   /** Of the table of errors; empty when ok. */
@@ -118,7 +118,7 @@ export interface WorkerMessage {
   readonly refusals: readonly Refusal[];
   readonly holdings: Holdings | null;
   readonly draining: boolean;
-  readonly asks: readonly Ask[];
+  readonly requests: readonly AttemptRequestMessage[];
   /** To be answered at once; 0 when there is none. */
   readonly ping: number;
   /** The last word: the worker holds nothing and is gone after it. */
@@ -230,7 +230,7 @@ export interface GatewayMessage {
   readonly answers: readonly ReportAnswer[];
   readonly epochs: readonly ShardEpoch[];
   readonly drain: boolean;
-  readonly askAnswers: readonly AskAnswer[];
+  readonly requestAnswers: readonly AttemptRequestAnswer[];
   /** The last ping heard; 0 when none is answered here. */
   readonly pingAnswered: number;
 }

@@ -7,7 +7,7 @@ export const retentionSchema = z.object({
   /** For how long the event stream can be read back. */
   journalDays: z.int(),
   /** Open dead letters expire after it; closed ones are removed when that was longer ago. */
-  letterDays: z.int(),
+  deadLetterDays: z.int(),
 });
 export type Retention = z.infer<typeof retentionSchema>;
 

@@ -99,7 +99,7 @@ export const taskRoleSchema = z.enum(TASK_ROLES);
 
 export const instanceCountsSchema = z.object({ total: z.int(), states: z.partialRecord(z.enum(TASK_STATES), z.int()) });
 export type InstanceCounts = z.infer<typeof instanceCountsSchema>;
-const byHandSchema = z.object({ at: instant, by: z.string() });
+const manualActionSchema = z.object({ at: instant, by: z.string() });
 const pauseSchema = z.object({ by: z.string(), since: instant, until: instant.nullable() });
 
 export const taskViewSchema = z.object({
@@ -151,9 +151,9 @@ export const taskViewSchema = z.object({
   /** Why it does not run now, or never did; null while it runs, and when there is nothing to explain. */
   why: whySchema.nullable(),
   /** Who had it run again, the last time. */
-  cleared: byHandSchema.nullable(),
+  cleared: manualActionSchema.nullable(),
   /** Who said what has become of it, unless it has run since. */
-  marked: byHandSchema.nullable(),
+  marked: manualActionSchema.nullable(),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;
 

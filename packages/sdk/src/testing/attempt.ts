@@ -8,7 +8,7 @@ import {
   missingIn,
   type TaskSpecShape,
 } from '@signalbox/protocol';
-import { type Asker, makeAsking } from '../asking.ts';
+import { type AttemptRequester, makeAttemptRequests } from '../attempt-requests.ts';
 import { AttemptStopped, failureOf, type Handler, type HandlerContext, PermanentError } from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
@@ -48,7 +48,7 @@ export interface Surroundings {
   readonly log: LogLine[];
   /** JSON text that an earlier attempt has left; empty for none. */
   readonly checkpoint: string;
-  readonly asker: Asker;
+  readonly requester: AttemptRequester;
 }
 
 const failed = (outcome: AttemptEnd, error: unknown, lastsMs = 0): Settled => ({
@@ -98,7 +98,10 @@ function contextOf(around: Surroundings): HandlerContext {
   const line = (level: LogLine['level']) => (message: string, fields?: object) => {
     log.push(fields === undefined ? { level, message } : { level, message, fields });
   };
-  const { progress, extend, checkpoint, assertOwned, addTasks, onSlow } = makeAsking(around.asker, around.checkpoint);
+  const { progress, extend, checkpoint, assertOwned, addTasks, onSlow } = makeAttemptRequests(
+    around.requester,
+    around.checkpoint,
+  );
   return {
     tenant: 'default',
     dag,

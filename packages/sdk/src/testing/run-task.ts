@@ -1,6 +1,6 @@
 /** One function by itself. */
 import { type DagSpecShape, type MapItem, mapsAround, type TaskSpecShape, toDagSpec } from '@signalbox/protocol';
-import type { NewTask } from '../asking.ts';
+import type { NewTask } from '../attempt-requests.ts';
 import type { Dag } from '../dag/dag-value.ts';
 import { settle } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
@@ -70,7 +70,7 @@ export async function runTask<Params = unknown>(
     signal: options.signal ?? new AbortController().signal,
     log: [],
     checkpoint: options.checkpoint === undefined ? '' : JSON.stringify(options.checkpoint),
-    asker: {
+    requester: {
       progress: () => undefined,
       extend: async (ms) => ms,
       saveCheckpoint: async (value) => options.onCheckpoint?.(JSON.parse(value)),

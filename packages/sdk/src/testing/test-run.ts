@@ -26,7 +26,7 @@ import {
   SignalboxError,
   toDagSpec,
 } from '@signalbox/protocol';
-import type { Asker } from '../asking.ts';
+import type { AttemptRequester } from '../attempt-requests.ts';
 import type { Dag } from '../dag/dag-value.ts';
 import { AttemptStopped, errorCode, failureOf, PermanentError } from '../handler.ts';
 import { type LogLine, type Settled, settle, timedOut } from './attempt.ts';
@@ -189,7 +189,7 @@ class World {
       this.#options.params === undefined ? null : JSON.parse(JSON.stringify(this.#options.params));
     const returned = { spec: this.#spec, params, outputs: this.#outputs };
     const upstream = upstreamOf(sent, returned);
-    if (sent.news !== null) upstream[EVENT_TASK] = this.#eventOf(sent.news);
+    if (sent.hookEvent !== null) upstream[EVENT_TASK] = this.#eventOf(sent.hookEvent);
     const running: Running = {
       attempt,
       controller,
@@ -214,7 +214,7 @@ class World {
         signal: controller.signal,
         log,
         checkpoint: sent.checkpoint === null ? '' : (this.#checkpoints.get(attempt.task) ?? ''),
-        asker: this.#askerOf(attempt, progress),
+        requester: this.#requesterOf(attempt, progress),
       }),
     };
     void running.settling.then((settled) => {
@@ -224,7 +224,7 @@ class World {
   }
 
   /** The engine decides, as it would in production: an attempt that no longer holds its task is told so. */
-  #askerOf({ claim, worker, task }: Attempt, progress: TestProgress[]): Asker {
+  #requesterOf({ claim, worker, task }: Attempt, progress: TestProgress[]): AttemptRequester {
     const workerId = worker.id;
     const ask = (command: Command): void => {
       const answer = this.#box.feed(command);
@@ -268,7 +268,7 @@ class World {
   }
 
   /** What a hook is told, as by a server. */
-  #eventOf({ on, taskName: task, outcome, attemptNo, failed }: NonNullable<SendAssignment['news']>): object {
+  #eventOf({ on, taskName: task, outcome, attemptNo, failed }: NonNullable<SendAssignment['hookEvent']>): object {
     const nameOf = (no: number) => this.#spec.tasks[no]?.name ?? '';
     const ended = this.#ended.findLast((one) => one.task === task && one.number === attemptNo);
     const error = ended?.error instanceof Error ? ended.error.message : null;

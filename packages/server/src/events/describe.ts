@@ -127,7 +127,7 @@ export function describe(change: Change): Told | null {
       return ofTask(change.kind === 'TasksAdded' ? 'tasks.added' : 'tasks.dropped', change, {
         tasks: change.tasks.map(({ name }) => name),
       });
-    case 'LetterWritten': {
+    case 'DeadLetterWritten': {
       const { attemptNo: attempt, reason, outcome, code } = change;
       return ofTask('letter.written', change, {
         attempt,
@@ -137,7 +137,7 @@ export function describe(change: Change): Told | null {
         fingerprint: fingerprintText(change.fingerprint),
       });
     }
-    case 'LetterClosed': {
+    case 'DeadLetterClosed': {
       const { attemptNo: attempt, as: state, newUid: newRun, actor } = change;
       return ofTask('letter.closed', change, { attempt, state, newRun, actor });
     }

@@ -76,13 +76,13 @@ test.each([
   const workerId = id === 'the same id' ? { workerId: owner.workerId } : {};
   const thief = await join({ token: tokenOf[who] as string, queues: [queue], ...workerId, holds: [assignment] });
   expect(await thief.report(assignment)).toBe('stale');
-  for (const wish of [
+  for (const request of [
     { checkpoint: '1' },
     { extendMs: 1_000 },
     { assertOwned: true },
     { addedTasks: JSON.stringify([{ name: 'b', template: 'more' }]) },
   ]) {
-    expect([wish, await thief.ask(assignment, wish)]).toEqual([wish, 'STALE_TOKEN']);
+    expect([request, await thief.ask(assignment, request)]).toEqual([request, 'STALE_TOKEN']);
   }
   thief.refuse(assignment);
   await thief.beat([assignment.claim], [assignment.claim]);

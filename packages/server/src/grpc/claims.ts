@@ -14,23 +14,23 @@ import {
 } from '@signalbox/engine';
 import type {
   Assignment,
+  AttemptRequest,
   ClaimProgress,
   Kill,
   ReportAnswer,
   ShardEpoch,
-  Wish,
-  WorkerAsk,
   WorkerHello,
   WorkerReport,
+  WorkerRequest,
 } from '@signalbox/host';
 import { MAX_SLOTS, MAX_UNANSWERED_REPORTS, readNewTasks, SignalboxError } from '@signalbox/protocol';
 import {
-  type Ask,
-  askFault,
+  type AttemptRequestMessage,
   type Claim,
   type HeldProgress,
   type Hello,
   type Report,
+  requestFault,
   type Assignment as WireAssignment,
   type Kill as WireKill,
   type ReportAnswer as WireReportAnswer,
@@ -144,13 +144,13 @@ export function progressFromWire({ claim, ...told }: HeldProgress): ClaimProgres
   return { claim: claimFromWire(claim), ...told };
 }
 
-export function askFromWire(ask: Ask): WorkerAsk {
+export function requestFromWire(ask: AttemptRequestMessage): WorkerRequest {
   const { no, claim, token } = ask;
-  return { no, claim: claimFromWire(claim), token, wish: wishOf(ask) };
+  return { no, claim: claimFromWire(claim), token, request: requestOf(ask) };
 }
 
-function wishOf(ask: Ask): Wish {
-  const fault = askFault(ask);
+function requestOf(ask: AttemptRequestMessage): AttemptRequest {
+  const fault = requestFault(ask);
   if (fault !== null) return { kind: 'faulty', reason: fault };
   if (ask.checkpoint !== '') return { kind: 'checkpoint', value: ask.checkpoint };
   if (ask.assertOwned) return { kind: 'assert' };

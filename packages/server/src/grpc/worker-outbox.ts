@@ -3,7 +3,7 @@
  * them, goes out together; messages are cut where they grow large. What waits is bounded by what the worker holds and has
  * reported; a worker that reads nothing all the same loses its stream.
  */
-import type { AskAnswer, Assignment, Kill, ReportAnswer, ShardEpoch, WorkerDoor } from '@signalbox/host';
+import type { Assignment, AttemptRequestAnswer, Kill, ReportAnswer, ShardEpoch, WorkerDoor } from '@signalbox/host';
 import { type GatewayMessageParts, MAX_BATCH_BYTES, MAX_BATCH_ITEMS, type Welcome } from '@signalbox/protocol/grpc';
 import { answerToWire, assignmentToWire, bytesOf, killToWire } from './claims.ts';
 
@@ -24,7 +24,7 @@ export class WorkerOutbox implements WorkerDoor {
   #assignments: Assignment[] = [];
   #kills: Kill[] = [];
   #answers: ReportAnswer[] = [];
-  #askAnswers: AskAnswer[] = [];
+  #requestAnswers: AttemptRequestAnswer[] = [];
   #epochs = new Map<number, number>();
   #heartbeat = 0;
   #ping = 0;
@@ -65,8 +65,8 @@ export class WorkerOutbox implements WorkerDoor {
     this.#schedule();
   }
 
-  askAnswers(answers: readonly AskAnswer[]): void {
-    for (const answer of answers) this.#askAnswers.push(answer);
+  requestAnswers(answers: readonly AttemptRequestAnswer[]): void {
+    for (const answer of answers) this.#requestAnswers.push(answer);
     this.#schedule();
   }
 
@@ -96,7 +96,7 @@ export class WorkerOutbox implements WorkerDoor {
     this.#assignments = [];
     this.#kills = [];
     this.#answers = [];
-    this.#askAnswers = [];
+    this.#requestAnswers = [];
   }
 
   #schedule(): void {
@@ -116,13 +116,13 @@ export class WorkerOutbox implements WorkerDoor {
         this.#schedule();
       });
     }
-    const waiting = this.#assignments.length + this.#kills.length + this.#answers.length + this.#askAnswers.length;
+    const waiting = this.#assignments.length + this.#kills.length + this.#answers.length + this.#requestAnswers.length;
     if (!this.#isClosed && waiting > MOST_WAITING) this.#end('slow');
   }
 
   #hasSomething(): boolean {
     if (this.#assignments.length > 0 || this.#answers.length > 0 || this.#kills.length > 0) return true;
-    if (this.#askAnswers.length > 0) return true;
+    if (this.#requestAnswers.length > 0) return true;
     return this.#welcome !== null || this.#heartbeat > 0 || this.#ping > 0 || this.#epochs.size > 0 || this.#drain;
   }
 
@@ -134,7 +134,7 @@ export class WorkerOutbox implements WorkerDoor {
     if (this.#ping > 0) parts.pingAnswered = this.#ping;
     if (this.#drain) parts.drain = true;
     if (this.#answers.length > 0) parts.answers = this.#answers.splice(0, MAX_BATCH_ITEMS).map(answerToWire);
-    if (this.#askAnswers.length > 0) parts.askAnswers = this.#askAnswers.splice(0, MAX_BATCH_ITEMS);
+    if (this.#requestAnswers.length > 0) parts.requestAnswers = this.#requestAnswers.splice(0, MAX_BATCH_ITEMS);
     if (this.#kills.length > 0) parts.kills = this.#kills.splice(0, MAX_BATCH_ITEMS).map(killToWire);
     if (this.#assignments.length > 0) parts.assignments = this.#takeAssignments().map(assignmentToWire);
     this.#welcome = null;

@@ -16,12 +16,12 @@ import type { Bearers, Caller, Role } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import type { Tell } from '../log.ts';
 import {
-  askFromWire,
   claimFromWire,
   epochFromWire,
   helloFromWire,
   progressFromWire,
   reportFromWire,
+  requestFromWire,
 } from './claims.ts';
 import { refuseQueues, slotsLimitOf, type TakenSlots } from './taken-slots.ts';
 import { type EndReason, WorkerOutbox } from './worker-outbox.ts';
@@ -198,7 +198,7 @@ class WorkerStream {
 }
 
 function tellHost(says: WorkerSays, message: WorkerMessage): void {
-  const { heartbeat, holdings, reports, refusals, draining, asks, leaving } = message;
+  const { heartbeat, holdings, reports, refusals, draining, requests, leaving } = message;
   if (draining) says.draining();
   if (holdings !== null) says.holdings(holdings.epochs.map(epochFromWire), holdings.holds.map(claimFromWire));
   if (reports.length > 0) says.reports(reports.map(reportFromWire));
@@ -208,7 +208,7 @@ function tellHost(says: WorkerSays, message: WorkerMessage): void {
   if (heartbeat !== null) {
     says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire), heartbeat.progress.map(progressFromWire));
   }
-  if (asks.length > 0) says.asks(asks.map(askFromWire));
+  if (requests.length > 0) says.requests(requests.map(requestFromWire));
   if (leaving) says.leaving();
 }
 

@@ -140,13 +140,13 @@ export const METRICS: readonly Metric[] = [
   counter(
     'dead_letters_written',
     'Tasks that failed for good.',
-    byWord('reason', (host) => host.lettersWritten),
+    byWord('reason', (host) => host.deadLettersWritten),
     ['reason'],
   ),
   counter(
     'dead_letters_closed',
     'Dead letters that were replayed as new runs, discarded, or expired.',
-    byWord('state', (host) => host.lettersClosed),
+    byWord('state', (host) => host.deadLettersClosed),
     ['state'],
   ),
   counter(

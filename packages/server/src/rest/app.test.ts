@@ -11,7 +11,7 @@ import { OPERATIONS } from './operations/index.ts';
 const ADMIN = 'Bearer an-admin';
 
 /** Whatever else is called has been reached by somebody who may not. */
-const untouchable = (what: string): ProxyHandler<object> => ({
+const quarantined = (what: string): ProxyHandler<object> => ({
   get: (target, name) => {
     if (name in target) return Reflect.get(target, name);
     return () => {
@@ -37,16 +37,16 @@ beforeEach(async () => {
   app = await buildApp({
     queries: new Proxy(
       { findToken, recordRefusal: async () => undefined },
-      untouchable('queries'),
+      quarantined('queries'),
     ) as unknown as Queries,
-    main: new Proxy({}, untouchable('main')) as unknown as MainLine,
-    logs: new Proxy({}, untouchable('logs')) as unknown as LogReader,
+    main: new Proxy({}, quarantined('main')) as unknown as MainLine,
+    logs: new Proxy({}, quarantined('logs')) as unknown as LogReader,
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: ['box.example'],
     trustedProxies: [],
     tls: null,
-    retention: { runDays: 30, journalDays: 7, letterDays: 30 },
+    retention: { runDays: 30, journalDays: 7, deadLetterDays: 30 },
     rate: null,
     runRate: null,
   });

@@ -3,7 +3,7 @@ import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } f
 import type { FastifyInstance } from 'fastify';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
-import { findRun, touch } from './hands.ts';
+import { findRun, touch } from './manual.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest } from './runs.ts';

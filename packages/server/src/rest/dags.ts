@@ -97,8 +97,8 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const { tenantId } = callerOf(request);
     const ofDag = { dagName: dag.name, fingerprint: null, taskName: null, reason: null };
     const held = await fromDatabase(() => queries.listBreakers(tenantId, dag.name), request.log);
-    const letters = await fromDatabase(() => queries.countLetters(tenantId, ofDag), request.log);
-    const state = { breakers: held.map(breakerView), deadLetters: letters[0]?.letters ?? 0 };
+    const deadLetters = await fromDatabase(() => queries.countDeadLetters(tenantId, ofDag), request.log);
+    const state = { breakers: held.map(breakerView), deadLetters: deadLetters[0]?.deadLetters ?? 0 };
     const last = await fromDatabase(() => queries.lastRuns(tenantId, [dag]), request.log);
     return { ...dagAnswer(dag, last.get(dag.dagId)), ...graphOf(dag.spec), ...state } satisfies DagDetailsAnswer;
   });

@@ -99,14 +99,14 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await failedRun(name);
     return { path: `/v1/dags/${name}/clear`, body: { states: ['failed'] } };
   },
-  replayDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await letterOf(name)}/replay`, body: {} }),
-  discardDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await letterOf(name)}/discard`, body: {} }),
+  replayDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await deadLetterOf(name)}/replay`, body: {} }),
+  discardDeadLetter: async (name) => ({ path: `/v1/dead-letters/${await deadLetterOf(name)}/discard`, body: {} }),
   replayDeadLetters: async (name) => {
-    await letterOf(name);
+    await deadLetterOf(name);
     return { path: '/v1/dead-letters/replay', body: { dag: name } };
   },
   discardDeadLetters: async (name) => {
-    await letterOf(name);
+    await deadLetterOf(name);
     return { path: '/v1/dead-letters/discard', body: { dag: name } };
   },
   resetBreaker: async (name) => {
@@ -134,7 +134,7 @@ async function failedRun(name: string, more: object = {}): Promise<string> {
   return id;
 }
 
-async function letterOf(name: string): Promise<string> {
+async function deadLetterOf(name: string): Promise<string> {
   await failedRun(name);
   return (await client().listDeadLetters({ dag: name })).items[0]?.id ?? '';
 }

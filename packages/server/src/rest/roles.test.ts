@@ -111,7 +111,7 @@ beforeAll(async () => {
     allowedHosts: [],
     trustedProxies: [],
     tls: null,
-    retention: { runDays: 30, journalDays: 7, letterDays: 30 },
+    retention: { runDays: 30, journalDays: 7, deadLetterDays: 30 },
     rate: null,
     runRate: null,
   });

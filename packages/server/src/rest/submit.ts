@@ -3,7 +3,7 @@
  * but reading it.
  */
 import { createHash } from 'node:crypto';
-import { type Instant, type LetterRef, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import { type DeadLetterRef, type Instant, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import {
   type ErrorDetails,
@@ -62,7 +62,7 @@ export interface OneRun {
   readonly key: string | null;
   readonly cause: 'api' | 'event';
   /** The dead letter that it is made of. */
-  readonly replays?: LetterRef;
+  readonly replays?: DeadLetterRef;
   readonly priority?: Priority;
   readonly until?: string;
 }

@@ -125,7 +125,7 @@ export function runAnswer(
       retryAt: state === 'retrying' ? iso(row.retryAt) : null,
       fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
       heldBy,
-      deadLetter: run.letters.get(no) ?? null,
+      deadLetter: run.deadLetters.get(no) ?? null,
       ...endOf(row, task, error),
       // Of a task that was cleared, what it had returned is void (I36).
       ...outputAnswer(state === 'succeeded' ? output : undefined),

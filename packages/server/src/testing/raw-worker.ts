@@ -94,12 +94,12 @@ export class RawWorker {
   }
 
   /** What an ask is answered: `ok`, or the code of an error. */
-  async ask({ claim, token }: Held, wish: object): Promise<string> {
+  async ask({ claim, token }: Held, request: object): Promise<string> {
     this.#askCount += 1;
     const no = this.#askCount;
     const usual = { extendMs: 0, checkpoint: '', assertOwned: false, addedTasks: '' };
-    this.stream.write({ asks: [{ no, claim, token, ...usual, ...wish }] });
-    const answer = () => this.messages.flatMap(({ askAnswers }) => askAnswers).find((one) => one.no === no);
+    this.stream.write({ requests: [{ no, claim, token, ...usual, ...request }] });
+    const answer = () => this.messages.flatMap(({ requestAnswers }) => requestAnswers).find((one) => one.no === no);
     await eventually(() => answer() !== undefined);
     return answer()?.ok === true ? 'ok' : (answer()?.code ?? '');
   }

@@ -59,8 +59,8 @@ export function adding(scene: Scene): Checker {
     if (twin >= 0) scene.fail('I22', `${what} adds ${one.name}, which is there as ${twin}`);
     if (known !== undefined && (known.name !== one.name || known.by !== one.by))
       scene.fail('I32', `${what} makes ${one.name} of ${known.name}`);
-    const isAsked = (asked.get(keyOf({ runId: run.created.runId, taskNo, fence })) ?? []).some((wish) =>
-      isThat(run, one, wish),
+    const isAsked = (asked.get(keyOf({ runId: run.created.runId, taskNo, fence })) ?? []).some((request) =>
+      isThat(run, one, request),
     );
     if (!isAsked) scene.fail('I21', `${what} adds ${JSON.stringify(one)}, which nobody has asked for`);
     const had = known === undefined || known.isDropped ? [] : known.before;
@@ -79,18 +79,18 @@ export function adding(scene: Scene): Checker {
     return batch.news.length - 1;
   }
 
-  function isThat({ deployed, spec }: RunBook, one: AddedTask, wish: NewTask): boolean {
-    if (wish.name !== one.name || wish.template !== deployed.templates?.[one.template]?.name) return false;
-    if (wish.inputs !== one.inputs || one.isDropped) return false;
+  function isThat({ deployed, spec }: RunBook, one: AddedTask, request: NewTask): boolean {
+    if (request.name !== one.name || request.template !== deployed.templates?.[one.template]?.name) return false;
+    if (request.inputs !== one.inputs || one.isDropped) return false;
     const nameOf = (no: number) => spec.tasks[no]?.name ?? null;
     // A name that is new has its number from the same change.
     const isNamed = (no: number, names: readonly string[]) => nameOf(no) === null || names.includes(nameOf(no)!);
     const own = new Set([one.by, ...(deployed.templates?.[one.template]?.needs ?? [])] as number[]);
     return (
-      one.needs.every((no) => own.has(no) || isNamed(no, wish.needs)) &&
+      one.needs.every((no) => own.has(no) || isNamed(no, request.needs)) &&
       [...own].every((no) => one.needs.includes(no)) &&
-      one.before.every((no) => isNamed(no, wish.before)) &&
-      one.before.length === new Set(wish.before).size
+      one.before.every((no) => isNamed(no, request.before)) &&
+      one.before.length === new Set(request.before).size
     );
   }
 
@@ -109,10 +109,10 @@ export function adding(scene: Scene): Checker {
   /** Whoever was told that its tasks were added finds them in the run, as it said. */
   function checkTold(claim: ClaimRef, tasks: readonly NewTask[]): void {
     const run = ledger.runs.get(claim.runId);
-    for (const wish of run === undefined ? [] : tasks) {
-      const found = [...run!.added.values()].filter((one) => one.name === wish.name && one.by === claim.taskNo);
+    for (const request of run === undefined ? [] : tasks) {
+      const found = [...run!.added.values()].filter((one) => one.name === request.name && one.by === claim.taskNo);
       if (found.length !== 1)
-        scene.fail('I15', `${name(claim)} was told that ${wish.name} is added, it is there ${found.length} times`);
+        scene.fail('I15', `${name(claim)} was told that ${request.name} is added, it is there ${found.length} times`);
     }
   }
 
@@ -124,12 +124,12 @@ export function adding(scene: Scene): Checker {
     },
     onHappening(happening) {
       if (happening.kind !== 'worker' || happening.claim === null) return;
-      if (happening.what === 'asks' && happening.wish.kind === 'add') {
+      if (happening.what === 'asks' && happening.request.kind === 'add') {
         const key = keyOf(happening.claim);
-        asked.set(key, [...(asked.get(key) ?? []), ...happening.wish.tasks]);
+        asked.set(key, [...(asked.get(key) ?? []), ...happening.request.tasks]);
       }
-      if (happening.what === 'told' && happening.ok && happening.wish.kind === 'add')
-        checkTold(happening.claim, happening.wish.tasks);
+      if (happening.what === 'told' && happening.ok && happening.request.kind === 'add')
+        checkTold(happening.claim, happening.request.tasks);
     },
   };
 }

@@ -123,7 +123,7 @@ function wantedOf(
   return wanted;
 }
 
-/** A retry of one task, asked for as that or with its letter: under `fail_fast` all that failed is in the way of the run. */
+/** A retry of one task, asked for as that or with its dead letter: under `fail_fast` all that failed is in the way of the run. */
 function retriedWith(run: RunBook, taskNo: number, isReopened: boolean): ReadonlySet<number> {
   const rowOf = rowsOf(run);
   const wanted = new Set(rowOf(taskNo) === undefined ? [] : [taskNo]);

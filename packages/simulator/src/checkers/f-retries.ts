@@ -63,8 +63,8 @@ export function retries(scene: Scene): Checker {
     const { poison } = taskSpecOf(run, change.taskNo);
     const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
     // Stopped by hand, to be cleared or marked in the same commit: see `e-hands.ts`.
-    const isByHand = change.taskState === 'cancelled' && run.phase === 'open';
-    if (!isByHand && (mayRetry && !isPoison) !== (change.retryAt !== null)) {
+    const isManual = change.taskState === 'cancelled' && run.phase === 'open';
+    if (!isManual && (mayRetry && !isPoison) !== (change.retryAt !== null)) {
       scene.fail(
         'I39',
         `${what}: ${failures} of ${retry.maxAttempts} failed, ${lost} of ${retry.maxLost} lost, retry ${change.retryAt}`,

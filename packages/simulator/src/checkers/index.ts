@@ -5,17 +5,17 @@ import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
 import type { Checker, CheckerMaker, Scene } from './checker.ts';
-import { asks } from './d-asks.ts';
+import { asks } from './d-attempt-requests.ts';
 import { dispatch } from './d-dispatch.ts';
 import { leases } from './d-leases.ts';
 import { adding } from './e-adding.ts';
 import { children } from './e-children.ts';
 import { dags } from './e-dags.ts';
-import { hands } from './e-hands.ts';
 import { hooks } from './e-hooks.ts';
+import { hands } from './e-manual.ts';
 import { maps } from './e-maps.ts';
-import { letters } from './f-letters.ts';
-import { limits as times } from './f-limits.ts';
+import { deadLetters } from './f-dead-letters.ts';
+import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
 import { Health, LOOK_MS } from './health.ts';
@@ -39,7 +39,7 @@ const ALL: readonly CheckerMaker[] = [
   hooks,
   retries,
   times,
-  letters,
+  deadLetters,
   limits,
   reads,
   recovery,

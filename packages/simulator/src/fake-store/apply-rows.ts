@@ -5,22 +5,22 @@
 import type {
   AttemptNo,
   Change,
+  DeadLetterRef,
   Fence,
   Instant,
-  LetterRef,
   RunId,
   SecondClaimed,
   SecondEnded,
   SecondReturned,
   SecondTookOver,
   ShardNo,
-  StoredLetter,
+  StoredDeadLetter,
   StoredTask,
   TaskMarked,
   TaskNo,
   TaskNotes,
 } from '@signalbox/engine';
-import { letterName, NOBODY, notesCreated, shardOfRun } from '@signalbox/engine';
+import { deadLetterName, NOBODY, notesCreated, shardOfRun } from '@signalbox/engine';
 import { payloadName } from '@signalbox/store';
 import {
   type DagRow,
@@ -187,7 +187,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       const checkpoint = change.from === 'succeeded' ? null : task.checkpoint;
       const notes = change.notes ?? task.notes;
       const fresh = { facts: null, checkpoint, fingerprint: null, quick: null };
-      if (change.from === 'failed' || change.from === 'expired') closeLetter(tables, change, 'replayed');
+      if (change.from === 'failed' || change.from === 'expired') closeDeadLetter(tables, change, 'replayed');
       return setTask(tables, runId, { ...task, state: 'cleared', ...budget, notes, ...fresh });
     }
     case 'TaskQueued':
@@ -244,7 +244,7 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return setRun(tables, change, { maps: maps.map((map) => (map === known ? { ...map, ...next } : map)) });
     }
     case 'TaskMarked':
-      if (change.state !== 'failed') closeLetter(tables, change, 'discarded');
+      if (change.state !== 'failed') closeDeadLetter(tables, change, 'discarded');
       return markTask(tables, change);
     case 'PauseSet': {
       const { taskNo, paused, until, actor: by, at } = change;
@@ -293,13 +293,14 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
       return setRun(tables, change, { strikes: change.strikes, setAside: change.setAside });
     case 'CallbackDue':
       return;
-    case 'LetterWritten': {
+    case 'DeadLetterWritten': {
       const { runId, taskNo, attemptNo, tenantId } = change;
-      require(tables.letters.get(letterName(change))?.state !== 'open', 'an open letter is written once', change);
-      return tables.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
+      require(tables.deadLetters.get(deadLetterName(change))?.state !==
+        'open', 'an open letter is written once', change);
+      return tables.deadLetters.set(deadLetterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
     }
-    case 'LetterClosed':
-      return closeLetter(tables, change, change.as);
+    case 'DeadLetterClosed':
+      return closeDeadLetter(tables, change, change.as);
     case 'BreakerSet': {
       const { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, at: since } = change;
       const key = `${dagId}/${fingerprint ?? 0}`;
@@ -320,9 +321,9 @@ function applyChange(tables: Tables, change: Change, dbNow: number): void {
 }
 
 /** One that is closed stays as it is; a task that is cleared may have none. */
-function closeLetter(tables: Tables, letter: LetterRef, as: StoredLetter['state']): void {
-  const known = tables.letters.get(letterName(letter));
-  if (known?.state === 'open') tables.letters.set(letterName(letter), { ...known, state: as });
+function closeDeadLetter(tables: Tables, deadLetter: DeadLetterRef, as: StoredDeadLetter['state']): void {
+  const known = tables.deadLetters.get(deadLetterName(deadLetter));
+  if (known?.state === 'open') tables.deadLetters.set(deadLetterName(deadLetter), { ...known, state: as });
 }
 
 function checkReferences(tables: Tables, change: Change): void {

@@ -99,7 +99,7 @@ test('a lost connection that the database has not noticed keeps its lock until a
   const taken = await settle(
     store.takeShards({ nodeId, shards: [{ shard, seenEpoch: epoch }], lockTimeoutMs: 500, windowGraceMs: 10_000 }),
   );
-  expect(taken).toEqual([{ shard, epoch: epoch + 1, loadCount: 2, touching: null }]);
+  expect(taken).toEqual([{ shard, epoch: epoch + 1, loadCount: 2, currentRun: null }]);
   expect(scheduler.now() - before).toBeGreaterThanOrEqual(500);
 });
 

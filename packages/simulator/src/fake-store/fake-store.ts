@@ -152,7 +152,7 @@ export class FakeStore implements Store {
   noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
     return this.#write('touch', null, [shard], () => {
       if (this.#database.tables.shard(shard).epoch !== epoch) throw new RefusedCall(`shard ${shard} has another epoch`);
-      this.#changeShard(shard, { touching: runId });
+      this.#changeShard(shard, { currentRun: runId });
     });
   }
 
@@ -218,7 +218,7 @@ export class FakeStore implements Store {
     const breakEndedAt = isServed ? later(row.breakEndedAt, owner?.breakEndedAt ?? null) : now;
     if (owner !== undefined) this.#creditWaiting(shard, owner.beatAt);
     this.#changeShard(shard, { owner: nodeId, epoch, loadCount, servedUntil: now, breakEndedAt });
-    return [{ shard, epoch, loadCount, touching: row.touching }];
+    return [{ shard, epoch, loadCount, currentRun: row.currentRun }];
   }
 
   #keepStaleHeads(shards: readonly ShardNo[]): void {

@@ -7,8 +7,8 @@ import type {
   Seen,
   ShardNo,
   StoredDag,
+  StoredDeadLetter,
   StoredKey,
-  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredShard,
@@ -16,7 +16,7 @@ import type {
   VersionNo,
   WorkerId,
 } from '@signalbox/engine';
-import { letterName, PRIORITIES, shardOfRun } from '@signalbox/engine';
+import { deadLetterName, PRIORITIES, shardOfRun } from '@signalbox/engine';
 import type { ClusterSeen, LoadedHeads, LoadedRest, RestCursor } from '@signalbox/store';
 import { dagNameKey, type RunRow, storedKeyKey, type Tables, versionKey } from './tables.ts';
 
@@ -82,7 +82,7 @@ export function readRest(
 export function readNeeds(tables: Tables, needs: readonly Need[]): Seen {
   const gathering = new Gathering(tables);
   const keys = new Map<string, StoredKey>();
-  const letters = new Map<string, StoredLetter>();
+  const deadLetters = new Map<string, StoredDeadLetter>();
   for (const need of needs) {
     switch (need.kind) {
       case 'run':
@@ -109,16 +109,16 @@ export function readNeeds(tables: Tables, needs: readonly Need[]): Seen {
         if (key !== undefined) keys.set(storedKeyKey(key), key);
         break;
       }
-      case 'letter': {
-        const letter = tables.letters.get(letterName(need));
-        if (letter !== undefined) letters.set(letterName(letter), letter);
+      case 'deadLetter': {
+        const deadLetter = tables.deadLetters.get(deadLetterName(need));
+        if (deadLetter !== undefined) deadLetters.set(deadLetterName(deadLetter), deadLetter);
         break;
       }
       default:
         need satisfies never;
     }
   }
-  return { ...gathering.all(), keys: [...keys.values()], letters: [...letters.values()] };
+  return { ...gathering.all(), keys: [...keys.values()], deadLetters: [...deadLetters.values()] };
 }
 
 /** Each thing once, with what it can't be used without: a run with its dag and version, a dag with its current version. */

@@ -14,8 +14,8 @@ import type {
   ShardNo,
   StoredBreaker,
   StoredDag,
+  StoredDeadLetter,
   StoredKey,
-  StoredLetter,
   StoredRun,
   StoredSchedule,
   StoredTask,
@@ -35,7 +35,7 @@ export interface ShardRow {
   readonly lastRunId: RunId;
   readonly lastDagNo: number;
   readonly loadCount: number;
-  readonly touching: RunId | null;
+  readonly currentRun: RunId | null;
   /** By the database's clock: when its last owner let go of it, or took it; null when nobody ever did. */
   readonly servedUntil: number | null;
   /** By the database's clock: windows before this are missed. */
@@ -144,7 +144,7 @@ export class Tables {
   readonly windows = new Table<string, WindowDecided>(this.log);
   readonly runs = new Table<RunId, RunRow>(this.log);
   /** By the name that the engine gives them. */
-  readonly letters = new Table<string, StoredLetter>(this.log);
+  readonly deadLetters = new Table<string, StoredDeadLetter>(this.log);
   /** Those that are not closed, by dag and fingerprint. */
   readonly breakers = new Table<string, StoredBreaker>(this.log);
   readonly runUids = new Table<RunUid, RunId>(this.log);
@@ -165,7 +165,7 @@ export class Tables {
         lastRunId: 0 as RunId,
         lastDagNo: 0,
         loadCount: 0,
-        touching: null,
+        currentRun: null,
         servedUntil: null,
         breakEndedAt: null,
       });

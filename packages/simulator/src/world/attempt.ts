@@ -1,6 +1,6 @@
 /** One claim at its worker: the user's function runs, ends or is stopped, and the report is kept until it is answered. */
 import type { ClaimRef, ReportedOutcome } from '@signalbox/engine';
-import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
+import type { Assignment, WorkerReport, WorkerRequest } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import type { WorkerTold } from './happening.ts';
 import type { Process } from './process.ts';
@@ -12,7 +12,7 @@ export interface AttemptOwner {
   readonly chance: Chance;
   tell(happening: WorkerTold): void;
   /** The user's function asks for something. */
-  ask(attempt: Attempt, wish: WorkerAsk['wish']): void;
+  ask(attempt: Attempt, request: WorkerRequest['request']): void;
   /** The user's function has ended, or was stopped. */
   finished(attempt: Attempt): void;
   killedByUser(): void;
@@ -68,9 +68,9 @@ export class Attempt {
     const { process } = this.#life;
     const { durationMs, end } = this.#behaviour;
     if (end !== 'hangs') process.after(durationMs, () => this.#end());
-    for (const { atMs, wish } of asksOf(this.#life.chance, this.assignment, durationMs)) {
+    for (const { atMs, request } of asksOf(this.#life.chance, this.assignment, durationMs)) {
       // Whoever was stopped may go on asking: it no longer holds the task, and must be told so.
-      process.after(atMs, () => this.#life.ask(this, wish));
+      process.after(atMs, () => this.#life.ask(this, request));
     }
     const { timeoutMs } = this.assignment;
     if (timeoutMs === 0) return;

@@ -17,7 +17,7 @@ import {
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import type { Chance } from './chance.ts';
-import { pausesLeft, planHand } from './hands.ts';
+import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { type PlannedDag, planPriority } from './workload.ts';
 import type { World } from './world.ts';
@@ -85,7 +85,7 @@ export class SimClients {
     if (draw < 0.56) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
     if (draw < 0.68) return this.#cancel();
     if (draw < 0.74) return this.#retry();
-    if (draw < 0.77) return this.#useLetter();
+    if (draw < 0.77) return this.#useDeadLetter();
     if (draw < 0.83) return this.#touch();
     if (draw < 0.89) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
     if (draw < 0.91) return this.#retire(dag);
@@ -198,29 +198,29 @@ export class SimClients {
     if (triesLeft > 0) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }
 
-  /** Replays a letter in its run or as a new one, or throws it away; now and then one that was used before. */
-  #useLetter(): void {
-    const letters = [...this.#world.database.tables.letters.values()].slice(-RETRIED_OF);
+  /** Replays a dead letter in its run or as a new one, or throws it away; now and then one that was used before. */
+  #useDeadLetter(): void {
+    const deadLetters = [...this.#world.database.tables.deadLetters.values()].slice(-RETRIED_OF);
     const node = this.#anyNode();
-    if (letters.length === 0 || node === null) return;
-    const open = letters.filter(({ state }) => state === 'open');
+    if (deadLetters.length === 0 || node === null) return;
+    const open = deadLetters.filter(({ state }) => state === 'open');
     const { runId, taskNo, attemptNo } = this.#chance.pick(
-      open.length > 0 && this.#chance.happens(0.8) ? open : letters,
+      open.length > 0 && this.#chance.happens(0.8) ? open : deadLetters,
     );
-    const letter = { runId, taskNo, attemptNo };
+    const deadLetter = { runId, taskNo, attemptNo };
     if (this.#chance.happens(0.2)) {
       const shard = shardOfRun(runId);
       const close = {
-        kind: 'CloseLetters',
+        kind: 'CloseDeadLetters',
         shard,
         tenantId: TENANT,
-        letters: [letter],
+        deadLetters: [deadLetter],
         as: 'discarded',
         actor: ACTOR,
       } as const;
       return this.#ask(node, close, () => undefined);
     }
-    this.#ask(node, { kind: 'ReplayLetter', tenantId: TENANT, letter, actor: ACTOR }, () => undefined);
+    this.#ask(node, { kind: 'ReplayDeadLetter', tenantId: TENANT, deadLetter, actor: ACTOR }, () => undefined);
   }
 
   #retire(dag: PlannedDag): void {

@@ -1,6 +1,6 @@
 /** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
 import type { ClaimRef, Command, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
-import type { Assignment, Kill, ReportAnswer, Routed, WorkerAsk } from '@signalbox/host';
+import type { Assignment, Kill, ReportAnswer, Routed, WorkerRequest } from '@signalbox/host';
 import type { JournalEntry } from '../fake-store/index.ts';
 
 /** A client's request, as the edge of one node has it. */
@@ -58,9 +58,9 @@ export type WorkerHappening = {
   | { readonly what: 'refused'; readonly reason: string }
   | { readonly what: 'finished'; readonly outcome: ReportedOutcome; readonly output: string | null }
   | { readonly what: 'verdict'; readonly verdict: ReportAnswer['verdict'] }
-  | { readonly what: 'asks'; readonly no: number; readonly wish: WorkerAsk['wish'] }
+  | { readonly what: 'asks'; readonly no: number; readonly request: WorkerRequest['request'] }
   /** The answer has come. */
-  | { readonly what: 'told'; readonly no: number; readonly wish: WorkerAsk['wish']; readonly ok: boolean }
+  | { readonly what: 'told'; readonly no: number; readonly request: WorkerRequest['request']; readonly ok: boolean }
   | { readonly what: 'connected' | 'lost the line' | 'drains' | 'left' | 'died' | 'aborted' }
 );
 

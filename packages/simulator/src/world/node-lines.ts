@@ -158,7 +158,7 @@ export class NodeLines implements PeerNetwork {
         for (const answer of answers) history.add({ kind: 'verdict', node, workerId, answer });
         send({ kind: 'answer', answers });
       },
-      askAnswers: (answers) => {
+      requestAnswers: (answers) => {
         if (this.#process.maySend()) send({ kind: 'askAnswers', answers });
       },
       epochs: (epochs) => send({ kind: 'epochs', epochs }),
@@ -201,7 +201,7 @@ export class NodeLines implements PeerNetwork {
       case 'holdings':
         return says?.holdings(frame.epochs, frame.holds);
       case 'asks':
-        return says?.asks(frame.asks);
+        return says?.requests(frame.asks);
       case 'draining':
         return says?.draining();
       case 'leaving':

@@ -1,6 +1,6 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
 import { bitsOf, type ClaimRef, type ReportedOutcome } from '@signalbox/engine';
-import type { Assignment, WorkerAsk, WorkerReport } from '@signalbox/host';
+import type { Assignment, WorkerReport, WorkerRequest } from '@signalbox/host';
 import { addingOf, tasksToAdd } from './adding.ts';
 import type { Chance } from './chance.ts';
 import type { SimulatedWork } from './simulated-work.ts';
@@ -92,21 +92,21 @@ export function asksOf(
   chance: Chance,
   assignment: Assignment,
   durationMs: number,
-): readonly { readonly atMs: number; readonly wish: WorkerAsk['wish'] }[] {
+): readonly { readonly atMs: number; readonly request: WorkerRequest['request'] }[] {
   const { claim } = assignment;
   const adding = addingOf(assignment);
   if (adding !== undefined) {
     // Most say all before they are over; some stop early, and some go on when nobody listens any more.
     return Array.from({ length: chance.int(chance.happens(0.15) ? 0 : 1, 3) }, (_, call) => ({
       atMs: chance.wait(durationMs * (chance.happens(0.15) ? 2 : 0.15)),
-      wish: { kind: 'add', tasks: tasksToAdd(assignment, adding, call % 2) } as const,
+      request: { kind: 'add', tasks: tasksToAdd(assignment, adding, call % 2) } as const,
     }));
   }
   const draw = bitsOf(25, claim.runId, claim.taskNo);
   if (draw % 5 !== 0) return [];
   return Array.from({ length: chance.int(1, 4) }, (_, i) => ({
     atMs: chance.wait(durationMs * (chance.happens(0.2) ? 3 : 0.6)),
-    wish: chance.happens(0.3)
+    request: chance.happens(0.3)
       ? ({ kind: 'assert' } as const)
       : chance.happens(0.3)
         ? ({ kind: 'extend', byMs: chance.int(100, 8_000) } as const)

@@ -1,14 +1,14 @@
 /** What passes between a worker and its gateway, as the wire has it. */
 import type { ClaimRef } from '@signalbox/engine';
 import type {
-  AskAnswer,
   Assignment,
+  AttemptRequestAnswer,
   ClaimProgress,
   Kill,
   ReportAnswer,
   ShardEpoch,
-  WorkerAsk,
   WorkerReport,
+  WorkerRequest,
 } from '@signalbox/host';
 
 export type WorkerFrame =
@@ -24,7 +24,7 @@ export type WorkerFrame =
       readonly refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[];
     }
   | { readonly kind: 'holdings'; readonly epochs: readonly ShardEpoch[]; readonly holds: readonly ClaimRef[] }
-  | { readonly kind: 'asks'; readonly asks: readonly WorkerAsk[] }
+  | { readonly kind: 'asks'; readonly asks: readonly WorkerRequest[] }
   | { readonly kind: 'draining' }
   | { readonly kind: 'ping' }
   | { readonly kind: 'leaving' };
@@ -37,6 +37,6 @@ export type GatewayFrame =
   | { readonly kind: 'answer'; readonly answers: readonly ReportAnswer[] }
   | { readonly kind: 'epochs'; readonly epochs: readonly ShardEpoch[] }
   | { readonly kind: 'heartbeatAnswered'; readonly no: number }
-  | { readonly kind: 'askAnswers'; readonly answers: readonly AskAnswer[] }
+  | { readonly kind: 'askAnswers'; readonly answers: readonly AttemptRequestAnswer[] }
   | { readonly kind: 'drain' }
   | { readonly kind: 'pingAnswered' };

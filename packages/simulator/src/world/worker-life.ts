@@ -1,14 +1,22 @@
 /** One worker process, from its start to its end. */
 import type { ClaimRef, WorkerId } from '@signalbox/engine';
-import type { AskAnswer, Assignment, ClaimProgress, Kill, ReportAnswer, ShardEpoch, WorkerAsk } from '@signalbox/host';
+import type {
+  Assignment,
+  AttemptRequestAnswer,
+  ClaimProgress,
+  Kill,
+  ReportAnswer,
+  ShardEpoch,
+  WorkerRequest,
+} from '@signalbox/host';
 import { Attempt, type AttemptOwner, keyOf } from './attempt.ts';
 import type { Chance } from './chance.ts';
 import type { Environment } from './environment.ts';
 import type { WorkerTold } from './happening.ts';
 import type { Process } from './process.ts';
-import { type AskSender, WorkerAsks } from './worker-asks.ts';
 import type { WorkerFrame } from './worker-frames.ts';
 import { type LineOwner, WorkerLine } from './worker-line.ts';
+import { type AskSender, WorkerAsks } from './worker-requests.ts';
 import type { WorkerShape } from './worker-shape.ts';
 
 const RESEND_MS = 5_000;
@@ -133,13 +141,13 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
     this.leaveIfDone();
   }
 
-  askAnswered(answers: readonly AskAnswer[]): void {
+  askAnswered(answers: readonly AttemptRequestAnswer[]): void {
     for (const answer of answers) this.#asks.answered(answer);
   }
 
   /** A user's function asks for something. */
-  ask(attempt: Attempt, wish: WorkerAsk['wish']): void {
-    this.#asks.ask(attempt, wish);
+  ask(attempt: Attempt, request: WorkerRequest['request']): void {
+    this.#asks.ask(attempt, request);
   }
 
   say(frame: WorkerFrame): void {

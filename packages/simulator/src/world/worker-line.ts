@@ -1,6 +1,6 @@
 /** A worker's stream to its gateway, made again whenever it is lost; heartbeats and what their answers prove. */
 import type { ClaimRef, TenantId, WorkerId } from '@signalbox/engine';
-import type { AskAnswer, Assignment, ClaimProgress, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
+import type { Assignment, AttemptRequestAnswer, ClaimProgress, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import type { Environment } from './environment.ts';
 import type { Line } from './line.ts';
@@ -37,7 +37,7 @@ export interface LineOwner {
   assign(assignments: readonly Assignment[]): void;
   kill(kills: readonly Kill[]): void;
   answer(answers: readonly ReportAnswer[]): void;
-  askAnswered(answers: readonly AskAnswer[]): void;
+  askAnswered(answers: readonly AttemptRequestAnswer[]): void;
   hearEpochs(epochs: readonly ShardEpoch[]): void;
   drain(): void;
   leaveIfDone(): void;

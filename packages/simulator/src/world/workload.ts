@@ -5,8 +5,8 @@ import { planAdding } from './adding.ts';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planClosing } from './closing.ts';
+import { planDeadlines } from './deadlines.ts';
 import { planGraph } from './graph.ts';
-import { planLimits } from './limits.ts';
 import { planMaps } from './maps.ts';
 import { planStragglers } from './stragglers.ts';
 
@@ -39,7 +39,7 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
 function planSpec(chance: Chance): DagSpec {
   const limits = chance.fork('limits');
   const plain = planTasks(chance);
-  const spec = limits.happens(0.4) ? planLimits(limits, plain) : plain;
+  const spec = limits.happens(0.4) ? planDeadlines(limits, plain) : plain;
   const maps = chance.fork('maps');
   const mapped = maps.happens(0.35) ? planMaps(maps, spec) : spec;
   const stragglers = chance.fork('stragglers');

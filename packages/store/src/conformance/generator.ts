@@ -95,7 +95,7 @@ export class Generator {
     if (chance < 0.08) return this.#schedule(this.#one(this.#dags));
     if (chance < 0.09) return this.#retire(this.#one(this.#dags));
     if (chance < 0.11) return this.#silence(shard);
-    if (chance < 0.13) return this.#random() < 0.5 ? this.#break(this.#one(this.#dags)) : this.#closeLetter();
+    if (chance < 0.13) return this.#random() < 0.5 ? this.#break(this.#one(this.#dags)) : this.#closeDeadLetter();
     if (chance < 0.33 || run === null) {
       this.#create(this.#one(this.#dags), null);
       return;
@@ -440,7 +440,7 @@ export class Generator {
       code: done || this.#random() < 0.5 ? null : `exit:'${endedAt}\\`,
       ...this.#notes(),
     });
-    if (retryAt === null && final === 'failed') this.#writeLetter(runId, taskNo, outcome);
+    if (retryAt === null && final === 'failed') this.#writeDeadLetter(runId, taskNo, outcome);
   }
 
   /** Few enough to meet again, large enough to need all of their bits. */
@@ -448,11 +448,11 @@ export class Generator {
     return (2 ** 48 - 1 - Math.floor(this.#random() * 3)) as Fingerprint;
   }
 
-  #writeLetter(runId: RunId, taskNo: TaskNo, outcome: AttemptOutcome): void {
+  #writeDeadLetter(runId: RunId, taskNo: TaskNo, outcome: AttemptOutcome): void {
     const { uid, tenantId, dagId, versionNo } = this.model.run(runId);
     const { attemptNo } = this.model.task(runId, taskNo);
     this.#emit({
-      kind: 'LetterWritten',
+      kind: 'DeadLetterWritten',
       ...{ runId, taskNo, attemptNo, uid, tenantId, dagId, versionNo, outcome },
       taskName: `task "${taskNo}"`,
       reason: this.#one(LETTER_REASONS),
@@ -464,13 +464,13 @@ export class Generator {
   }
 
   /** One that is open, or was: the second time changes nothing. */
-  #closeLetter(): void {
-    const letters = [...this.model.letters.values()];
-    if (letters.length === 0) return;
-    const { runId, taskNo, attemptNo } = this.#one(letters);
+  #closeDeadLetter(): void {
+    const deadLetters = [...this.model.deadLetters.values()];
+    if (deadLetters.length === 0) return;
+    const { runId, taskNo, attemptNo } = this.#one(deadLetters);
     const as = this.#one(['replayed', 'discarded', 'expired'] as const);
     const newUid = as === 'replayed' ? this.model.run(runId).uid : null;
-    this.#emit({ kind: 'LetterClosed', runId, taskNo, attemptNo, as, newUid, actor: ACTOR, at: this.#tick() });
+    this.#emit({ kind: 'DeadLetterClosed', runId, taskNo, attemptNo, as, newUid, actor: ACTOR, at: this.#tick() });
   }
 
   #break({ shard, tenantId, dagId }: DagDeployed): void {

@@ -230,8 +230,15 @@ export const loadChecks: readonly Check[] = [
         { kind: 'dag_name', shard, tenantId: 1 as TenantId, name: 'nothing' },
         { kind: 'version', shard, dagId: 69 as DagId, versionNo: 1 as VersionNo },
       ]);
-      expect(seen).toEqual({ runs: [], dags: [], versions: [], schedules: [], keys: [], letters: [] });
-      expect(await store.fetch([])).toEqual({ runs: [], dags: [], versions: [], schedules: [], keys: [], letters: [] });
+      expect(seen).toEqual({ runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [] });
+      expect(await store.fetch([])).toEqual({
+        runs: [],
+        dags: [],
+        versions: [],
+        schedules: [],
+        keys: [],
+        deadLetters: [],
+      });
       expect([...(await store.fetchPayloads([{ runId, taskNo: null }]))]).toEqual([]);
     },
   },

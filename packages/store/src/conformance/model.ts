@@ -3,10 +3,10 @@ import {
   type AttemptNo,
   type Change,
   type DagId,
+  type DeadLetterRef,
+  deadLetterName,
   type Fence,
   type Instant,
-  type LetterRef,
-  letterName,
   NOBODY,
   type RunCreated,
   type RunId,
@@ -15,8 +15,8 @@ import {
   type ShardNo,
   type StoredBreaker,
   type StoredDag,
+  type StoredDeadLetter,
   type StoredKey,
-  type StoredLetter,
   type StoredRun,
   type StoredSchedule,
   type StoredTask,
@@ -40,7 +40,7 @@ export class Model {
   readonly schedules = new Map<DagId, StoredSchedule>();
   readonly runs = new Map<RunId, ModelRun>();
   readonly keys: StoredKey[] = [];
-  readonly letters = new Map<string, StoredLetter>();
+  readonly deadLetters = new Map<string, StoredDeadLetter>();
   readonly breakers = new Map<string, StoredBreaker>();
   readonly payloads = new Map<string, string>();
   readonly silent = new Map<ShardNo, Set<WorkerId>>();
@@ -110,13 +110,13 @@ export class Model {
       }
       case 'CallbackDue':
         return;
-      case 'LetterWritten': {
+      case 'DeadLetterWritten': {
         const { runId, taskNo, attemptNo, tenantId } = change;
-        this.letters.set(letterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
+        this.deadLetters.set(deadLetterName(change), { runId, taskNo, attemptNo, tenantId, state: 'open' });
         return;
       }
-      case 'LetterClosed':
-        this.closeLetter(change, change.as);
+      case 'DeadLetterClosed':
+        this.closeDeadLetter(change, change.as);
         return;
       case 'BreakerSet': {
         const { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, at: since } = change;
@@ -136,9 +136,9 @@ export class Model {
     }
   }
 
-  closeLetter(letter: LetterRef, as: StoredLetter['state']): void {
-    const known = this.letters.get(letterName(letter));
-    if (known?.state === 'open') this.letters.set(letterName(letter), { ...known, state: as });
+  closeDeadLetter(deadLetter: DeadLetterRef, as: StoredDeadLetter['state']): void {
+    const known = this.deadLetters.get(deadLetterName(deadLetter));
+    if (known?.state === 'open') this.deadLetters.set(deadLetterName(deadLetter), { ...known, state: as });
   }
 
   silentOf(shard: ShardNo): Set<WorkerId> {
@@ -261,7 +261,7 @@ export class Model {
         }
         Object.assign(task, { state: 'cleared', facts: null, ...budget, notes: change.notes ?? task.notes });
         Object.assign(task, { fingerprint: null, quick: null });
-        if (change.from === 'failed' || change.from === 'expired') this.closeLetter(change, 'replayed');
+        if (change.from === 'failed' || change.from === 'expired') this.closeDeadLetter(change, 'replayed');
         return;
       }
       case 'CheckpointSaved': {
@@ -297,7 +297,7 @@ export class Model {
         return;
       }
       case 'TaskMarked':
-        if (change.state !== 'failed') this.closeLetter(change, 'discarded');
+        if (change.state !== 'failed') this.closeDeadLetter(change, 'discarded');
         return this.#mark(change);
       case 'PauseSet': {
         const { taskNo, paused, actor: by, at, until } = change;

@@ -232,16 +232,16 @@ export const ownershipChecks: readonly Check[] = [
     run: async (subject) => {
       const node = await TestNode.start(subject, [5]);
       const runId = node.newRunId(5);
-      const touching = async () => (await node.take([5])).map((taken) => taken.touching);
+      const currentRun = async () => (await node.take([5])).map((taken) => taken.currentRun);
       await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, runId);
-      expect(await touching()).toEqual([runId]);
+      expect(await currentRun()).toEqual([runId]);
       await node.takeOver([5]);
       // A note of an owner from before is not believed.
       await node.store.noteTouching(5 as ShardNo, (node.stamp(5).epoch - 1) as Epoch, 1 as RunId).catch(() => {});
-      expect(await touching()).toEqual([runId]);
+      expect(await currentRun()).toEqual([runId]);
       await node.takeOver([5]);
       await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, null);
-      expect(await touching()).toEqual([null]);
+      expect(await currentRun()).toEqual([null]);
     },
   },
 ];

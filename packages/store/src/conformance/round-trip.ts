@@ -102,11 +102,11 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
   const { versions } = await reader.fetch(versionNeeds);
   expect(versions).toHaveLength(model.versions.length);
   for (const version of model.versions) expect(versions).toContainEqual(version);
-  const letters = [...model.letters.values()];
-  const seenLetters = await reader.fetch(
-    letters.map(({ runId, taskNo, attemptNo }) => ({ kind: 'letter', runId, taskNo, attemptNo })),
+  const deadLetters = [...model.deadLetters.values()];
+  const seenDeadLetters = await reader.fetch(
+    deadLetters.map(({ runId, taskNo, attemptNo }) => ({ kind: 'deadLetter', runId, taskNo, attemptNo })),
   );
-  expect(new Set(seenLetters.letters)).toEqual(new Set(letters));
+  expect(new Set(seenDeadLetters.deadLetters)).toEqual(new Set(deadLetters));
   const keyNeeds = model.keys.map(
     ({ bodyHash: _body, runId: _run, uid: _uid, ...key }): Need => ({ kind: 'key', ...key }),
   );

@@ -130,8 +130,8 @@ export const takeoverChecks: readonly Check[] = [
         windowGraceMs: GRACE_MS,
       });
       expect([...taken].sort((a, b) => a.shard - b.shard)).toEqual([
-        { shard: 5, epoch: (now[0] ?? 0) + 1, loadCount: 1, touching: null },
-        { shard: 7, epoch: (now[2] ?? 0) + 1, loadCount: 1, touching: null },
+        { shard: 5, epoch: (now[0] ?? 0) + 1, loadCount: 1, currentRun: null },
+        { shard: 7, epoch: (now[2] ?? 0) + 1, loadCount: 1, currentRun: null },
       ]);
     },
   },

@@ -1,7 +1,7 @@
 /** As much of PostgreSQL's protocol as it takes to see which statement is on its way, and how it ended. */
 
 export interface Message {
-  /** The letter that it begins with; empty for those before the session has begun. */
+  /** The dead letter that it begins with; empty for those before the session has begun. */
   readonly type: string;
   readonly bytes: Buffer;
 }
@@ -9,7 +9,7 @@ export interface Message {
 /** Cuts a stream of bytes into messages. What is not whole yet is kept. */
 export class MessageReader {
   #rest: Buffer = Buffer.alloc(0);
-  /** The first message of a client has no letter. */
+  /** The first message of a client has no dead letter. */
   #opening: boolean;
 
   constructor(side: 'client' | 'server') {
@@ -20,9 +20,9 @@ export class MessageReader {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const messages: Message[] = [];
     for (;;) {
-      const letter = this.#opening ? 0 : 1;
-      if (this.#rest.length < letter + 4) return messages;
-      const length = letter + this.#rest.readInt32BE(letter);
+      const deadLetter = this.#opening ? 0 : 1;
+      if (this.#rest.length < deadLetter + 4) return messages;
+      const length = deadLetter + this.#rest.readInt32BE(deadLetter);
       if (this.#rest.length < length) return messages;
       const bytes = this.#rest.subarray(0, length);
       this.#rest = this.#rest.subarray(length);

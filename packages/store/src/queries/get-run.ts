@@ -1,6 +1,6 @@
 /** Reads one run with all that is known of it. Of a large run the caller chooses the tasks that it wants. */
 import { shardOfRun, type TenantId } from '@signalbox/engine';
-import { letterReasons } from '../codes.ts';
+import { deadLetterReasons } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
@@ -44,7 +44,7 @@ const selectBreakersOf = leafStatement(
 );
 
 /** Open ones, by primary key. */
-const selectLettersOf = statement(
+const selectDeadLettersOf = statement(
   'view_letters',
   'select task_no, reason from dead_letter where shard = $1::smallint and run_id = $2::bigint and state = 0',
 );
@@ -61,11 +61,11 @@ export async function getRun(
     if (runId === null) return null;
     const leaf = leafOfRun(days, runId);
     const key = [shardOfRun(runId), runId];
-    const [found, breakers, letters] = expectResults(
+    const [found, breakers, deadLetters] = expectResults(
       await ask([
         call(selectRun(leaf), ...key, tenantId),
         call(selectBreakersOf(leaf), ...key),
-        call(selectLettersOf, ...key),
+        call(selectDeadLettersOf, ...key),
       ]),
       3,
     );
@@ -78,7 +78,9 @@ export async function getRun(
       facts: row[RUN_VIEW_COUNT + 2] ?? null,
       isForced: row[RUN_VIEW_COUNT + 3] === 't',
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
-      letters: new Map(letters.rows.map(([taskNo, reason]) => [Number(taskNo), letterReasons.word(Number(reason))])),
+      deadLetters: new Map(
+        deadLetters.rows.map(([taskNo, reason]) => [Number(taskNo), deadLetterReasons.word(Number(reason))]),
+      ),
     };
     if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
       const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];

@@ -1,5 +1,5 @@
 /** A run with all that is known of it. */
-import type { DagSpec, LetterReason, RunUid, StoredMap } from '@signalbox/engine';
+import type { DagSpec, DeadLetterReason, RunUid, StoredMap } from '@signalbox/engine';
 import type { RunView } from './run-view.ts';
 import type { AttemptView, OutlinedTask, TaskView } from './task-view.ts';
 
@@ -22,7 +22,7 @@ export interface RunDetails extends RunView {
   /** Of the dag: fingerprints of what they hold back, 0 for its new tasks. */
   readonly breakers: readonly number[];
   /** Open dead letters, by task: why it was given up. */
-  readonly letters: ReadonlyMap<number, LetterReason>;
+  readonly deadLetters: ReadonlyMap<number, DeadLetterReason>;
   /** The attempts before the newest one of each task, and those that run or ran beside it. */
   readonly supersededAttempts: readonly AttemptView[];
   /** The runs that its tasks have made, by `childKey`. */

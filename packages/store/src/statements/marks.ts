@@ -4,7 +4,7 @@ import { taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
 import { decodeText, nullableArray, plainArray, textArray } from '../text.ts';
-import { keepAttempts } from './by-hand.ts';
+import { keepAttempts } from './manual.ts';
 import { keyColumns } from './run.ts';
 
 const MARK_COLUMNS = [

@@ -1,5 +1,5 @@
 /** What a function sees in a child: the same as a handler in the worker's own process does. */
-import { type Asker, type Asking, makeAsking } from '@signalbox/sdk/asking';
+import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
 import { Mask, tokenTexts } from '../logs/mask.ts';
 import { readUpstream } from '../outputs/upstream.ts';
@@ -10,8 +10,8 @@ import { logLine } from './log-line.ts';
 export class ChildContext implements HandlerContext {
   readonly #order: RunOrder;
   readonly #onLine: (line: string) => void;
-  readonly #asker: () => Asker;
-  #asking: Asking | null = null;
+  readonly #requester: () => AttemptRequester;
+  #requests: AttemptRequests | null = null;
   #isSlow = false;
   #controller: AbortController | null = null;
   #abortedWith: Error | null = null;
@@ -20,10 +20,10 @@ export class ChildContext implements HandlerContext {
   #map: readonly MapItem[] | null = null;
   #log: Log | null = null;
 
-  constructor(order: RunOrder, onLine: (line: string) => void, asker: () => Asker) {
+  constructor(order: RunOrder, onLine: (line: string) => void, requester: () => AttemptRequester) {
     this.#order = order;
     this.#onLine = onLine;
-    this.#asker = asker;
+    this.#requester = requester;
   }
 
   get tenant(): string {
@@ -107,33 +107,33 @@ export class ChildContext implements HandlerContext {
 
   slow(): void {
     this.#isSlow = true;
-    this.#asking?.slow();
+    this.#requests?.slow();
   }
 
   /** Made when first asked for. */
-  get #asks(): Asking {
-    if (this.#asking === null) {
-      this.#asking = makeAsking(this.#asker(), this.#order.checkpoint);
-      if (this.#isSlow) this.#asking.slow();
+  get #asks(): AttemptRequests {
+    if (this.#requests === null) {
+      this.#requests = makeAttemptRequests(this.#requester(), this.#order.checkpoint);
+      if (this.#isSlow) this.#requests.slow();
     }
-    return this.#asking;
+    return this.#requests;
   }
-  get progress(): Asking['progress'] {
+  get progress(): AttemptRequests['progress'] {
     return this.#asks.progress;
   }
-  get extend(): Asking['extend'] {
+  get extend(): AttemptRequests['extend'] {
     return this.#asks.extend;
   }
-  get checkpoint(): Asking['checkpoint'] {
+  get checkpoint(): AttemptRequests['checkpoint'] {
     return this.#asks.checkpoint;
   }
-  get assertOwned(): Asking['assertOwned'] {
+  get assertOwned(): AttemptRequests['assertOwned'] {
     return this.#asks.assertOwned;
   }
-  get addTasks(): Asking['addTasks'] {
+  get addTasks(): AttemptRequests['addTasks'] {
     return this.#asks.addTasks;
   }
-  get onSlow(): Asking['onSlow'] {
+  get onSlow(): AttemptRequests['onSlow'] {
     return this.#asks.onSlow;
   }
 

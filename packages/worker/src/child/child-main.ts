@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { AttemptStopped, type Handler } from '@signalbox/sdk/handler';
 import { callHandler } from '../executors/call-handler.ts';
 import { failure, type Result, resultOfThrow, shownError } from '../result.ts';
-import { ChildAsker } from './child-asker.ts';
 import { ChildContext } from './child-context.ts';
+import { ChildRequester } from './child-requester.ts';
 import {
   ANSWER,
   BROKEN,
@@ -36,7 +36,7 @@ const EXIT_BROKEN = 70;
 watchPrints();
 let functions: ReadonlyMap<string, Handler> = new Map();
 let endMark: Buffer = Buffer.alloc(0);
-let current: { readonly context: ChildContext; readonly no: number; asker: ChildAsker | null } | null = null;
+let current: { readonly context: ChildContext; readonly no: number; requester: ChildRequester | null } | null = null;
 let count = 0;
 
 const tell = (kind: number, text: string): void => writeAll(TO_WORKER_FD, frame(kind, text));
@@ -44,7 +44,7 @@ const tell = (kind: number, text: string): void => writeAll(TO_WORKER_FD, frame(
 function end(no: number, result: Result, isLeaving = false): void {
   // Of an attempt that has ended already; what comes after the first is forgotten.
   if (current?.no !== no) return;
-  current.asker?.end();
+  current.requester?.end();
   current = null;
   const hasPrinted = markEnd(endMark);
   tell(END, JSON.stringify({ ...result, hasPrinted, isLeaving }));
@@ -68,13 +68,13 @@ function run(order: RunOrder): void {
     order,
     (line) => tell(LOG, line),
     () => {
-      const asker = new ChildAsker(tell);
-      if (current?.no === no) current.asker = asker;
-      else asker.end();
-      return asker;
+      const requester = new ChildRequester(tell);
+      if (current?.no === no) current.requester = requester;
+      else requester.end();
+      return requester;
     },
   );
-  current = { context, no, asker: null };
+  current = { context, no, requester: null };
   const handler = functions.get(order.functionName);
   if (handler === undefined) {
     end(no, failure('permanent', `The bundle has no function "${order.functionName}": deploy the dag again.`));
@@ -94,7 +94,7 @@ const orders = new FrameReader((kind, text) => {
   if (kind === RUN) run(JSON.parse(text) as RunOrder);
   else if (kind === ANSWER) {
     const { attempt, ...answer } = JSON.parse(text) as ChildAnswer & { readonly attempt: number };
-    if (current?.no === attempt) current.asker?.answered(answer);
+    if (current?.no === attempt) current.requester?.answered(answer);
   } else if (kind === SLOW) current?.context.slow();
   else if (kind === STOP) {
     const { reason, message } = JSON.parse(text) as StopOrder;

@@ -4,7 +4,7 @@
  */
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { StopReason } from '@signalbox/sdk/handler';
-import type { Wish } from '../asks.ts';
+import type { AttemptRequest } from '../attempt-requests.ts';
 
 /** To the child. */
 export const INIT = 1;
@@ -17,7 +17,7 @@ export const READY = 11;
 export const BROKEN = 12;
 export const LOG = 13;
 export const END = 14;
-export const ASK = 15;
+export const REQUEST = 15;
 export const PROGRESS = 16;
 
 /** The content of a `READY` whose bundle has printed something when it was loaded: end marks are on their way. */
@@ -63,10 +63,10 @@ export interface RunOrder {
   readonly checkpoint: string;
 }
 
-export interface ChildAsk {
+export interface ChildRequest {
   /** Counts up within an attempt. */
   readonly no: number;
-  readonly wish: Wish;
+  readonly request: AttemptRequest;
 }
 
 export interface ChildAnswer {

@@ -14,7 +14,6 @@ import { sentenceOf } from '../attempt.ts';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
 import {
   ANSWER,
-  ASK,
   type AttemptEnd,
   BROKEN,
   END,
@@ -26,6 +25,7 @@ import {
   PRINTED,
   PROGRESS,
   READY,
+  REQUEST,
   RUN,
   type RunOrder,
   SLOW,
@@ -34,8 +34,8 @@ import {
 import { failure, type Result } from '../result.ts';
 import { readAttemptEnd } from './attempt-end.ts';
 import { causeOfEnd } from './cause-of-end.ts';
-import { ChildAsks } from './child-asks.ts';
 import type { ChildHome } from './child-home.ts';
+import { ChildRequests } from './child-requests.ts';
 import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
 import type { Job } from './port.ts';
 import { Printed } from './printed.ts';
@@ -76,7 +76,7 @@ export class FunctionChild {
   readonly #startTimer: NodeJS.Timeout;
   state: 'starting' | 'idle' | 'busy' | 'ended' = 'starting';
   idleSince = 0;
-  #busyWith: { readonly job: Job; readonly end: (result: Result) => void; asks: ChildAsks | null } | null = null;
+  #busyWith: { readonly job: Job; readonly end: (result: Result) => void; asks: ChildRequests | null } | null = null;
   /** Counts its attempts, as the child does. */
   #attemptCount = 0;
   /** What its attempt came to, while the last of what it printed is awaited. */
@@ -167,7 +167,7 @@ export class FunctionChild {
     if (this.#isMistrusted) return;
     const isStarting = this.state === 'starting';
     if (kind === LOG) this.#busyWith?.job.log.line('log', text);
-    else if (kind === PROGRESS || kind === ASK) this.#hearAsk(kind, text);
+    else if (kind === PROGRESS || kind === REQUEST) this.#hearRequest(kind, text);
     else if (kind === END) {
       const end = readAttemptEnd(text);
       if (end === null) this.#mistrust();
@@ -188,12 +188,12 @@ export class FunctionChild {
     this.kill();
   }
 
-  #hearAsk(kind: number, text: string): void {
+  #hearRequest(kind: number, text: string): void {
     // An attempt that has ended may have left a timer behind that tells of its progress.
     const busy = this.#busyWith;
     if (busy === null || this.#result !== null) return;
     const no = this.#attemptCount;
-    busy.asks ??= new ChildAsks(busy.job.context.asker, (answer) => {
+    busy.asks ??= new ChildRequests(busy.job.context.requester, (answer) => {
       if (this.#busyWith === busy) this.#order(ANSWER, JSON.stringify({ ...answer, attempt: no }));
     });
     if (!(kind === PROGRESS ? busy.asks.progress(text) : busy.asks.ask(text))) this.#mistrust();

@@ -16,7 +16,7 @@ import { PermanentError } from '@signalbox/sdk';
 import { type DataAccess, type DataPlace, dataClient, dataMetadata } from '../data-address.ts';
 
 /** Who asks: the claim, and the token that proves it. */
-export interface Asker {
+export interface AttemptRequester {
   readonly claim: Claim;
   readonly token: Buffer;
   readonly taskName: string;
@@ -50,13 +50,17 @@ export class Outputs {
   }
 
   /** Throws a `PermanentError` for what is too much for one attempt; other errors may be gone with the next one. */
-  async fetch(asker: Asker, references: readonly OutputRef[], signal: AbortSignal): Promise<UpstreamOutput[]> {
+  async fetch(
+    requester: AttemptRequester,
+    references: readonly OutputRef[],
+    signal: AbortSignal,
+  ): Promise<UpstreamOutput[]> {
     const fetched: UpstreamOutput[] = [];
     let left = MAX_FETCHED_BYTES;
     for (const { taskName, id, bytes } of references) {
       if (bytes > left) throw tooMuch(taskName);
       const output = await this.#patiently(signal, (client) =>
-        this.#fetchOne(client, asker, { taskName, id, left, signal }),
+        this.#fetchOne(client, requester, { taskName, id, left, signal }),
       );
       left -= Buffer.byteLength(output);
       fetched.push({ taskName, output });
@@ -65,8 +69,8 @@ export class Outputs {
   }
 
   /** What goes into the report in place of the output. */
-  store(asker: Asker, json: string, signal: AbortSignal): Promise<string> {
-    return this.#patiently(signal, (client) => this.#storeOnce(client, asker, json));
+  store(requester: AttemptRequester, json: string, signal: AbortSignal): Promise<string> {
+    return this.#patiently(signal, (client) => this.#storeOnce(client, requester, json));
   }
 
   /** A node that goes away is followed by another: what it was asked is asked there. */
@@ -98,7 +102,7 @@ export class Outputs {
 
   #fetchOne(
     client: Client,
-    { claim, token }: Asker,
+    { claim, token }: AttemptRequester,
     { taskName, id, left, signal }: { taskName: string; id: string; left: number; signal: AbortSignal },
   ): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -138,7 +142,7 @@ export class Outputs {
     });
   }
 
-  #storeOnce(client: Client, { claim, token, taskName }: Asker, json: string): Promise<string> {
+  #storeOnce(client: Client, { claim, token, taskName }: AttemptRequester, json: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => stream.cancel(), CALL_MS);
       const stream = openOutputStore(client, dataMetadata(this.#access), (error, stored) => {

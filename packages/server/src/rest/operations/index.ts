@@ -3,8 +3,8 @@
  * the page of docs, `docs/reference/rest.md` and the names in metrics come from here.
  */
 import { dagOperations } from './dags.ts';
+import { deadLetterOperations } from './dead-letters.ts';
 import { houseOperations } from './house.ts';
-import { letterOperations } from './letters.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 
@@ -13,7 +13,7 @@ export * from './operation.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...dagOperations,
   ...runOperations,
-  ...letterOperations,
+  ...deadLetterOperations,
   ...houseOperations,
 ];
 

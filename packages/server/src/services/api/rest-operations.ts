@@ -36,7 +36,7 @@ export function grpcCalls(): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-/** A fixed word goes before a parameter: `/v1/dead-letters/replay` is no letter. */
+/** A fixed word goes before a parameter: `/v1/dead-letters/replay` is no dead letter. */
 function isAt({ path }: Operation, asked: string): boolean {
   const [parts, given] = [path.split('/'), asked.split('/')];
   return (

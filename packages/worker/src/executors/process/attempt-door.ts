@@ -12,7 +12,7 @@ import {
   MAX_TIMEOUT_MS,
 } from '@signalbox/protocol/limits';
 import { AttemptStopped, isPermanent } from '@signalbox/sdk';
-import type { Asker } from '@signalbox/sdk/asking';
+import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import { readSaid, type SaidFailure } from './said-failure.ts';
 
 /** A process has few of them open at a time; more is no use of it. */
@@ -20,7 +20,7 @@ const MOST_CONNECTIONS = 32;
 const MOST_BODY_BYTES = Math.max(MAX_CHECKPOINT_BYTES, MAX_OUTPUT_BYTES);
 
 export interface DoorParts {
-  readonly asker: Asker;
+  readonly requester: AttemptRequester;
   /** JSON text of the newest checkpoint; empty for none. */
   readonly checkpoint: () => string;
   readonly onCheckpoint: (value: string) => Promise<void>;
@@ -78,7 +78,7 @@ export class AttemptDoor {
   }
 
   async #answer(what: string, body: string): Promise<Answer> {
-    const { asker, checkpoint, onCheckpoint, about } = this.#parts;
+    const { requester, checkpoint, onCheckpoint, about } = this.#parts;
     switch (what) {
       case 'GET /attempt':
         return { status: 200, body: JSON.stringify(about) };
@@ -87,13 +87,13 @@ export class AttemptDoor {
         if (fraction !== null && !(typeof fraction === 'number' && fraction >= 0 && fraction <= 1)) {
           throw new Fault(400, 'fraction is a number from 0 to 1');
         }
-        asker.progress(fraction, String(note).slice(0, MAX_PROGRESS_NOTE_CHARS));
+        requester.progress(fraction, String(note).slice(0, MAX_PROGRESS_NOTE_CHARS));
         return DONE;
       }
       case 'POST /extend': {
         const { ms } = objectOf(body);
         if (typeof ms !== 'number' || !(ms > 0)) throw new Fault(400, 'ms is a number above 0');
-        const leftMs = await asker.extend(Math.min(Math.ceil(ms), MAX_TIMEOUT_MS));
+        const leftMs = await requester.extend(Math.min(Math.ceil(ms), MAX_TIMEOUT_MS));
         return { status: 200, body: JSON.stringify({ leftMs }) };
       }
       case 'GET /checkpoint':
@@ -103,10 +103,10 @@ export class AttemptDoor {
         await onCheckpoint(jsonOf(body, MAX_CHECKPOINT_BYTES));
         return DONE;
       case 'POST /assert-owned':
-        await asker.assertOwned();
+        await requester.assertOwned();
         return DONE;
       case 'POST /tasks':
-        await asker.addTasks(jsonOf(body, MAX_ADDED_BYTES));
+        await requester.addTasks(jsonOf(body, MAX_ADDED_BYTES));
         return DONE;
       case 'PUT /output':
       case 'POST /output':

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { beatWithProgress, hear } from '../../scripted-asks.ts';
+import { beatWithProgress, hear } from '../../scripted-requests.ts';
 import { commandOf, startBody, testFolder, workOf } from '../../test-rig.ts';
 
 function has(program: string): boolean {

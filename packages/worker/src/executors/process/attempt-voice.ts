@@ -9,7 +9,7 @@ import { chmod, lstat, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_NOTE_CHARS } from '@signalbox/protocol/limits';
-import type { Asker } from '@signalbox/sdk/asking';
+import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import type { Job } from '../port.ts';
 import type { ProcessFolder } from '../process-folder.ts';
 import { AttemptDoor } from './attempt-door.ts';
@@ -24,7 +24,7 @@ export class AttemptVoice {
   readonly #job: Job;
   readonly #folder: ProcessFolder;
   readonly #door: AttemptDoor;
-  readonly #asker: Asker;
+  readonly #requester: AttemptRequester;
   readonly #seen = new Map<string, string>();
   #checkpoint: string;
   #isOpen = false;
@@ -35,12 +35,12 @@ export class AttemptVoice {
     const { assignment, context } = job;
     this.#job = job;
     this.#folder = folder;
-    this.#asker = context.asker;
+    this.#requester = context.requester;
     this.#checkpoint = assignment.checkpoint;
     const { tenant, dag, run, taskName: task, effectKey } = assignment;
     const { attempt, fence } = assignment.claim;
     this.#door = new AttemptDoor({
-      asker: this.#asker,
+      requester: this.#requester,
       checkpoint: () => this.#checkpoint,
       onCheckpoint: (value) => this.#save(value),
       about: { tenant, dag, run, task, attempt, fence, effectKey },
@@ -95,7 +95,7 @@ export class AttemptVoice {
 
   async #save(value: string): Promise<void> {
     this.#checkpoint = value;
-    await this.#asker.saveCheckpoint(value);
+    await this.#requester.saveCheckpoint(value);
   }
 
   async #look(): Promise<void> {
@@ -130,7 +130,7 @@ export class AttemptVoice {
     if (said === undefined) return;
     const fraction = typeof said.fraction === 'number' ? Math.min(1, Math.max(0, said.fraction)) : null;
     const note = typeof said.note === 'string' ? said.note : '';
-    this.#asker.progress(fraction, note.slice(0, MAX_PROGRESS_NOTE_CHARS));
+    this.#requester.progress(fraction, note.slice(0, MAX_PROGRESS_NOTE_CHARS));
   }
 
   async #readFailure(): Promise<SaidFailure | null> {

@@ -1,0 +1,22 @@
+import { assert } from '../assert.ts';
+import type { DeadLetterClosed, DeadLetterWritten } from '../change.ts';
+import { type DeadLetterRef, deadLetterName } from '../dead-letter/dead-letter.ts';
+import { slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { FAILED } from '../task/task-table.ts';
+
+/** Dead letters are in the database alone: memory knows those that were closed in batches in flight. */
+export function applyDeadLetter(state: State, change: DeadLetterWritten | DeadLetterClosed): void {
+  if (change.kind === 'DeadLetterClosed') return noteDeadLetterUsed(state, change);
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, 'a letter is of a run in memory');
+  assert(
+    state.tasks.state[slotOf(state, run, change.taskNo)] === FAILED,
+    'a letter is of a task that failed for good (I43)',
+  );
+}
+
+/** The database shows it as open until this batch is settled. */
+export function noteDeadLetterUsed(state: State, deadLetter: DeadLetterRef): void {
+  state.recentDeadLetters.set(deadLetterName(deadLetter), state.batchNo);
+}

@@ -1,0 +1,56 @@
+/** What the times of tasks and runs have come to. */
+import { assert } from '../assert.ts';
+import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
+import { readRunNotes } from '../run/run-notes.ts';
+import { CLAIMED } from '../run/run-table.ts';
+import { slotOf, specNoOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { holderOf, keepShadowNotes } from '../straggler/seconds.ts';
+import { errorOfExpiry } from '../task/facts.ts';
+import { moveTask, settleDownstream } from '../task/move.ts';
+import { keepNotes } from '../task/notes.ts';
+import { noteRepeats } from '../task/refire.ts';
+import { FAILED, READY, RETRYING } from '../task/task-table.ts';
+import { watchOf, watchQueue } from '../timer/task-timers.ts';
+
+export type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
+
+export function applyTaskDeadline(state: State, change: TaskDeadlineChange): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0, `${change.kind} is about a task of its run`);
+  keepNotes(state, slot, change.notes);
+  if (change.kind === 'TaskQueued') {
+    // Its row is asked for on load, as those of claimed tasks are.
+    state.runs.flags[run]! |= CLAIMED;
+    return watchQueue(state, slot);
+  }
+  if (change.kind === 'TaskExpired') return expire(state, run, slot, change);
+  keepShadowNotes(state, slot);
+  const holder = holderOf(state, slot, change.fence);
+  assert(state.tasks.fence[holder] === change.fence, `${change.kind} is about a running attempt (I21)`);
+  if (change.kind === 'TaskSlow') return noteRepeats(state, run, change.taskNo);
+  const leftMs = change.deadlineAt - change.at;
+  // The timer that is set already will find it.
+  watchOf(state, holder).deadlineAt = state.mono + leftMs;
+}
+
+function expire(state: State, run: number, slot: number, { taskNo, reason }: TaskExpired): void {
+  const { graph } = state.runs.versionOf(run);
+  if (graph.tellsError?.[specNoOf(state, slot)] === 1) state.runs.factsOf(run).setError(taskNo, errorOfExpiry(reason));
+  const code = state.tasks.state[slot];
+  assert(code === READY || code === RETRYING, 'a task without a running attempt expires');
+  // From here on its row says what it is; one that was loaded before its first claim had a row that said nothing.
+  state.tasks.cleared[slot] = 0;
+  moveTask(state, slot, FAILED);
+  settleDownstream(state, slot);
+}
+
+export function applyRunDeadline(state: State, change: RunSlow | RunTimedOut): void {
+  const { runs } = state;
+  const run = runs.find(change.runId);
+  assert(runs.timings.has(run), `${change.kind} is about a run whose time is counted`);
+  runs.notes.set(run, readRunNotes(change.notes));
+  if (change.kind === 'RunSlow') noteRepeats(state, run, null);
+}

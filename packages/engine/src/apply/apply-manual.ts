@@ -1,0 +1,77 @@
+/** What people say of tasks, and hold back (I32). Clearing is in `apply-task.ts`, with what follows from it. */
+import { assert } from '../assert.ts';
+import type { PauseSet, TaskMarked } from '../change.ts';
+import { enqueue, leaveLane } from '../match/enqueue.ts';
+import { isPaused, Pauses } from '../run/pauses.ts';
+import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
+import { watchRunAnew } from '../run/run-timers.ts';
+import { forEachSlot, slotOf } from '../run/task-slots.ts';
+import type { State } from '../state.ts';
+import { lastFence } from '../straggler/seconds.ts';
+import { markTask } from '../task/move.ts';
+import { forgetExpiry } from '../task/notes.ts';
+import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
+import { watchPause } from '../timer/watch-pause.ts';
+import { noteDeadLetterUsed } from './apply-dead-letter.ts';
+import { voidStopped } from './apply-task.ts';
+
+export function applyManual(state: State, change: TaskMarked | PauseSet): void {
+  const run = state.runs.find(change.runId);
+  assert(run >= 0, `${change.kind} is about a run in memory`);
+  if (change.kind === 'PauseSet') return setPause(state, run, change);
+  const slot = slotOf(state, run, change.taskNo);
+  assert(slot >= 0, 'a task of the run is marked');
+  mark(state, run, slot, change);
+}
+
+const CODE_OF = { succeeded: SUCCEEDED, failed: FAILED, skipped: SKIPPED, cancelled: STOPPED } as const;
+
+function mark(state: State, run: number, slot: number, change: TaskMarked): void {
+  const { tasks, runs } = state;
+  assert(runs.phase[run] === OPEN, 'a task is marked in an open run');
+  assert(tasks.state[slot] !== RUNNING, 'a task that is marked has no attempt that runs');
+  assert(change.fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
+  assert(change.attemptNo === tasks.attemptNo[slot], 'a mark is no attempt (I23)');
+  tasks.fence[slot] = change.fence;
+  tasks.cleared[slot] = 0;
+  tasks.retryAt[slot] = 0;
+  voidStopped(state, slot);
+  forgetExpiry(state, slot);
+  runs.facts.get(run)?.forgetError(change.taskNo);
+  runs.flags[run]! |= CLAIMED;
+  if (change.state !== 'failed') noteDeadLetterUsed(state, change);
+  markTask(state, slot, CODE_OF[change.state], change.facts);
+}
+
+/** Ready tasks leave their lanes while they still count as being in them, and come back once they may. */
+function setPause(state: State, run: number, change: PauseSet): void {
+  const { runs, tasks } = state;
+  const { taskNo, paused, until } = change;
+  const known = runs.pauses.get(run) ?? new Pauses();
+  const pause = paused ? { by: change.actor, at: change.at, until } : null;
+  const isOf = (slot: number) => tasks.state[slot] === READY && (taskNo === null || tasks.no[slot] === taskNo);
+  if (paused) {
+    forEachSlot(state, run, (slot) => {
+      if (isOf(slot) && !isPaused(state, slot)) leaveLane(state, slot);
+    });
+  }
+  const before = known.get(taskNo);
+  const wasPaused = before !== null;
+  known.set(taskNo, pause);
+  if (known.isEmpty) {
+    runs.pauses.delete(run);
+    runs.flags[run]! &= ~PAUSED;
+  } else {
+    runs.pauses.set(run, known);
+    runs.flags[run]! |= PAUSED;
+  }
+  watchPause(state, run, taskNo, until);
+  if (paused || !wasPaused) return;
+  // The delay of its retry policy is over: its times begin now.
+  if (taskNo === null && before.until !== null && runs.has(run, ADMITTED) && runs.phase[run] === OPEN) {
+    watchRunAnew(state, run, change.at);
+  }
+  forEachSlot(state, run, (slot) => {
+    if (isOf(slot)) enqueue(state, slot);
+  });
+}
