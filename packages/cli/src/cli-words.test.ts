@@ -49,7 +49,7 @@ test('many problems are told in part, with their number', () => {
 
 test('a key that was used with another body is told without the word', () => {
   const { message } = new SignalboxError('IDEMPOTENCY_CONFLICT', { key: 'k' });
-  expect(messageAtPrompt(message)).toBe('The key k was used before with other params.');
+  expect(messageAtPrompt(message)).toBe('The key k was already used with different params.');
 });
 
 test.each([

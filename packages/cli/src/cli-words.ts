@@ -8,41 +8,42 @@ import { next } from './program-name.ts';
 
 /** Only for entries whose own remedy does not help at a prompt; a test finds those that lack here. */
 const REMEDIES: Readonly<Partial<Record<ErrorCode, () => string>>> = {
-  BAD_REQUEST: () => 'Correct what is named above and run the command again.',
-  PARAMS_INVALID: () => 'Correct --params. "dags show" prints which params the dag takes.',
-  DAG_INVALID: () => 'Correct the file and deploy it again. What was deployed before is unchanged.',
+  BAD_REQUEST: () => 'Fix what is listed above and run the command again.',
+  PARAMS_INVALID: () => 'Fix --params. "dags show" prints the params that the dag takes.',
+  DAG_INVALID: () => 'Fix the file and deploy it again. The deployed version is unchanged.',
   DAG_NOT_FOUND: () => `Check the name with: ${next('dags')}, or deploy the dag first.`,
-  RUN_NOT_FOUND: () => `Check the id with: ${next('runs list')}. Runs past their retention are removed.`,
-  TASK_NOT_FOUND: () =>
-    'Check the name with "runs show": a run keeps the tasks of the version of the dag that it started with.',
+  RUN_NOT_FOUND: () => `Check the id with: ${next('runs list')}. Runs are removed after the retention period.`,
+  TASK_NOT_FOUND: () => 'Check the name with "runs show". A run keeps the version of the dag that it started with.',
   CALLBACK_NOT_FOUND: () =>
-    'Calls are made when a run of a dag with a callbackUrl has ended; they are removed a week after they were answered.',
-  TOKEN_NOT_FOUND: () => `See which tokens there are: ${next('tokens')}`,
-  VERSION_NOT_FOUND: () => 'See which versions there are with "dags versions".',
-  ATTEMPT_NOT_FOUND: () => 'See which attempts there were with "runs show"; without --attempt you get the last one.',
-  WORKER_NOT_FOUND: () => `See which workers are connected: ${next('workers')}`,
-  BUNDLE_NOT_FOUND: () => 'Deploy the dag again: that sends its code too.',
-  BUNDLE_MISMATCH: () => 'Deploy again. If it happens again, something on the way to the server changes what is sent.',
+    'A callback is sent when a run of a dag with a callbackUrl ends. It is removed a week after the receiver answered.',
+  TOKEN_NOT_FOUND: () => `List the tokens: ${next('tokens')}`,
+  VERSION_NOT_FOUND: () => 'List the versions with "dags versions".',
+  ATTEMPT_NOT_FOUND: () => 'List the attempts with "runs show". Without --attempt you get the last one.',
+  WORKER_NOT_FOUND: () => `List the connected workers: ${next('workers')}`,
+  BUNDLE_NOT_FOUND: () => 'Deploy the dag again. This uploads its code too.',
+  BUNDLE_MISMATCH: () => 'Deploy again. If it happens again, a proxy on the way to the server changes the upload.',
   ROUTE_NOT_FOUND: () =>
-    `The server does not have this command: it may be older than this program. See: ${next('doctor')}`,
+    `The server does not support this command. It may be older than this CLI. Check with: ${next('doctor')}`,
   EVENTS_EXPIRED: () => 'Leave out --after to see the events that are kept.',
   IDEMPOTENCY_CONFLICT: () =>
-    'Use the same --params (or --payload) again to get the first answer, or choose a new --key for a new request.',
-  STALE_TOKEN: () => 'Its result is not recorded. "runs show" says which attempt holds the task.',
-  TASK_BUSY: () => 'Wait for it to end, or add --force: its attempt is stopped then, and its result is not recorded.',
+    'Use the same --params (or --payload) to get the first answer, or use a new --key for a new request.',
+  STALE_TOKEN: () => 'Its result is not recorded. "runs show" says which attempt owns the task.',
+  TASK_BUSY: () => 'Wait until it ends, or add --force. That stops its attempt and discards its result.',
   TASK_NOT_RETRYABLE: () =>
-    'Only a task that failed, or waits for its next attempt, can be retried. See its state with "runs show"; "runs clear" runs it again whatever its state.',
-  RUN_WOULD_CLOSE: () => 'Clear these tasks as well: "runs clear <run> --state failed,cancelled" takes all of them.',
-  RUN_ENDED: () => 'Nothing is left to do. "runs rerun" makes the same run again.',
-  LETTER_NOT_FOUND: () => `See which there are: ${next('dead-letters')}. Closed ones are removed after a time.`,
-  BREAKER_NOT_FOUND: () => `See which are open: ${next('breakers')}. One that has closed by itself is not listed.`,
-  WRONG_HOST: () => 'Use the address that the server printed at its start, or add the name to SIGNALBOX_ALLOWED_HOSTS.',
-  RATE_LIMITED: () => 'Wait some seconds and try again, with fewer at a time.',
-  OVERLOADED: () => 'Wait some seconds and try again.',
-  UNAVAILABLE: () => 'Wait some seconds and try again.',
+    'You can retry a task that failed or waits for its next attempt. Check its state with "runs show". "runs clear" runs it again in any state.',
+  RUN_WOULD_CLOSE: () => 'Clear these tasks too. "runs clear <run> --state failed,cancelled" selects all of them.',
+  RUN_ENDED: () => '"runs rerun" starts the same run again.',
+  LETTER_NOT_FOUND: () => `List the dead letters: ${next('dead-letters')}. Closed ones are removed after a while.`,
+  BREAKER_NOT_FOUND: () =>
+    `List the open breakers: ${next('breakers')}. A breaker that closed by itself is not listed.`,
+  WRONG_HOST: () =>
+    'Use the address that the server printed when it started, or add the name to SIGNALBOX_ALLOWED_HOSTS.',
+  RATE_LIMITED: () => 'Wait a few seconds and try again, with fewer at a time.',
+  OVERLOADED: () => 'Wait a few seconds and try again.',
+  UNAVAILABLE: () => 'Wait a few seconds and try again.',
   UNKNOWN_OUTCOME: () =>
-    'Look whether it was done before you try again. With --key, the same command is never done twice.',
-  TOO_LARGE: () => 'Send less at a time, or store the data elsewhere and pass a reference to it.',
+    'Check whether it took effect before you try again. With --key, the same command never takes effect twice.',
+  TOO_LARGE: () => 'Send less data at a time, or store it elsewhere and pass a reference.',
 };
 
 export function remedyAtPrompt(code: string, remedy: string): string {
@@ -52,11 +53,10 @@ export function remedyAtPrompt(code: string, remedy: string): string {
 /** Texts of the table that name a field of a request, as a flag. */
 export function messageAtPrompt(message: string): string {
   return message
-    .replace(/\bwithout force\b/, 'without --force')
-    .replace('The request is not well-formed.', 'The server refused what was given.')
+    .replace('The request is invalid.', 'The server refused the command.')
     .replace(
-      /^The idempotency key (.*) was used before with another body\.$/,
-      'The key $1 was used before with other params.',
+      /^The idempotency key (.*) was already used with a different body\.$/,
+      'The key $1 was already used with different params.',
     );
 }
 

@@ -146,13 +146,13 @@ test('what failed for good is listed, shown, grouped, previewed, replayed and di
   const again = await signalbox('dead-letters', 'replay', id);
   expect([again.exitCode === 0, again.stderr.includes('no longer open')]).toEqual([false, true]);
   const which = await signalbox('dead-letters', 'discard');
-  expect([which.exitCode === 0, which.stderr.includes('Which ones?')]).toEqual([false, true]);
+  expect([which.exitCode === 0, which.stderr.includes('Nothing is selected.')]).toEqual([false, true]);
   const [{ newRun }] = (await json('dead-letters', 'list', '--dag', 'broken', '--state', 'replayed')).items;
   await signalbox('runs', 'watch', newRun);
   const discarded = await json('dead-letters', 'discard', '--dag', 'broken');
   expect(discarded).toMatchObject({ count: 1, remaining: 0 });
   expect((await signalbox('dead-letters')).stdout).toContain('no dead letters');
-  expect((await signalbox('breakers')).stdout).toContain('no breaker holds anything back');
+  expect((await signalbox('breakers')).stdout).toContain('no open breakers');
 });
 
 test('a key gives the same run again, and a run can be cancelled', async () => {
@@ -189,7 +189,7 @@ test('tasks are marked, cleared after a look, and paused; a run is made again', 
     tasks: [{ output: { rows: 3 }, reason: 'by hand' }],
   });
   const dry = await signalbox('runs', 'clear', id, 'a', '--dry-run');
-  expect(dry.stdout).toContain(`run ${id} would be open again`);
+  expect(dry.stdout).toContain(`run ${id} would open again`);
   expect(await json('runs', 'show', id)).toMatchObject({ state: 'ended' });
   expect(await json('runs', 'clear', id, '--state', 'succeeded')).toMatchObject({ reopened: true, count: 1 });
   expect(await json('tasks', 'cancel', id, 'a')).toMatchObject({ tasks: [{ after: 'cancelled' }] });
@@ -208,7 +208,7 @@ test('who stops waiting is told that the run goes on, and how to follow it', asy
   await until(() => waiting.said.stdout.includes(id), 'the run');
   waiting.child.kill('SIGINT');
   const { exitCode, stdout } = await waiting.ended;
-  expect([exitCode, stdout]).toEqual([130, expect.stringContaining(`The run goes on.`)]);
+  expect([exitCode, stdout]).toEqual([130, expect.stringContaining(`The run continues.`)]);
   expect(stdout).toContain(`runs cancel ${id}`);
   expect(await json('runs', 'show', id)).toMatchObject({ state: 'open' });
   await json('runs', 'cancel', id);
@@ -267,21 +267,21 @@ test('a worker that is drained finishes and leaves, and that is waited for', asy
 });
 
 test.each([
-  [['runs', 'trigger', 'nothing'], 4, 'There is no dag nothing', 'deploy the dag first'],
-  [['runs', 'show', 'x'], 4, 'There is no run x', 'Check the id'],
-  [['runs', 'trigger', 'hello', '--params', '{'], 2, 'That is no JSON', 'Quote it'],
-  [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Give one of queued, open'],
+  [['runs', 'trigger', 'nothing'], 4, 'Dag nothing does not exist', 'deploy the dag first'],
+  [['runs', 'show', 'x'], 4, 'Run x does not exist', 'Check the id'],
+  [['runs', 'trigger', 'hello', '--params', '{'], 2, 'This is not JSON', 'Quote it'],
+  [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Use one of queued, open'],
   [['runs', 'list', '--limit', '0'], 2, 'whole number', 'runs list --help'],
-  [['runs', 'list', '--cursor', '?'], 4, '--cursor is not one that a page has given', 'Correct what'],
-  [['deploy', '/nowhere.json'], 2, 'is not there', 'Give the path'],
-  [['validate'], 2, 'dags is not there', 'signalbox init'],
-  [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Give a JavaScript module'],
-  [['worker', '--ca', '/nowhere.pem'], 1, "/nowhere.pem can't be read", 'PEM file'],
-  [['runs', 'list', '--data', '/nowhere'], 4, 'No token is known', 'SIGNALBOX_TOKEN'],
-  [['runs', 'list', '--url', 'box-1'], 2, 'address is "box-1"', 'http://127.0.0.1:4500'],
+  [['runs', 'list', '--cursor', '?'], 4, '--cursor is not one that a page has given', 'Fix what'],
+  [['deploy', '/nowhere.json'], 2, 'does not exist', 'Pass the path'],
+  [['validate'], 2, 'dags does not exist', 'signalbox init'],
+  [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Pass a JavaScript module'],
+  [['worker', '--ca', '/nowhere.pem'], 1, '/nowhere.pem cannot be read', 'PEM file'],
+  [['runs', 'list', '--data', '/nowhere'], 4, 'No token found', 'SIGNALBOX_TOKEN'],
+  [['runs', 'list', '--url', 'box-1'], 2, '"box-1" is not a valid server URL', 'http://127.0.0.1:4500'],
   [['runs', 'list', '--url', 'http://127.0.0.1:2'], 3, 'No server answers at 127.0.0.1:2', 'npx signalbox start'],
   [['dags', 'delete', 'hello'], 2, 'Standard input is not a terminal', '--yes'],
-  [['completion', 'tcsh'], 2, 'no completion for "tcsh"', 'bash, zsh, fish'],
+  [['completion', 'tcsh'], 2, 'Shell "tcsh" is not supported', 'bash, zsh, fish'],
   [['runs', 'triger', 'hello'], 2, "unknown command 'triger' of runs: there are trigger, watch", 'runs --help'],
   [['nonsense'], 2, "unknown command 'nonsense'", 'signalbox --help'],
 ])('%j fails with exit code %i, a sentence and what to do', async (args, code, message, remedy) => {
@@ -389,7 +389,7 @@ test('init in a clone of Signalbox makes a project of its own: its "npm test" te
 test('a server without TLS that is called with https:// is no riddle', async () => {
   const { exitCode, stderr } = await signalbox('dags', '--url', url.replace('http:', 'https:'));
   expect(exitCode).toBe(3);
-  expect(stderr).toContain('no answer that can be understood');
+  expect(stderr).toContain('not like a Signalbox server');
   expect(stderr).toContain('http:// for one without');
 });
 

@@ -39,7 +39,7 @@ export const lastClient = (): Client | null => last;
 export function urlOf(flags: Pick<ConnectionFlags, 'url'>): string {
   const url = flags.url ?? (process.env.SIGNALBOX_URL || USUAL_URL);
   if (/^https?:\/\/[^/\s]+\/?$/.test(url)) return url.replace(/\/$/, '');
-  throw new CliError(`The server's address is "${url}".`, `Give one such as ${USUAL_URL}.`, EXIT.usage);
+  throw new CliError(`"${url}" is not a valid server URL.`, `Use a URL such as ${USUAL_URL}.`, EXIT.usage);
 }
 
 export function dataFolderOf({ data }: Pick<ConnectionFlags, 'data'>): string {
@@ -59,10 +59,10 @@ export async function findToken(flags: Pick<ConnectionFlags, 'data'>): Promise<s
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be read by you' : 'is not there';
+    const why = (error as NodeJS.ErrnoException).code === 'EACCES' ? 'is not readable' : 'does not exist';
     throw new CliError(
-      `No token is known: the file ${file} ${why}.`,
-      'Start a server here (npx signalbox start), or set SIGNALBOX_TOKEN to a token of the server that you ask.',
+      `No token found: the file ${file} ${why}.`,
+      'Start a server here (npx signalbox start), or set SIGNALBOX_TOKEN to a token of your server.',
       EXIT.refused,
     );
   }

@@ -65,13 +65,13 @@ export function define<Flags extends object>(
 
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError('Give a whole number above 0.');
+  throw new UsageError('Use a whole number above 0.');
 }
 
 /** A number from 0 on. */
 export function countingNumber(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError('Give a whole number.');
+  throw new UsageError('Use a whole number.');
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -81,14 +81,14 @@ export function span(text: string): number {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text);
   const ms = match === null ? 0 : Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ''] ?? 0));
   if (ms > 0) return ms;
-  if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) throw new UsageError(`Give a unit, such as ${text}s for seconds.`);
-  throw new UsageError('Give a span such as 30s, 5m or 2h.');
+  if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) throw new UsageError(`Add a unit, such as ${text}s for seconds.`);
+  throw new UsageError('Use a duration such as 30s, 5m or 2h.');
 }
 
 export function oneOf(choices: readonly string[]): (text: string) => string {
   return (text) => {
     if (choices.includes(text)) return text;
-    throw new UsageError(`Give one of ${choices.join(', ')}.`);
+    throw new UsageError(`Use one of ${choices.join(', ')}.`);
   };
 }
 
@@ -103,7 +103,7 @@ export function json(word: string): unknown {
   } catch (error) {
     if (error instanceof InexactJson) throw new UsageError(`${from === null ? '' : `In ${from}: `}${error.message}`);
     if (from !== null) throw new UsageError(`${from} is not JSON: ${(error as Error).message}`);
-    throw new UsageError(`That is no JSON. Quote it for the shell: '{"name":"you"}', or name a file: @params.json`);
+    throw new UsageError(`This is not JSON. Quote it for the shell: '{"name":"you"}', or use a file: @params.json`);
   }
 }
 
@@ -116,16 +116,20 @@ function sourceOf(word: string): JsonSource {
   }
 }
 
-export const jsonFlag: FlagDefinition = { flags: '--json', what: 'answer as JSON, for programs' };
+export const jsonFlag: FlagDefinition = { flags: '--json', what: 'print JSON, for programs' };
 
 /** What every command that asks a server takes. */
 export const clientFlags: readonly FlagDefinition[] = [
-  { flags: '--url <url>', what: 'the server to ask (SIGNALBOX_URL, else http://127.0.0.1:4500)' },
-  { flags: '--data <folder>', what: 'data folder of the server, for its token (SIGNALBOX_DATA)', completes: 'folder' },
+  { flags: '--url <url>', what: 'server URL (SIGNALBOX_URL, default http://127.0.0.1:4500)' },
+  {
+    flags: '--data <folder>',
+    what: 'data folder of the server, to read its token (SIGNALBOX_DATA)',
+    completes: 'folder',
+  },
   jsonFlag,
 ];
 
 export const pageFlags: readonly FlagDefinition[] = [
-  { flags: '--limit <count>', what: 'how many at most', usual: 20, read: wholeNumber },
-  { flags: '--cursor <cursor>', what: 'go on where the last page ended' },
+  { flags: '--limit <count>', what: 'maximum number of results', usual: 20, read: wholeNumber },
+  { flags: '--cursor <cursor>', what: 'continue after the last page' },
 ];

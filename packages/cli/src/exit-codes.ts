@@ -15,11 +15,11 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.ok, 'done; with `--wait` or `watch`: the run succeeded'],
   [
     EXIT.failed,
-    'it failed: a run that did not succeed, a file with problems, a check of `doctor`, a server that did not start',
+    'failed: a run did not succeed, a file has problems, a check of `doctor` failed, a server did not start',
   ],
-  [EXIT.usage, 'the command line or a setting was not understood; nothing was done'],
-  [EXIT.unreachable, 'no server answered, or it could not serve at that moment; worth another try'],
-  [EXIT.refused, 'the server refused it: not found, no valid token, not allowed, not well-formed'],
-  [EXIT.timedOut, '`--timeout` passed before the run had ended; the run goes on'],
-  [EXIT.interrupted, 'Ctrl-C while waiting or following; what was being followed goes on'],
+  [EXIT.usage, 'the command line or a setting is invalid; nothing was done'],
+  [EXIT.unreachable, 'no server answered, or it is not ready; try again'],
+  [EXIT.refused, 'the server refused: not found, no valid token, not allowed, invalid'],
+  [EXIT.timedOut, '`--timeout` passed before the run ended; the run continues'],
+  [EXIT.interrupted, 'Ctrl-C while waiting or following; the run continues'],
 ];

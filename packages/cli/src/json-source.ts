@@ -17,7 +17,7 @@ export function readSource(word: string): JsonSource {
   if (word === '-') return { text: readStdin(), from: 'standard input' };
   if (!word.startsWith('@')) return { text: word, from: null };
   const path = word.slice(1);
-  if (path === '') throw new SourceError('Give a file after the @, such as @params.json.');
+  if (path === '') throw new SourceError('Add a file name after the @, such as @params.json.');
   try {
     return { text: readFileSync(path, 'utf8'), from: path };
   } catch (error) {
@@ -29,7 +29,7 @@ export function readSource(word: string): JsonSource {
 
 function readStdin(): string {
   if (process.stdin.isTTY) {
-    throw new SourceError('Standard input is a terminal. Pipe the JSON in, or name a file: @params.json.');
+    throw new SourceError('Standard input is a terminal. Pipe the JSON in, or use a file: @params.json.');
   }
   try {
     return readFileSync(0, 'utf8');

@@ -53,27 +53,27 @@ function explainRefusal(error: Error, { code, remedy, status }: Refusal): Explai
     return {
       code,
       message: `No server answers at ${addressOf(error)}.`,
-      remedy: 'Start one with: npx signalbox start. If one is running elsewhere, name it with --url or SIGNALBOX_URL.',
+      remedy: 'Start one with: npx signalbox start. If a server runs elsewhere, pass --url or set SIGNALBOX_URL.',
       exitCode: EXIT.unreachable,
     };
   }
   if (causes(error).some((cause) => typeof cause.code === 'string' && isCertificateError(cause.code))) {
-    const what = "Set NODE_EXTRA_CA_CERTS to the certificate (PEM) of the authority that signed the server's.";
+    const what = 'Set NODE_EXTRA_CA_CERTS to the CA certificate (PEM) of the server.';
     return { code, message: "The server's certificate is not trusted.", remedy: what, exitCode: EXIT.unreachable };
   }
   if (code === 'UNAVAILABLE' && error.cause instanceof Error) {
     const what =
-      'Check the address: https:// for a server with TLS, http:// for one without, and the port of its API (4500 unless told). If it is right, the server may be starting: try again.';
+      'Check the URL: https:// for a server with TLS, http:// for one without, and the API port (default 4500). If it is right, the server may be starting; try again.';
     return {
       code,
-      message: 'Something is there, but it gives no answer that can be understood.',
+      message: 'The address answers, but not like a Signalbox server.',
       remedy: what,
       exitCode: EXIT.unreachable,
     };
   }
   if (code === 'UNAUTHENTICATED') {
     const what =
-      'Give the token of this server: set SIGNALBOX_TOKEN, or SIGNALBOX_DATA to the data folder that holds admin.token.';
+      'Set SIGNALBOX_TOKEN to a token of this server, or SIGNALBOX_DATA to the data folder that contains admin.token.';
     return { code, message: error.message, remedy: what, exitCode: EXIT.refused };
   }
   const { message } = atPrompt(error);

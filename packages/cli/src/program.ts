@@ -59,7 +59,7 @@ function soften(command: Command): void {
   command
     .exitOverride()
     .helpCommand(false)
-    .showHelpAfterError(`See what it takes: ${wordsOf(command)} --help`)
+    .showHelpAfterError(`Help: ${wordsOf(command)} --help`)
     .configureHelp({ showGlobalOptions: false });
 }
 

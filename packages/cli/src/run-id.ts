@@ -15,7 +15,7 @@ export async function resolveRun(client: Pick<Client, 'listRuns'>, given: string
   if (given !== 'last') return given;
   const newest = (await lastOwn(client)) ?? (await client.listRuns({ limit: 1 })).items[0];
   if (newest !== undefined) return newest.id;
-  throw new CliError('There are no runs yet.', `Make one: ${next('runs trigger hello --wait')}`, EXIT.refused);
+  throw new CliError('There are no runs yet.', `Start one: ${next('runs trigger hello --wait')}`, EXIT.refused);
 }
 
 async function lastOwn(client: Pick<Client, 'listRuns'>): Promise<RunPage['items'][number] | undefined> {

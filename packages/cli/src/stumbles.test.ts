@@ -47,9 +47,9 @@ describe('params', () => {
 
   test.each([
     ['@nowhere.json', 'The file nowhere.json does not exist.'],
-    ['@', 'Give a file after the @'],
+    ['@', 'Add a file name after the @'],
     ['@.', 'cannot be read (EISDIR)'],
-    ['{', 'name a file: @params.json'],
+    ['{', 'use a file: @params.json'],
   ])('%j is refused before anything is sent', async (word, message) => {
     const { exitCode, stderr } = await cli.run('runs', 'trigger', 'greet', '--params', word);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
@@ -163,7 +163,7 @@ test('breakers reset <dag> lets go every breaker of the dag', async () => {
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('the breaker of shaky')]);
   await cli.client.cancelRun(id, { force: true });
   const none = await cli.run('breakers', 'reset', 'greet');
-  expect([none.exitCode, none.stderr]).toEqual([4, expect.stringContaining('No breaker of dag greet is open.')]);
+  expect([none.exitCode, none.stderr]).toEqual([4, expect.stringContaining('Dag greet has no open breaker.')]);
   expect((await cli.run('breakers', 'reset', 'gret')).stderr).toContain('Did you mean greet?');
 });
 
@@ -213,7 +213,7 @@ test('a dag of the same name from another folder is deployed with a warning; fro
   expect((await cli.run('deploy', 'one')).stderr).toBe('');
   const { exitCode, stdout, stderr } = await cli.run('deploy', 'two');
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('twin is version 3')]);
-  expect(stderr).toMatch(/warning: twin was deployed from \S+\/one; this deploys it from \S+\/two\./);
+  expect(stderr).toMatch(/warning: twin was deployed from \S+\/one\. You are deploying it from \S+\/two\./);
   expect((await cli.run('dags', 'show', 'twin')).stdout).toMatch(/from \S+\/two\n/);
 });
 

@@ -16,7 +16,7 @@ test('the body is that of RFC 9457, with its details filled in', () => {
     type: 'urn:signalbox:error:stale_token',
     title: 'Stale token',
     status: 409,
-    detail: 'Task load is no longer held by this attempt.',
+    detail: 'This attempt no longer owns task load.',
     code: 'STALE_TOKEN',
     retryable: false,
     remedy: expect.any(String),
@@ -29,17 +29,17 @@ test('the body is that of RFC 9457, with its details filled in', () => {
 });
 
 test.each([
-  ['a line break', 'a\r\nSet-Cookie: x', 'There is no dag a\u{fffd}\u{fffd}Set-Cookie: x.'],
-  ['a long text', 'x'.repeat(1_000), `There is no dag ${'x'.repeat(200)}….`],
-  ['a pattern of replacement', '$&$1', 'There is no dag $&$1.'],
-  ['braces', '{dag}', 'There is no dag {dag}.'],
+  ['a line break', 'a\r\nSet-Cookie: x', 'Dag a\u{fffd}\u{fffd}Set-Cookie: x does not exist.'],
+  ['a long text', 'x'.repeat(1_000), `Dag ${'x'.repeat(200)}… does not exist.`],
+  ['a pattern of replacement', '$&$1', 'Dag $&$1 does not exist.'],
+  ['braces', '{dag}', 'Dag {dag} does not exist.'],
 ])('%s from a caller is only data in a message (I69)', (_, dag, expected) => {
   expect(problem('DAG_NOT_FOUND', { dag }).detail).toBe(expected);
 });
 
 test('an error tells its places to people and its code to programs', () => {
   const error = new SignalboxError('BAD_REQUEST', { problems: [{ path: 'params', message: 'is too deep' }] });
-  expect(error.message).toBe('The request is not well-formed. params is too deep');
+  expect(error.message).toBe('The request is invalid. params is too deep');
   expect(error.body().problems).toEqual([{ path: 'params', message: 'is too deep' }]);
   expect([isErrorCode('BAD_REQUEST'), isErrorCode('toString'), isErrorCode(undefined)]).toEqual([true, false, false]);
 });

@@ -110,7 +110,7 @@ describe('parent and child on shards of different owners', () => {
 
   test('a dag that is not there, and params that it does not take, are told plainly', async () => {
     const parent = await deploy(nameOwnedBy(first), { tasks: [{ name: 'call', dag: 'nowhere' }] });
-    expect((await ended(await submit(parent))).tasks[0]?.error).toBe('There is no dag nowhere.');
+    expect((await ended(await submit(parent))).tasks[0]?.error).toBe('Dag nowhere does not exist.');
     const params = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
     const strict = { params, tasks: [{ name: 'say', handler: 'echo' }] };
     const wrong = await calling({ inputs: { day: 1 } }, strict);

@@ -17,10 +17,10 @@ export async function listBreakers(flags: BreakerFlags): Promise<void> {
   const page = await client.listBreakers(flags.dag === undefined ? {} : { dag: flags.dag });
   if (page.items.length === 0) await knownDag(client, flags.dag);
   if (flags.json) return printJson(page);
-  if (page.items.length === 0) return print('no breaker holds anything back');
+  if (page.items.length === 0) return print('no open breakers');
   const rows = page.items.map((breaker) => [
     breaker.dag,
-    breaker.fingerprint ?? 'the dag itself',
+    breaker.fingerprint ?? 'the whole dag',
     coloured(breaker.state),
     breaker.openedAt,
     breaker.probeAt ?? '',
@@ -41,7 +41,7 @@ export async function resetBreaker(dag: string, flags: BreakerFlags): Promise<vo
   if (flags.json) return printJson({ dag, reset });
   for (const { fingerprint } of reset) {
     print(
-      `the breaker of ${dag}${fingerprint === null ? '' : ` for error ${fingerprint}`} is reset: what it held runs again`,
+      `the breaker of ${dag}${fingerprint === null ? '' : ` for error ${fingerprint}`} is reset; the tasks that it held run again`,
     );
   }
 }
@@ -50,7 +50,7 @@ async function heldBy(client: Client, dag: string): Promise<(string | null)[]> {
   const { items } = await client.listBreakers({ dag });
   if (items.length > 0) return items.map(({ fingerprint }) => fingerprint);
   await client.getDag(dag); // an unknown name is another error
-  throw new CliError(`No breaker of dag ${dag} is open.`, `See all of them: ${next('breakers')}`, EXIT.refused);
+  throw new CliError(`Dag ${dag} has no open breaker.`, `List all of them: ${next('breakers')}`, EXIT.refused);
 }
 
 /** One of several may close by itself between the list and the reset. */

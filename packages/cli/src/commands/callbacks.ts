@@ -36,5 +36,5 @@ export async function showSecret(flags: ClientFlags): Promise<void> {
 export async function repeatCallbacks(run: string, flags: ClientFlags): Promise<void> {
   const answer = await (await connect(flags)).repeatCallbacks(run);
   if (flags.json) return printJson(answer);
-  print(`${answer.repeated} ${answer.repeated === 1 ? 'call is' : 'calls are'} made again`);
+  print(`${answer.repeated} ${answer.repeated === 1 ? 'callback is' : 'callbacks are'} sent again`);
 }

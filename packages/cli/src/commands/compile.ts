@@ -27,10 +27,10 @@ export async function compilePaths(given: readonly string[]): Promise<Compiled> 
 }
 
 function notThere(path: string, code: string | undefined, isUsual: boolean): CliError {
-  const why = code === 'ENOENT' ? 'is not there' : `can't be read (${code})`;
+  const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
   const remedy = isUsual
-    ? `Name a folder or files, or write a first dag: ${next('init')}`
-    : 'Give the path of a folder of dags, or of a file.';
+    ? `Pass a folder or files, or write a first dag: ${next('init')}`
+    : 'Pass the path of a folder of dags, or of a file.';
   return new CliError(`${plain(path)} ${why}.`, remedy, EXIT.usage);
 }
 

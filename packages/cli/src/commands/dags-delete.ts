@@ -17,5 +17,5 @@ export async function deleteDag(name: string, flags: DeleteFlags): Promise<void>
   }
   const answer = await client.deleteDag(name);
   if (flags.json) printJson(answer);
-  else print(`${answer.name} takes no new runs; deploying it again brings it back`);
+  else print(`${answer.name} is retired and starts no new runs. Deploy it again to bring it back.`);
 }

@@ -24,8 +24,8 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
     dag.lastRun === null ? '' : coloured(dag.lastRun.outcome ?? dag.lastRun.state),
     short(dag.description ?? '', 60),
   ]);
-  if (rows.length > 0) print(table(['dag', 'version', 'tasks', 'starts', 'next', 'last run', 'what it is'], rows));
-  else print(`no dags yet; write a first one with: ${next('init')}`);
+  if (rows.length > 0) print(table(['dag', 'version', 'tasks', 'starts', 'next', 'last run', 'description'], rows));
+  else print(`no dags yet; write one with: ${next('init')}`);
   if (page.cursor !== null) print(colours.dim(`more: --cursor ${page.cursor}`));
 }
 

@@ -7,7 +7,7 @@ export async function pauseSchedule(dag: string, flags: ClientFlags): Promise<vo
   const answer = await (await connect(flags)).pauseSchedule(dag);
   if (flags.json) return printJson(answer);
   print(
-    `the schedule of ${answer.name} is ${coloured('paused')}; let it go on with: ${next(`dags resume ${answer.name}`)}`,
+    `the schedule of ${answer.name} is ${coloured('paused')}; resume it with: ${next(`dags resume ${answer.name}`)}`,
   );
 }
 
@@ -16,5 +16,5 @@ export async function resumeSchedule(dag: string, flags: ClientFlags): Promise<v
   const answer = await client.resumeSchedule(dag);
   if (flags.json) return printJson(answer);
   const { schedule } = await client.getDag(dag);
-  print(`the schedule of ${answer.name} goes on; next: ${schedule?.nextAt ?? 'never'}`);
+  print(`the schedule of ${answer.name} is active again; next: ${schedule?.nextAt ?? 'never'}`);
 }

@@ -17,7 +17,7 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
     print(
       `last run: ${coloured(dag.lastRun.outcome ?? dag.lastRun.state)}, ${dag.lastRun.createdAt}, ${dag.lastRun.id}`,
     );
-  if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it takes no new runs`));
+  if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it starts no new runs`));
   if (dag.description !== null) print(plainLines(dag.description));
   print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
   if (dag.onFailure !== 'continue') print(`on failure: ${dag.onFailure}`);
@@ -31,7 +31,7 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
   ]);
   print(table(['task', 'does', 'needs', 'queue', 'limits'], [...rows, ...templates]));
   if (dag.tasks.length > TASKS_SHOWN)
-    print(colours.dim(`… and ${dag.tasks.length - TASKS_SHOWN} more; --json shows all of them`));
+    print(colours.dim(`… and ${dag.tasks.length - TASKS_SHOWN} more; use --json to see all`));
   print(colours.dim(`run it with: ${next(`runs trigger ${dag.name} --wait`)}`));
 }
 

@@ -13,5 +13,5 @@ export async function listVersions(dag: string, flags: PageFlags): Promise<void>
     hash.slice(0, 12),
   ]);
   print(table(['version', 'deployed', 'by', 'hash'], rows));
-  if (page.cursor !== null) print(colours.dim(`older ones: --cursor ${page.cursor}`));
+  if (page.cursor !== null) print(colours.dim(`next page: --cursor ${page.cursor}`));
 }

@@ -11,11 +11,11 @@ export async function listWindows(dag: string, flags: PageFlags): Promise<void> 
     client.listWindows(dag, { limit, ...(cursor === undefined ? {} : { cursor }) }),
   ]);
   if (flags.json) return printJson({ next: schedule?.nextAt ?? null, paused: schedule?.paused ?? false, ...page });
-  if (schedule === null) print('it has no schedule: it runs on demand');
+  if (schedule === null) print('no schedule: this dag runs on demand');
   else if (schedule.paused) print(`${coloured('paused')}; it was ${schedule.cron} ${schedule.zone}`);
   else print(`next: ${schedule.nextAt ?? 'never'} (${schedule.cron} ${schedule.zone})`);
-  if (page.items.length > 0) print(table(['planned', 'what became of it', 'run'], page.items.map(rowOf)));
-  if (page.cursor !== null) print(colours.dim(`older ones: --cursor ${page.cursor}`));
+  if (page.items.length > 0) print(table(['planned', 'result', 'run'], page.items.map(rowOf)));
+  if (page.cursor !== null) print(colours.dim(`next page: --cursor ${page.cursor}`));
 }
 
 function rowOf(window: WindowView): string[] {

@@ -68,7 +68,7 @@ export async function showDeadLetter(id: string, flags: ClientFlags): Promise<vo
   const letter = await (await connect(flags)).getDeadLetter(id);
   if (flags.json) return printJson(letter);
   print(`task ${plain(letter.task)} of ${plain(letter.dag)} v${letter.version}, run ${letter.run}`);
-  print(`${coloured(letter.state)}: given up at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
+  print(`${coloured(letter.state)}: failed at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
   print(`${letter.outcome}${letter.code === null ? '' : ` ${plain(letter.code)}`}, fingerprint ${letter.fingerprint}`);
   // The dead letter keeps the line that tells; the last attempt has all of the error.
   const whole = letter.attempts.at(-1)?.error ?? letter.error;
@@ -100,7 +100,7 @@ const PREVIEWED = 20;
 async function printChosen(client: Client, { dag, fingerprint, task }: UseFlags, count: number): Promise<void> {
   const { items } = await client.listDeadLetters(defined({ dag, fingerprint, task, limit: PREVIEWED }));
   const rows = items.map((letter) => [letter.task, letter.run, letter.at, short(letter.error ?? '', 60)]);
-  print(table(['task', 'run', 'given up at', 'error'], rows));
+  print(table(['task', 'run', 'failed at', 'error'], rows));
   if (count > items.length) print(colours.dim(`and ${count - items.length} more`));
 }
 
@@ -116,7 +116,7 @@ export async function discard(id: string | undefined, flags: UseFlags): Promise<
   }
   if (dryRun) {
     const letter = await client.getDeadLetter(id);
-    return flags.json ? printJson(letter) : print(`would be discarded: ${letter.id}, which is ${letter.state}`);
+    return flags.json ? printJson(letter) : print(`would discard ${letter.id} (${letter.state})`);
   }
   const letter = await client.discardDeadLetter(id);
   if (flags.json) printJson(letter);
@@ -137,7 +137,7 @@ async function throughAll(
 ): Promise<DeadLettersUsed> {
   const { dag, fingerprint, task } = flags;
   if (dag === undefined && fingerprint === undefined) {
-    throw new CliError('Which ones?', 'Give the id of a letter, --dag or --fingerprint.', EXIT.usage);
+    throw new CliError('Nothing is selected.', 'Pass the id of a dead letter, --dag or --fingerprint.', EXIT.usage);
   }
   let sum: DeadLettersUsed | null = null;
   for (let cursor: string | null = null; ; ) {

@@ -69,4 +69,4 @@ export async function movedDags(
 }
 
 export const movedText = ({ name, from, to }: Moved): string =>
-  `${name} was deployed from ${from}; this deploys it from ${to}.`;
+  `${name} was deployed from ${from}. You are deploying it from ${to}.`;

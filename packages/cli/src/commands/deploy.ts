@@ -34,7 +34,7 @@ export async function deploy(given: readonly string[], flags: DeployFlags): Prom
   const [first] = outcomes;
   if (first !== undefined && isWell && !flags.dryRun)
     print(colours.dim(`run it with: ${next(`runs trigger ${first.name} --wait`)}`));
-  if (outcomes.length + problems.length === 0) print('no dags were found');
+  if (outcomes.length + problems.length === 0) print('no dags found');
 }
 
 /** The same name from another folder is often another dag. On a terminal that is a question, elsewhere a warning. */

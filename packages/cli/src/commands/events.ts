@@ -32,7 +32,7 @@ export async function events(flags: EventsFlags): Promise<void> {
     if (page.items.length === 0) await knownDag(client, dag);
     if (flags.json) return printJson(page);
     for (const event of page.items) print(lineOf(event));
-    print(colours.dim(page.items.length === 0 ? 'no such events' : `what comes after: --after ${page.cursor}`));
+    print(colours.dim(page.items.length === 0 ? 'no events' : `next page: --after ${page.cursor}`));
     return;
   }
   const { signal } = onInterrupt();
@@ -50,7 +50,7 @@ export async function events(flags: EventsFlags): Promise<void> {
 function lineOf({ at, kind, dag, run, task, details }: EventView): string {
   if (kind === 'events.skipped') {
     const why = details.reason === 'newer_format' ? 'a newer server wrote them' : 'their journal row is damaged';
-    return `${colours.dim(at)} ${kind} events of one commit are missing here: ${why} (${JSON.stringify(details.commits)})`;
+    return `${colours.dim(at)} ${kind} the events of one commit are missing: ${why} (${JSON.stringify(details.commits)})`;
   }
   const outcome = typeof details.outcome === 'string' ? ` ${coloured(details.outcome)}` : '';
   const where = [short(dag ?? ''), run ?? '', short(task ?? '')].filter((part) => part !== '').join(' ');

@@ -26,13 +26,13 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
   const { name, yaml } = flags;
   if (!/^[A-Za-z0-9_-]{1,100}$/.test(name)) {
     throw new CliError(
-      `"${name}" can't be the name of a dag and of a file.`,
-      'Give letters, digits, - and _, such as nightly-report.',
+      `"${name}" is not a valid name.`,
+      'Use letters, digits, - and _, such as nightly-report.',
       EXIT.usage,
     );
   }
   if (flags.types && yaml)
-    throw new CliError('--types and --yaml do not go together.', 'Types are for TypeScript.', EXIT.usage);
+    throw new CliError('--types and --yaml cannot be used together.', 'Use --types for TypeScript only.', EXIT.usage);
   const folder = given ?? (flags.types ? '.' : 'dags');
   const files = flags.types
     ? typeFiles(folder)
@@ -48,10 +48,10 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
   }
   if (flags.json) return printJson({ written, kept });
   for (const path of written) print(`${colours.green('wrote')} ${plain(path)}`);
-  for (const path of kept) print(`${colours.dim('kept ')} ${plain(path)} ${colours.dim('(it was there)')}`);
+  for (const path of kept) print(`${colours.dim('kept ')} ${plain(path)} ${colours.dim('(already exists)')}`);
   if (flags.types) {
     if (written.length + kept.length === 0)
-      print('A tsconfig.json above this folder is in use already; nothing was written.');
+      print('A tsconfig.json in a parent folder is already in use. Nothing was written.');
     return;
   }
   const dag = join(folder, yaml ? `${name}.yaml` : `${name}.ts`);
@@ -118,7 +118,7 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    throw new CliError(`${path} can't be written (${code}).`, 'Name a folder that you may write to.');
+    throw new CliError(`${path} cannot be written (${code}).`, 'Choose a folder that you can write to.');
   }
 }
 
@@ -131,10 +131,10 @@ function testWith({ folder, name, isOurs }: { folder: string; name: string; isOu
 
 function sayWhatNext({ dag, name, folder }: { dag: string; name: string; folder: string }): void {
   const steps: [string, string][] = [
-    [next(`validate ${folder}`), 'is it well-formed?'],
-    [next(`deploy ${dag}`), 'make it known to the server'],
-    [next(`runs trigger ${name} --wait`), 'run it, and watch'],
-    [next(`start --dags ${folder}`), 'or: a server that deploys whatever you save'],
+    [next(`validate ${folder}`), 'check it'],
+    [next(`deploy ${dag}`), 'deploy it to the server'],
+    [next(`runs trigger ${name} --wait`), 'run it and watch'],
+    [next(`start --dags ${folder}`), 'or start a server that deploys whatever you save'],
   ];
   print('\nNext:');
   for (const [type, does] of steps) print(`  ${colours.cyan(type)}\n      ${does}`);

@@ -7,5 +7,5 @@ export async function login(flags: ClientFlags): Promise<void> {
   const url = `${urlOf(flags)}${path}`;
   if (flags.json) return printJson({ url, expiresAt });
   print(url);
-  process.stderr.write(`${colours.dim(`Open it in a browser. It works once, until ${expiresAt}.`)}\n`);
+  process.stderr.write(`${colours.dim(`Open the link in a browser. It works once, until ${expiresAt}.`)}\n`);
 }

@@ -17,10 +17,10 @@ function shown(lines: readonly LogLine[], flags = {}): string[] {
 
 test('lines that lack are told of where they lack', () => {
   expect(shown([line(2), line(3), line(5)])).toEqual([
-    expect.stringContaining('2 lines are not here: on a server that is away'),
+    expect.stringContaining('2 lines are missing: their server is offline'),
     'line 2',
     'line 3',
-    expect.stringContaining('a line is not here'),
+    expect.stringContaining('a line is missing'),
     'line 5',
   ]);
 });

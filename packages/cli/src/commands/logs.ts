@@ -32,7 +32,7 @@ export async function logs(given: string, task: string | undefined, flags: LogsF
     if (process.exitCode === EXIT.interrupted) return;
   }
   if (!flags.follow && flags.json) printJson(task === undefined ? all : (all[task] ?? []));
-  else if (tasks.length === 0 && !flags.json) print(colours.dim('no task of this run has started yet'));
+  else if (tasks.length === 0 && !flags.json) print(colours.dim('no task of this run has started'));
 }
 
 /** Lines are numbered from 0: a number that lacks is one that nobody could give, and that must not look like silence. */
@@ -40,14 +40,13 @@ export function showAll(lines: readonly LogLine[], flags: LogsFlags): void {
   let expected = flags.tail === undefined ? 0 : (lines[0]?.no ?? 0);
   for (const line of lines) {
     const count = line.no - expected;
-    if (count > 0)
-      print(colours.dim(`… ${count === 1 ? 'a line is' : `${count} lines are`} not here: ${WHY_NOT_HERE}`));
+    if (count > 0) print(colours.dim(`… ${count === 1 ? 'a line is' : `${count} lines are`} missing: ${WHY_NOT_HERE}`));
     show(line, flags);
     expected = line.no + 1;
   }
 }
 
-const WHY_NOT_HERE = 'on a server that is away, or no longer kept';
+const WHY_NOT_HERE = 'their server is offline, or they were removed';
 
 /** Tasks that begin later are shown as well, until the run has ended. */
 async function followRun(client: Client, run: string, flags: LogsFlags): Promise<void> {

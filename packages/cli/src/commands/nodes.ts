@@ -15,5 +15,5 @@ export async function listNodes(flags: ClientFlags): Promise<void> {
   print(table(['server', 'workers and servers at', 'services at', 'shards', 'state'], rows));
   for (const { id, unfit } of page.items) if (unfit !== null) print(colours.red(`${id} owns no shards: ${unfit}`));
   if (page.unowned > 0)
-    print(colours.yellow(`${page.unowned} shards have no owner at this moment; they are taken within seconds`));
+    print(colours.yellow(`${page.unowned} shards have no owner right now; a server takes them within seconds`));
 }

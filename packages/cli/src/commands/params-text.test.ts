@@ -4,7 +4,7 @@ import { paramsText } from './params-text.ts';
 test.each([
   [null, 'params: any JSON'],
   [true, 'params: any JSON'],
-  [false, 'params: none are accepted'],
+  [false, 'params: none'],
   [{ anyOf: [{ type: 'null' }] }, 'params: {"anyOf":[{"type":"null"}]}'],
 ] as const)('the schema %j is told as a sentence', (schema, expected) => {
   expect(paramsText(schema as never)).toBe(expected);
@@ -23,7 +23,7 @@ test('each param has a line: its type, whether it must be given, its default and
     },
   });
   const [head, ...lines] = text.split('\n');
-  expect(head).toContain('param (no others)');
+  expect(head).toContain('param (only these)');
   expect(lines.map((line) => line.replace(/ {2,}/g, ' | '))).toEqual([
     'cups | integer, from 1, to 9 | required | how many',
     'size | "small" or "large" | required',

@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export function paramsText(schema: DagDetails['params']): string {
   if (schema === null || schema === true) return 'params: any JSON';
-  if (schema === false) return 'params: none are accepted';
+  if (schema === false) return 'params: none';
   const properties = schema.properties as Readonly<Record<string, unknown>> | undefined;
   if (properties === undefined || Object.keys(properties).length === 0) {
     return `params: ${plainLines(JSON.stringify(schema))}`;
@@ -27,8 +27,8 @@ export function paramsText(schema: DagDetails['params']): string {
       short(typeof shape.description === 'string' ? shape.description : '', 80),
     ];
   });
-  const closed = schema.additionalProperties === false ? ' (no others)' : '';
-  return table([`param${closed}`, 'type', 'default', 'what it is'], rows);
+  const closed = schema.additionalProperties === false ? ' (only these)' : '';
+  return table([`param${closed}`, 'type', 'default', 'description'], rows);
 }
 
 /** What may be given: `integer, from 1`, `"small" or "large"`, `array of string`. What has no short form is shown as JSON. */

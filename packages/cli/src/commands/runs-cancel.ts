@@ -21,6 +21,6 @@ export async function cancel(given: string, flags: CancelFlags): Promise<void> {
     ...(flags.grace !== undefined && { graceMs: flags.grace }),
   });
   if (flags.json) return printJson(cancelled);
-  const closing = cancelled.state === 'closing' ? ', and is closing' : '';
+  const closing = cancelled.state === 'closing' ? ' and is closing' : '';
   print(`run ${cancelled.id} is ${coloured(cancelled.outcome ?? cancelled.state)}${closing}`);
 }

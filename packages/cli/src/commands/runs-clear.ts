@@ -55,13 +55,13 @@ export async function clearDag(dag: string, flags: ClearDagFlags): Promise<void>
   print(
     flags.dryRun
       ? 'nothing was changed'
-      : `${items.filter(({ count }) => count > 0).length} of ${items.length} runs go on`,
+      : `${items.filter(({ count }) => count > 0).length} of ${items.length} runs continue`,
   );
 }
 
 function selectionOf(tasks: readonly string[], { state, only, upstream, force }: ClearFlags): Clear {
   if (tasks.length === 0 && state === undefined) {
-    throw new CliError('What is to be cleared?', 'Name tasks, or give --state failed.', EXIT.usage);
+    throw new CliError('Nothing is selected.', 'Pass task names, or --state failed.', EXIT.usage);
   }
   return {
     ...(tasks.length > 0 && { tasks: [...tasks] }),

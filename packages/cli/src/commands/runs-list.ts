@@ -35,7 +35,7 @@ export async function list(flags: ListFlags): Promise<void> {
   if (rows.length > 0) print(table(['run', 'dag', 'state', 'by', 'created', 'took'], rows));
   else
     print(
-      `no such runs${page.cursor === null ? `; make one with: ${next('runs trigger <dag> --wait')}` : ' on this page'}`,
+      `no runs${page.cursor === null ? `; start one with: ${next('runs trigger <dag> --wait')}` : ' on this page'}`,
     );
-  if (page.cursor !== null) print(colours.dim(`older ones: --cursor ${page.cursor}`));
+  if (page.cursor !== null) print(colours.dim(`next page: --cursor ${page.cursor}`));
 }

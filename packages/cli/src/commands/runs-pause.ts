@@ -17,5 +17,5 @@ export async function setPaused(
       : await (paused ? client.pauseTask(run, task) : client.resumeTask(run, task));
   if (flags.json) return printJson(answer);
   const what = task === null ? `run ${run}` : `task ${plain(task)}`;
-  print(paused ? `${what} is paused: what runs goes on, nothing new starts` : `${what} goes on`);
+  print(paused ? `${what} is paused: running tasks continue, no new task starts` : `${what} continues`);
 }

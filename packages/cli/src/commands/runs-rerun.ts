@@ -23,7 +23,7 @@ export async function rerun(given: string, flags: RerunFlags): Promise<void> {
   if (flags.dryRun) {
     const made = await client.previewRerun(run, wanted);
     if (flags.json) return printJson(made);
-    print(`would make a run of ${made.dag}, version ${made.version}, params ${JSON.stringify(made.params)}`);
+    print(`would start a run of ${made.dag}, version ${made.version}, params ${JSON.stringify(made.params)}`);
     return print('nothing was changed');
   }
   const answer = await client.rerun(run, wanted);

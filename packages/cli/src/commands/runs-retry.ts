@@ -33,9 +33,5 @@ async function failedTasks(client: Client, run: string): Promise<string[]> {
     if (instances === null || instances.states.failed === undefined) names.push(name);
   }
   if (names.length > 0) return names;
-  throw new CliError(
-    `No task of run ${run} has failed.`,
-    `See what became of them: ${next(`runs show ${run}`)}`,
-    EXIT.refused,
-  );
+  throw new CliError(`No task of run ${run} has failed.`, `Show its tasks: ${next(`runs show ${run}`)}`, EXIT.refused);
 }

@@ -33,16 +33,16 @@ export async function show(given: string, flags: ShowFlags): Promise<void> {
   print('');
   const failed = await failedInstances(client, run.id, INSTANCES_SHOWN);
   showTasks('failed instance', failed, INSTANCES_SHOWN);
-  if (failed.length === INSTANCES_SHOWN) print(colours.dim('… there may be more; --all shows all instances'));
+  if (failed.length === INSTANCES_SHOWN) print(colours.dim('… there may be more; use --all to see all instances'));
 }
 
 export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   const ended = run.endedAt === null ? '' : ` after ${spanBetween(run.createdAt, run.endedAt)}`;
   print(`${colours.bold(run.dag)} version ${run.version}, run ${run.id}`);
-  const why = run.reason === 'timeout' ? ' by its timeout' : run.slowAt === null ? '' : ' (slow)';
+  const why = run.reason === 'timeout' ? ' (timeout)' : run.slowAt === null ? '' : ' (slow)';
   print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.why !== null) print(colours.yellow(whyText(run.why)));
-  if (run.until !== null) print(`goes up to ${plain(run.until)}: other tasks are skipped`);
+  if (run.until !== null) print(`until ${plain(run.until)}: other tasks are skipped`);
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   showTasks(
     'task',
@@ -57,7 +57,7 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   }
   if (run.closingFailed.length === 0) return;
   const names = run.closingFailed.slice(0, NAMES_SHOWN).map(plain).join(', ');
-  print(colours.red(`✖ not closed cleanly: ${names}${run.closingFailed.length > NAMES_SHOWN ? ' …' : ''} failed`));
+  print(colours.red(`✖ closing failed: ${names}${run.closingFailed.length > NAMES_SHOWN ? ' …' : ''} failed`));
 }
 
 const RETRIED_SHOWN = 5;
@@ -83,7 +83,7 @@ const CHILDREN_SHOWN = 3;
 
 async function showChildren(client: Client, run: RunView): Promise<void> {
   for (const task of run.tasks.filter((one) => failedChild(one) !== null).slice(0, CHILDREN_SHOWN)) {
-    print(`\n${plain(task.name)} failed with the run that it made:`);
+    print(`\n${plain(task.name)} failed because its child run failed:`);
     await explainChild(client, failedChild(task) ?? '');
   }
 }
@@ -94,7 +94,7 @@ function showTasks(what: string, tasks: readonly TaskView[], most: number): void
     .map((task) => [task.name, coloured(task.state), tries(task), tookOf(task), told(task)]);
   print(table([what, 'state', 'attempts', 'took', 'result'], rows));
   const more = tasks.length - most;
-  if (more > 0) print(colours.dim(`… and ${more} more; --json shows all of them`));
+  if (more > 0) print(colours.dim(`… and ${more} more; use --json to see all`));
 }
 
 /** Two where a second attempt runs beside the first. */

@@ -6,8 +6,8 @@ import { CliError } from '../problem.ts';
 export async function isSure(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
     throw new CliError(
-      'Standard input is not a terminal, so nobody can be asked.',
-      'Pass --yes to do it without a question.',
+      'Standard input is not a terminal, so confirmation is impossible.',
+      'Pass --yes to continue without confirmation.',
       EXIT.usage,
     );
   }

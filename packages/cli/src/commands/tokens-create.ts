@@ -17,11 +17,7 @@ export interface CreateTokenFlags extends ClientFlags {
 export async function createToken(name: string, flags: CreateTokenFlags): Promise<void> {
   const { role, expires, queues, slots } = flags;
   if (role !== 'worker' && (queues !== undefined || slots !== undefined)) {
-    throw new CliError(
-      '--queues and --slots are for workers only.',
-      'Leave them out, or pass --role worker.',
-      EXIT.usage,
-    );
+    throw new CliError('--queues and --slots are for workers only.', 'Remove them, or pass --role worker.', EXIT.usage);
   }
   const made = await (await connect(flags)).createToken({
     name,
@@ -35,6 +31,6 @@ export async function createToken(name: string, flags: CreateTokenFlags): Promis
   process.stderr.write(
     `token ${made.name}, role ${made.role}, valid ${made.expiresAt === null ? 'until it is revoked' : `until ${made.expiresAt}`}\n`,
   );
-  process.stderr.write(`${colours.yellow('This is the only time that it is shown:')}\n`);
+  process.stderr.write(`${colours.yellow('Copy the token now. It is shown only once:')}\n`);
   print(made.token);
 }

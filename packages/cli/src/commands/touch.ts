@@ -14,7 +14,7 @@ export interface TouchFlags extends ClientFlags {
 /** Fewer than this many tasks are touched without a question. */
 const MANY = 10;
 const SHOWN = 20;
-const WORDS: Readonly<Record<string, string>> = { decided: 'follows', closes: 'runs to close it' };
+const WORDS: Readonly<Record<string, string>> = { decided: 'follows', closes: 'runs at closing' };
 
 /** Looks first where that is asked for, and asks before many tasks are touched on a terminal. Null when nothing is to be done. */
 export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promise<Touched>): Promise<Touched | null> {
@@ -26,8 +26,8 @@ export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promis
     const planned = await hand(true);
     const stopped = planned.tasks.filter(({ stopped }) => stopped !== null).length;
     if (planned.count >= MANY || stopped > 0) {
-      const also = stopped > 0 ? `, and stop ${stopped} that run` : '';
-      if (!(await isSure(`Touch ${planned.count} tasks of run ${planned.run}${also}? [y/N] `))) {
+      const also = stopped > 0 ? ` and stop ${stopped} running` : '';
+      if (!(await isSure(`Change ${planned.count} tasks of run ${planned.run}${also}? [y/N] `))) {
         print('nothing was changed');
         return null;
       }
@@ -41,7 +41,7 @@ export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promis
 export function show(touched: Touched, flags: ClientFlags): void {
   if (flags.json) return printJson(touched);
   const { count, tasks, dryRun, reopened, run } = touched;
-  if (count === 0) return print('nothing to do: no task of it is in such a state');
+  if (count === 0) return print('nothing to do: no task is in that state');
   for (const { task, before, after, how, stopped } of tasks.slice(0, SHOWN)) {
     const what = WORDS[how] ?? how;
     print(
@@ -49,6 +49,6 @@ export function show(touched: Touched, flags: ClientFlags): void {
     );
   }
   if (count > SHOWN) print(`… and ${count - SHOWN} more`);
-  if (reopened) print(`run ${run} ${dryRun ? 'would be' : 'is'} open again`);
+  if (reopened) print(`run ${run} ${dryRun ? 'would open' : 'is open'} again`);
   print(dryRun ? 'nothing was changed' : `follow it with: ${next(`runs watch ${run}`)}`);
 }

@@ -21,5 +21,5 @@ export async function validate(given: readonly string[], flags: ValidateFlags): 
     );
   }
   printProblems(problems);
-  if (dags.length + problems.length === 0) print('no dags were found');
+  if (dags.length + problems.length === 0) print('no dags found');
 }

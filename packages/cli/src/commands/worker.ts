@@ -61,7 +61,7 @@ const PATIENCE_MS = 3_000;
 function sayWhatToCheck(gateways: readonly string[]): void {
   process.stderr.write(
     `No server has taken this worker yet; it goes on trying. The reasons are above.
-  Check --gateway (${gateways.join(', ')}): the port of workers, with https:// for a server with TLS; --ca for an authority of your own; and SIGNALBOX_TOKEN.\n`,
+  Check --gateway (${gateways.join(', ')}): use the worker port, and https:// if the server has TLS. Check --ca if you use your own CA, and SIGNALBOX_TOKEN.\n`,
   );
 }
 
@@ -91,7 +91,7 @@ function endWhenTold(running: Worker): void {
 }
 
 const known = (handlers: readonly string[]): string =>
-  handlers.length === 0 ? '' : `; its handlers are ${handlers.join(', ')}`;
+  handlers.length === 0 ? '' : `; handlers: ${handlers.join(', ')}`;
 
 /** A flag counts before its variable. */
 function placesOf({ httpAllow, secrets, cache }: WorkerFlags): Partial<WorkerOptions> {
@@ -110,8 +110,8 @@ async function readCertificate(file: string): Promise<Buffer> {
     return await readFile(file);
   } catch (error) {
     throw new CliError(
-      `The certificate ${file} can't be read (${(error as NodeJS.ErrnoException).code}).`,
-      'Give the PEM file of the authority that signed the certificates of the servers.',
+      `The certificate ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      "Pass the PEM file of the CA that signed the servers' certificates.",
     );
   }
 }
@@ -124,7 +124,7 @@ async function loadHandlers(file: string): Promise<Record<string, Handler>> {
   } catch (error) {
     throw new CliError(
       `The handlers in ${path} could not be loaded: ${error instanceof Error ? error.message : String(error)}.`,
-      'Give a JavaScript module (.mjs) that exports functions, such as: export const greet = ({ params }) => …',
+      'Pass a JavaScript module (.mjs) that exports functions, such as: export const greet = ({ params }) => …',
     );
   }
   const named = { ...(loaded.default as object | undefined), ...loaded };
@@ -132,7 +132,7 @@ async function loadHandlers(file: string): Promise<Record<string, Handler>> {
   if (handlers.length > 0) return Object.fromEntries(handlers);
   throw new CliError(
     `The module ${path} exports no function.`,
-    'Export each handler under the name that dags use for it.',
+    'Export each handler under the name that your dags use.',
   );
 }
 

@@ -22,7 +22,7 @@ export async function drain(given: string, flags: DrainFlags): Promise<void> {
   if (flags.wait) await untilGone(client, id, flags);
   if (process.exitCode === EXIT.interrupted) return;
   if (flags.json) printJson({ ...answer, left: flags.wait });
-  else print(`${short(name)} ${flags.wait ? 'has left' : 'takes nothing new, finishes what it has, and leaves'}`);
+  else print(`${short(name)} ${flags.wait ? 'has left' : 'takes no new tasks, finishes its tasks, and leaves'}`);
 }
 
 async function find(client: Client, given: string): Promise<{ id: string; name: string }> {
@@ -30,16 +30,16 @@ async function find(client: Client, given: string): Promise<{ id: string; name: 
   const found = items.filter(({ id, name }) => name === given || (given.length >= 4 && id.startsWith(given)));
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  const remedy = `See which there are: ${next('workers')}`;
+  const remedy = `List the workers: ${next('workers')}`;
   if (only === undefined) throw new CliError(`No worker ${short(given)} is connected.`, remedy, EXIT.refused);
-  throw new CliError(`${found.length} workers are called ${short(given)}.`, `Give the id. ${remedy}`, EXIT.refused);
+  throw new CliError(`${found.length} workers are called ${short(given)}.`, `Pass the id. ${remedy}`, EXIT.refused);
 }
 
 async function untilGone(client: Client, id: string, { timeout }: DrainFlags): Promise<void> {
   const until = timeout === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeout;
   const { signal } = onInterrupt(() => {
     process.exitCode = EXIT.interrupted;
-    print('it goes on draining');
+    print('the worker keeps draining');
   });
   while (!signal.aborted) {
     const { items, missing } = await client.listWorkers();
@@ -47,7 +47,7 @@ async function untilGone(client: Client, id: string, { timeout }: DrainFlags): P
     if (missing.length === 0 && !items.some((worker) => worker.id === id)) return;
     if (performance.now() > until) {
       throw new CliError(
-        'The worker has not left in time; it goes on draining.',
+        'The worker has not left in time. It keeps draining.',
         `See what it runs: ${next('workers')}`,
         EXIT.timedOut,
       );

@@ -15,7 +15,7 @@ export async function listWorkers(flags: ClientFlags): Promise<void> {
     `${spanText(worker.silentMs)} ago`,
   ]);
   if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'state', 'heard'], rows));
-  else print(`no worker is connected, so tasks wait; start one with: ${next('worker')}`);
+  else print(`no worker is connected, so tasks wait. Start one with: ${next('worker')}`);
   if (page.missing.length > 0)
-    print(colours.yellow(`no answer in time from the servers ${page.missing.join(', ')}: their workers are not shown`));
+    print(colours.yellow(`servers ${page.missing.join(', ')} did not answer in time; their workers are not shown`));
 }

@@ -70,7 +70,7 @@ function nextWords(before: readonly string[]): [string, string][] {
 
 function flagsOf({ flags }: CommandDefinition): [string, string][] {
   const all = flags.map((flag): [string, string] => [namesOf(flag).at(-1) ?? '', flag.what]);
-  return [...all, ['--help', 'what this command takes']];
+  return [...all, ['--help', 'help for this command']];
 }
 
 /** What was given so far: flags with their values, and how many arguments. */

@@ -12,8 +12,8 @@ export async function completion(shell: string): Promise<void> {
   const make = SCRIPTS[shell];
   if (make === undefined)
     throw new CliError(
-      `There is no completion for "${shell}".`,
-      `Give one of ${Object.keys(SCRIPTS).join(', ')}.`,
+      `Shell "${shell}" is not supported.`,
+      `Use one of ${Object.keys(SCRIPTS).join(', ')}.`,
       EXIT.usage,
     );
   process.stdout.write(make(`${quoted(process.execPath)} ${quoted(PROGRAM)} __complete`));

@@ -14,15 +14,15 @@ export async function checkDatabase(url: string | null, dataDir: string): Promis
   const seen = await inspectFolder(dataDir);
   switch (seen.state) {
     case 'absent':
-      return [ok('database', `its own, in ${dataDir}; the first start makes it`)];
+      return [ok('database', `its own, in ${dataDir}; created at the first start`)];
     case 'stopped':
-      return [ok('database', `its own, in ${dataDir}; not running, which it need not without a server`)];
+      return [ok('database', `its own, in ${dataDir}; not running, because no server runs`)];
     case 'unreadable':
       return [
         warn(
           'database',
-          `its own, in ${dataDir}, which belongs to another account.`,
-          'Run this as root, or as the account of the server.',
+          `its own, in ${dataDir}, is owned by another account.`,
+          "Run this as root, or as the server's account.",
         ),
       ];
     case 'running':
@@ -35,17 +35,17 @@ async function inspect(url: string): Promise<Finding[]> {
     return judge(await inspectDatabase(url));
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
-    return [fail('database', `It can't be reached: ${message || code}.`, remedyFor(code))];
+    return [fail('database', `Cannot connect: ${message || code}.`, remedyFor(code))];
   }
 }
 
 function remedyFor(code: string | undefined): string {
-  if (code === '28P01' || code === '28000') return 'Correct user and password in DATABASE_URL.';
+  if (code === '28P01' || code === '28000') return 'Fix user and password in DATABASE_URL.';
   if (code === '3D000') return 'Create the database first: createdb signalbox';
   if (code !== undefined && isCertificateError(code))
-    return 'Name the authority that signed its certificate in DATABASE_URL: …?sslmode=verify-full&sslrootcert=/path/to/ca.pem';
-  if (code === 'EACCES') return 'Run this as the account of the server, or as root.';
-  return 'Start it, or correct host and port in DATABASE_URL.';
+    return 'Pass the CA certificate in DATABASE_URL: …?sslmode=verify-full&sslrootcert=/path/to/ca.pem';
+  if (code === 'EACCES') return "Run this as the server's account, or as root.";
+  return 'Start it, or fix host and port in DATABASE_URL.';
 }
 
 export function judge(seen: DatabaseInspection): Finding[] {
@@ -58,12 +58,12 @@ function version({ version: text, versionNumber }: DatabaseInspection): Finding 
 }
 
 function writable({ isReadOnly, mayCreate, applied }: DatabaseInspection): Finding {
-  if (isReadOnly) return fail('rights', 'The server is a standby, or read-only.', 'Give the address of the primary.');
-  if (mayCreate || applied.length > 0) return ok('rights', 'it can be written to');
+  if (isReadOnly) return fail('rights', 'The server is a standby or read-only.', 'Use the address of the primary.');
+  if (mayCreate || applied.length > 0) return ok('rights', 'writable');
   return fail(
     'rights',
-    'The account may not make tables in its schema.',
-    'As an admin: grant create on schema public to <user>;',
+    'The account cannot create tables in its schema.',
+    'As an administrator, run: grant create on schema public to <user>;',
   );
 }
 
@@ -81,14 +81,14 @@ function connections({ connections: used, maxConnections }: DatabaseInspection):
   return warn(
     'connections',
     message,
-    `A server takes about ${CONNECTIONS_NEEDED}: raise max_connections, or close others.`,
+    `A server needs about ${CONNECTIONS_NEEDED}. Raise max_connections, or close other connections.`,
   );
 }
 
 function clock({ clockAheadMs }: DatabaseInspection): Finding {
   const distance = Math.abs(clockAheadMs);
   const message = `the database's clock is ${distance} ms ${clockAheadMs < 0 ? 'behind' : 'ahead of'} this machine's`;
-  const remedy = 'Let both machines keep their time by NTP: schedules fire by these clocks.';
+  const remedy = 'Use NTP on both machines. Schedules depend on these clocks.';
   if (distance > CLOCK_FAIL_MS) return fail('clock', message, remedy);
   return distance > CLOCK_WARN_MS ? warn('clock', message, remedy) : ok('clock', message);
 }
@@ -96,8 +96,12 @@ function clock({ clockAheadMs }: DatabaseInspection): Finding {
 function migrations({ applied, known }: DatabaseInspection): Finding {
   const unknown = applied.filter((name) => !known.includes(name));
   if (unknown.length > 0)
-    return fail('migrations', `A newer version has migrated it: ${unknown.join(', ')}.`, 'Upgrade this installation.');
+    return fail(
+      'migrations',
+      `The schema is newer than this version: ${unknown.join(', ')}.`,
+      'Upgrade this installation.',
+    );
   const missing = known.length - applied.length;
-  if (missing === 0) return ok('migrations', `all ${known.length} are done`);
-  return ok('migrations', `${missing} of ${known.length} are still to be done; the next start of a server does them`);
+  if (missing === 0) return ok('migrations', `all ${known.length} applied`);
+  return ok('migrations', `${missing} of ${known.length} pending; the next server start applies them`);
 }

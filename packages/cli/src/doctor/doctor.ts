@@ -29,7 +29,7 @@ async function examine(flags: DoctorFlags): Promise<Finding[]> {
   try {
     config = parseConfig(variablesOf(flags));
   } catch (error) {
-    return [checkNode(), fail('settings', (error as Error).message, 'Correct it in the environment.')];
+    return [checkNode(), fail('settings', (error as Error).message, 'Fix it in the environment.')];
   }
   const { databaseUrl, dataDir } = config;
   const url = urlOf(flags);
@@ -57,5 +57,5 @@ function show(findings: readonly Finding[]): void {
     if (remedy !== undefined) print(`${' '.repeat(width + 8)}${colours.bold('→')} ${plainLines(remedy)}`);
   }
   const count = (wanted: Finding['status']) => findings.filter(({ status }) => status === wanted).length;
-  print(colours.dim(`${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} wrong`));
+  print(colours.dim(`${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed`));
 }

@@ -22,7 +22,7 @@ export async function checkPrograms(needsThem: boolean): Promise<Finding> {
   if ('version' in seen)
     return ok('postgresql programs', `PostgreSQL ${seen.version} runs on this system (${libraryOf()})`);
   const told = needsThem ? fail : warn;
-  return told('postgresql programs', `The PostgreSQL that comes along can't be run: ${seen.problem}`, seen.remedy);
+  return told('postgresql programs', `The bundled PostgreSQL cannot run: ${seen.problem}`, seen.remedy);
 }
 
 function libraryOf(): string {
@@ -34,16 +34,16 @@ function libraryOf(): string {
 export async function checkFolder(folder: string): Promise<Finding> {
   const found = await stat(folder).catch(() => null);
   if (found === null) return checkParent(folder);
-  if (!found.isDirectory()) return fail('data folder', `${folder} is a file.`, 'Name a folder: --data <folder>');
+  if (!found.isDirectory()) return fail('data folder', `${folder} is a file.`, 'Choose a folder: --data <folder>');
   if (!(await may(folder, constants.R_OK | constants.W_OK | constants.X_OK))) {
     return fail(
       'data folder',
-      `${folder} may not be written to by you.`,
-      `Run as its owner (uid ${found.uid}), or name another one: --data <folder>`,
+      `You cannot write to ${folder}.`,
+      `Run as its owner (uid ${found.uid}), or choose another folder: --data <folder>`,
     );
   }
   const holder = await findHolder(folder);
-  return ok('data folder', `${folder}${holder === null ? '' : `, held by process ${holder.pid} (signalbox start)`}`);
+  return ok('data folder', `${folder}${holder === null ? '' : `, in use by process ${holder.pid} (signalbox start)`}`);
 }
 
 /** It is made at the first start, below the first folder that is there. */
@@ -51,11 +51,11 @@ async function checkParent(folder: string): Promise<Finding> {
   let parent = dirname(folder);
   while (parent !== dirname(parent) && (await stat(parent).catch(() => null)) === null) parent = dirname(parent);
   if (await may(parent, constants.W_OK | constants.X_OK))
-    return ok('data folder', `${folder} is not there yet; the first start makes it`);
+    return ok('data folder', `${folder} does not exist yet; the first start creates it`);
   return fail(
     'data folder',
-    `${folder} is not there, and you may not make it in ${parent}.`,
-    'Name another one: --data <folder>',
+    `${folder} does not exist, and you cannot create it in ${parent}.`,
+    'Choose another folder: --data <folder>',
   );
 }
 
@@ -72,28 +72,24 @@ export async function checkDisk(folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
   const message = `${(free / 1024 ** 3).toFixed(1)} GiB free below ${path}`;
-  if (free < TOO_LITTLE_BYTES) return fail('disk', message, 'Make room: PostgreSQL stops when its disk is full.');
+  if (free < TOO_LITTLE_BYTES) return fail('disk', message, 'Free some space. PostgreSQL stops when its disk is full.');
   if (free < LITTLE_BYTES)
-    return warn('disk', message, 'Make room, or keep runs for less long (SIGNALBOX_RETENTION_DAYS).');
+    return warn('disk', message, 'Free some space, or keep runs for a shorter time (SIGNALBOX_RETENTION_DAYS).');
   return ok('disk', message);
 }
 
 export async function checkTokenFile(file: string): Promise<Finding> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
-    if (found.code === 'ENOENT') return ok('token file', `${file} is not there yet; the first start makes it`);
+    if (found.code === 'ENOENT') return ok('token file', `${file} does not exist yet; the first start creates it`);
     return warn(
       'token file',
-      `${file} can't be looked at (${found.code}).`,
+      `${file} is not accessible (${found.code}).`,
       'Run as its owner, or set SIGNALBOX_TOKEN.',
     );
   }
   const others = found.mode & 0o077;
-  if (others !== 0) return fail('token file', `${file} can be read by other users.`, `Run: chmod 600 ${file}`);
-  if (await may(file, constants.R_OK)) return ok('token file', `${file}, for its owner only`);
-  return warn(
-    'token file',
-    `${file} may not be read by you.`,
-    `Run as its owner (uid ${found.uid}), or set SIGNALBOX_TOKEN.`,
-  );
+  if (others !== 0) return fail('token file', `Other users can read ${file}.`, `Run: chmod 600 ${file}`);
+  if (await may(file, constants.R_OK)) return ok('token file', `${file}, readable by its owner only`);
+  return warn('token file', `You cannot read ${file}.`, `Run as its owner (uid ${found.uid}), or set SIGNALBOX_TOKEN.`);
 }

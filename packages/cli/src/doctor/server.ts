@@ -17,51 +17,47 @@ export async function checkPort(name: string, bind: BindAddress): Promise<Findin
   if (holder === null)
     return warn(
       check,
-      `${what} is held by a process that you may not see.`,
-      `Look as root: ss -ltnp "sport = :${bind.port}"`,
+      `${what} is in use by a process that you cannot see.`,
+      `Check as root: ss -ltnp "sport = :${bind.port}"`,
     );
   const who = `process ${holder.pid}: ${commandOf(holder.pid)}`;
-  if (/signalbox/.test(holder.command)) return ok(check, `${what} is held by Signalbox, ${who}`);
-  return fail(
-    check,
-    `${what} is held by ${who}`,
-    `End it, or start Signalbox elsewhere: --${name} ${bind.host}:<port>`,
-  );
+  if (/signalbox/.test(holder.command)) return ok(check, `${what} is in use by Signalbox, ${who}`);
+  return fail(check, `${what} is in use by ${who}`, `Stop it, or use another port: --${name} ${bind.host}:<port>`);
 }
 
 export async function checkServer(url: string, token: string | null): Promise<Finding[]> {
   const health = await ask(`${url}/readyz`, null);
-  if (health === null) return [warn('server', `Nobody answers at ${url}.`, 'Start one with: npx signalbox start')];
+  if (health === null) return [warn('server', `No server answers at ${url}.`, 'Start one with: npx signalbox start')];
   // A server that is not ready may say why: its clock is wrong.
   const clocks = token === null ? [] : await checkClocks(url, token);
   if (health.status !== 200) {
     return [
       fail(
         'server',
-        `${url} is there, but not ready (${health.status}).`,
-        'See its log: the database is away, or shards have no owner yet.',
+        `${url} is running but not ready (${health.status}).`,
+        'Check its log. The database is unreachable, or shards have no owner yet.',
       ),
       ...clocks,
     ];
   }
   const found = [ok('server', `${url} is ready`)];
   if (token === null)
-    return [...found, warn('workers', 'Not looked at: no token is known.', 'Set SIGNALBOX_TOKEN, or --data.')];
+    return [...found, warn('workers', 'Not checked: no token found.', 'Set SIGNALBOX_TOKEN or --data.')];
   const workers = await ask(`${url}/v1/workers`, token);
   if (workers?.status === 401)
     return [
       ...found,
       fail(
         'token',
-        'The server does not know this token.',
-        'Use the admin.token of its own data folder: --data <folder>',
+        'The server rejected this token.',
+        "Use the admin.token of the server's data folder: --data <folder>",
       ),
     ];
   const items = (workers?.body as { items?: unknown[] } | null)?.items ?? [];
   found.push(
     items.length > 0
       ? ok('workers', `${items.length} connected`)
-      : warn('workers', 'None is connected: tasks wait.', 'Start one with: npx signalbox worker'),
+      : warn('workers', 'No worker is connected, so tasks wait.', 'Start one with: npx signalbox worker'),
   );
   return [...found, ...clocks, ...(await examineWork(url, token))];
 }
@@ -75,8 +71,8 @@ async function examineWork(url: string, token: string): Promise<Finding[]> {
     return [
       warn(
         'runs',
-        `Not looked at: ${(error as Error).message}`,
-        'Use a token that may read: --data, or SIGNALBOX_TOKEN.',
+        `Not checked: ${(error as Error).message}`,
+        'Use a token with read access: --data or SIGNALBOX_TOKEN.',
       ),
     ];
   }
@@ -92,7 +88,7 @@ export function judgeClocks(nodes: readonly NodeView[]): Finding[] {
   const measured = nodes.filter(({ clockAheadMs }) => clockAheadMs !== null);
   const wrong = measured.flatMap(({ address, clockAheadMs, unfit }) => {
     const aheadMs = clockAheadMs ?? 0;
-    const remedy = `Let the machine of ${address} and that of the database keep their time by NTP.`;
+    const remedy = `Use NTP on ${address} and on the machine of the database.`;
     if (unfit !== null) return [fail('server clock', `${address} owns no shards. ${unfit}`, remedy)];
     if (Math.abs(aheadMs) <= CLOCK_WARN_MS) return [];
     const message = `The clock of ${address} is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's.`;

@@ -11,11 +11,11 @@ const SHOWN = 3;
 
 /** What a person must do something about; the others end by themselves. */
 const REMEDIES: Readonly<Record<string, (run: RunView) => string>> = {
-  no_worker: (run) => `Start a worker for it: ${next(`worker --queues ${queueIn(run)}`)}`,
-  run_paused: ({ id }) => `Let it go on: ${next(`runs resume ${id}`)}`,
-  task_paused: ({ id }) => `Let it go on: ${next(`tasks resume ${id} <task>`)}`,
-  breaker: ({ dag }) => `Mend the cause, then: ${next(`breakers reset ${dag}`)}`,
-  set_aside: ({ id }) => `Report it with what this shows: ${next(`runs show ${id} --json`)}`,
+  no_worker: (run) => `Start a worker for this queue: ${next(`worker --queues ${queueIn(run)}`)}`,
+  run_paused: ({ id }) => `Resume it: ${next(`runs resume ${id}`)}`,
+  task_paused: ({ id }) => `Resume it: ${next(`tasks resume ${id} <task>`)}`,
+  breaker: ({ dag }) => `Fix the cause, then run: ${next(`breakers reset ${dag}`)}`,
+  set_aside: ({ id }) => `Report a bug with the output of: ${next(`runs show ${id} --json`)}`,
 };
 
 const queueIn = ({ why }: RunView): string => /queue "([^"]+)"/.exec(why?.message ?? '')?.[1] ?? '<queue>';
@@ -32,7 +32,7 @@ async function runs(client: Asked): Promise<Finding[]> {
   const ids = [...new Set(pages.flatMap(({ items }) => items.map(({ id }) => id)))].slice(0, RUNS_ASKED);
   const seen = await Promise.all(ids.map((id) => client.getRun(id).catch(() => null)));
   const held = seen.filter((run) => run !== null).filter(({ why }) => why !== null && why.code in REMEDIES);
-  if (held.length === 0) return [ok('runs', ids.length === 0 ? 'none is open' : `${ids.length} open, none is held up`)];
+  if (held.length === 0) return [ok('runs', ids.length === 0 ? 'none open' : `${ids.length} open, none blocked`)];
   const findings = held
     .slice(0, SHOWN)
     .map((run) =>
@@ -44,7 +44,7 @@ async function runs(client: Asked): Promise<Finding[]> {
     );
   if (held.length > SHOWN) {
     findings.push(
-      warn('runs', `${held.length - SHOWN} more runs are held up.`, `See them: ${next('runs list --state open')}`),
+      warn('runs', `${held.length - SHOWN} more runs are blocked.`, `List them: ${next('runs list --state open')}`),
     );
   }
   return findings;
@@ -52,14 +52,14 @@ async function runs(client: Asked): Promise<Finding[]> {
 
 async function breakers(client: Asked): Promise<Finding[]> {
   const { items } = await client.listBreakers({});
-  if (items.length === 0) return [ok('breakers', 'none is open')];
+  if (items.length === 0) return [ok('breakers', 'none open')];
   return items.slice(0, SHOWN).map(({ dag, fingerprint, openedAt, error }) => {
     const which = fingerprint === null ? `the breaker of dag ${dag}` : `a breaker of dag ${dag} (error ${fingerprint})`;
     const why = error === null ? '' : `: ${plain(error.split('\n', 1)[0] ?? '')}`;
     return warn(
       'breakers',
       `Open since ${openedAt}: ${which}${why}`,
-      `Mend the cause, then: ${next(`breakers reset ${dag}`)}`,
+      `Fix the cause, then run: ${next(`breakers reset ${dag}`)}`,
     );
   });
 }
@@ -70,18 +70,14 @@ async function schedules(client: Asked): Promise<Finding[]> {
   if (paused.length === 0) return [];
   return paused.slice(0, SHOWN).map(({ name, schedule }) => {
     const why = schedule?.fault == null ? '' : ` by the server: ${plain(schedule.fault)}`;
-    return warn(
-      'schedules',
-      `The schedule of ${name} is paused${why}.`,
-      `Let it go on: ${next(`dags resume ${name}`)}`,
-    );
+    return warn('schedules', `The schedule of ${name} is paused${why}.`, `Resume it: ${next(`dags resume ${name}`)}`);
   });
 }
 
 async function letters(client: Asked): Promise<Finding[]> {
   const { items } = await client.listDeadLetterGroups({});
   const count = items.reduce((sum, group) => sum + group.count, 0);
-  if (count === 0) return [ok('dead letters', 'none is open')];
-  const what = `${count} ${count === 1 ? 'task was' : 'tasks were'} given up, for ${items.length === 1 ? 'one cause' : `${items.length} causes`}.`;
-  return [warn('dead letters', what, `See them: ${next('dead-letters groups')}`)];
+  if (count === 0) return [ok('dead letters', 'none open')];
+  const what = `${count} ${count === 1 ? 'task' : 'tasks'} failed for good, with ${items.length === 1 ? 'one cause' : `${items.length} causes`}.`;
+  return [warn('dead letters', what, `List them: ${next('dead-letters groups')}`)];
 }

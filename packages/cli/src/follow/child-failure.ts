@@ -19,13 +19,13 @@ export async function explainChild(client: Client, id: string, depth = 1): Promi
   if (run === null) return; // removed by retention: the error of the task names it
   const indent = '  '.repeat(depth);
   for (const task of ownFailures(run).slice(0, TASKS_SHOWN)) {
-    const [line = 'no reason was given', ...rest] = readableError(task.error ?? '').map(plain);
+    const [line = 'no error message', ...rest] = readableError(task.error ?? '').map(plain);
     print(`${indent}${colours.red(`✖ task ${plain(task.name)} of ${plain(run.dag)} failed`)}: ${line}`);
     for (const more of rest.slice(0, ERROR_LINES - 1)) print(`${indent}  ${more}`);
     const child = failedChild(task);
     if (child !== null && depth < DEEPEST) await explainChild(client, child, depth + 1);
   }
-  print(`${indent}${colours.dim('the run that failed:')}  ${colours.cyan(next(`runs show ${run.id}`))}`);
+  print(`${indent}${colours.dim('failed run:')}  ${colours.cyan(next(`runs show ${run.id}`))}`);
 }
 
 const ownFailures = ({ tasks }: RunView): TaskView[] =>

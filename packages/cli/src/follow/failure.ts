@@ -21,7 +21,7 @@ export async function explainFailure(client: Client, run: RunView): Promise<void
   for (const task of failed.slice(0, TASKS_SHOWN)) {
     print('');
     print(`${colours.red(`✖ task ${plain(task.name)} failed`)}${kindOf(task)}:`);
-    print(indented(task.error ?? 'no reason was given'));
+    print(indented(task.error ?? 'no error message'));
     const child = failedChild(task);
     if (child === null) await showLog(client, run, task);
     else await explainChild(client, child);
@@ -48,8 +48,8 @@ function kindOf({ attempt, outcome, code }: TaskView): string {
 async function showLog(client: Client, run: RunView, task: TaskView): Promise<void> {
   const attempt = { run: run.id, task: task.name, attempt: Math.max(1, task.attempt) };
   const lines: LogLine[] = await lastLines(client, attempt, LINES_SHOWN).catch(() => []);
-  if (lines.length === 0) return print(colours.dim('  it has written nothing to its log'));
-  print(colours.dim(`  the last ${lines.length === 1 ? 'line' : `${lines.length} lines`} of its log:`));
+  if (lines.length === 0) return print(colours.dim('  its log is empty'));
+  print(colours.dim(`  last ${lines.length === 1 ? 'line' : `${lines.length} lines`} of its log:`));
   for (const line of lines) show({ ...line, stream: streamOf(line), text: `  │ ${readableLine(line)}` }, {});
 }
 

@@ -51,7 +51,7 @@ async function conclude(client: Client, run: RunView, json: boolean): Promise<vo
 }
 
 function sayItGoesOn(id: string, why: string): void {
-  print(`${why} The run goes on.`);
+  print(`${why} The run continues.`);
   print(`${colours.dim('follow it:')}  ${colours.cyan(next(`runs watch ${id}`))}`);
   print(`${colours.dim('end it:')}     ${colours.cyan(next(`runs cancel ${id}`))}`);
 }

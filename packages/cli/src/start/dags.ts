@@ -14,7 +14,7 @@ import { colours, plain, plainLines } from '../output.ts';
 import { CliError, explain } from '../problem.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
-const EXAMPLES_SOURCE = 'the examples of Signalbox';
+const EXAMPLES_SOURCE = 'the Signalbox examples';
 const USUAL_FOLDER = 'dags';
 
 export interface DagsOptions {
@@ -113,7 +113,9 @@ export class Dags {
         continue;
       }
       await client.deleteDag(name);
-      this.#say(`${colours.bold(plain(name))} is retired: ${plain(file)} no longer has it; its history stays`);
+      this.#say(
+        `${colours.bold(plain(name))} is retired because ${plain(file)} no longer defines it. Its history stays.`,
+      );
     }
     for (const { name, result } of outcomes) if (result === 'refused' && !this.#known.has(name)) found.delete(name);
     this.#known = found;
@@ -127,7 +129,7 @@ export class Dags {
       now.add(text);
       if (!this.#told.has(text)) this.#say(text);
     }
-    if (now.size === 0 && this.#told.size > 0) this.#say(colours.green('all problems are mended'));
+    if (now.size === 0 && this.#told.size > 0) this.#say(colours.green('all problems are fixed'));
     this.#told = now;
   }
 }
@@ -135,5 +137,5 @@ export class Dags {
 function folderOf(named: string | undefined): string | null {
   if (named === undefined) return existsSync(USUAL_FOLDER) ? resolve(USUAL_FOLDER) : null;
   if (existsSync(named)) return resolve(named);
-  throw new CliError(`The folder ${named} is not there.`, 'Make it, or leave out --dags.', EXIT.usage);
+  throw new CliError(`The folder ${named} does not exist.`, 'Create it, or omit --dags.', EXIT.usage);
 }

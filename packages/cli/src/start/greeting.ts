@@ -30,22 +30,20 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
     '',
     `  API      ${url}`,
     `  workers  ${grpcAddress}, one is connected`,
-    `  data     ${plain(dataDir)}${databaseUrl === null ? ', with a PostgreSQL of its own' : '; the database is the one in DATABASE_URL'}`,
-    `  dags     ${folder === null ? 'none of yours yet' : `${plain(folder)}, watched: save a file and it is deployed`}`,
+    `  data     ${plain(dataDir)}${databaseUrl === null ? ', with its own PostgreSQL' : '; the database is DATABASE_URL'}`,
+    `  dags     ${folder === null ? 'none yet' : `${plain(folder)}, watched: save a file and it is deployed`}`,
     '',
     'In another terminal:',
-    ...(firstRun === null ? [] : [command(`runs show ${firstRun}`, 'an example that has already been run')]),
+    ...(firstRun === null ? [] : [command(`runs show ${firstRun}`, 'an example run')]),
     ...(flags.examples
       ? [
-          command(`runs trigger hello --params '{"name":"you"}' --wait`, 'run it again, and watch it'),
-          command('runs trigger broken --wait', 'a task that fails, and what you are told then'),
+          command(`runs trigger hello --params '{"name":"you"}' --wait`, 'run it again and watch'),
+          command('runs trigger broken --wait', 'see what a failure looks like'),
         ]
       : []),
-    ...(folder === null
-      ? [line('init', 'write a first dag of your own, and say what comes next')]
-      : [command('dags', 'what is deployed')]),
+    ...(folder === null ? [line('init', 'write your first dag')] : [command('dags', 'list your dags')]),
     '',
-    'Ctrl-C stops everything; what was stored stays.',
+    'Ctrl-C stops everything. Your data stays.',
   ];
   print(lines.join('\n'));
 }

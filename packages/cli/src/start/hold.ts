@@ -38,8 +38,8 @@ const CLAIM = /^start\.(?:(\d{1,15})\.)?pid$/;
 export async function holdFolder(folder: string): Promise<Hold> {
   await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
-      `The data folder ${folder} can't be made (${error.code}).`,
-      'Name one that you may write to: --data <folder>',
+      `The data folder ${folder} cannot be created (${error.code}).`,
+      'Choose a folder that you can write to: --data <folder>',
     );
   });
   const mine: Holder = { pid: process.pid, began: beginOf(process.pid), since: new Date().toISOString() };
@@ -59,7 +59,7 @@ export async function holdFolder(folder: string): Promise<Hold> {
   } finally {
     await rm(draft, { force: true });
   }
-  throw new CliError(`The data folder ${folder} is being taken by others at the same time.`, 'Try again.');
+  throw new CliError(`Several processes are trying to use the data folder ${folder} at the same time.`, 'Try again.');
 }
 
 /** Who holds the folder, for whoever wants to know. */
@@ -75,8 +75,8 @@ async function writeDraft(folder: string, content: object): Promise<string> {
   const draft = join(folder, `start.${randomBytes(8).toString('hex')}.draft`);
   await writeFile(draft, JSON.stringify(content)).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
-      `The data folder ${folder} can't be written to (${error.code}).`,
-      'Name another one: --data <folder>',
+      `The data folder ${folder} is not writable (${error.code}).`,
+      'Choose another one: --data <folder>',
     );
   });
   return draft;
@@ -153,7 +153,7 @@ function beginOf(pid: number): string {
 
 function isHeld(folder: string, { pid, since }: Holder): CliError {
   return new CliError(
-    `The data folder ${folder} is held by another "signalbox start": process ${pid}, since ${since}.`,
-    `Use that one (npx signalbox login prints a link to it), end it (kill ${pid}), or name another folder: --data <folder>`,
+    `The data folder ${folder} is in use by another "signalbox start": process ${pid}, since ${since}.`,
+    `Use that one (npx signalbox login prints a link to it), stop it (kill ${pid}), or choose another folder: --data <folder>`,
   );
 }

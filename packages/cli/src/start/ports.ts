@@ -92,10 +92,10 @@ export async function refuseBusyPorts(config: Partial<Record<(typeof PORTS)[numb
     const bind = config[name];
     if (bind === undefined || bind.port === 0 || (await isFree(bind.host, bind.port))) continue;
     const holder = holderOf(bind.port);
-    const who = holder === null ? 'by a process that you may not see' : `by process ${holder.pid}: ${holder.command}`;
+    const who = holder === null ? 'by a process that you cannot see' : `by process ${holder.pid}: ${holder.command}`;
     throw new CliError(
       `The address ${showAddress(bind)} (--${name}) is in use, ${who}`,
-      `End it, or choose another: --${name} ${bind.host}:${bind.port + 100}, or port 0 for any free one.`,
+      `Stop it, or choose another address: --${name} ${bind.host}:${bind.port + 100}, or port 0 for a free port.`,
     );
   }
 }

@@ -114,12 +114,12 @@ async function linkOf(client: Client, { url }: RunningServer): Promise<string> {
 }
 
 async function stop(server: RunningServer, { worker, dags }: Parts, say: Say): Promise<void> {
-  say('\nStopping: the worker finishes what it has (10 s at most; Ctrl-C again ends all at once)');
+  say('\nStopping. The worker finishes its tasks (at most 10 s; press Ctrl-C again to stop at once)');
   await dags.close();
   await worker?.stop();
   say('Stopping the server and its database');
   await server.stop();
-  say('Stopped. What was stored stays, and the next start goes on with it.');
+  say('Stopped. Your data stays for the next start.');
 }
 
 /** Whatever is cut off here is taken up by the next start. */

@@ -49,7 +49,7 @@ export class WorkerChild {
     child.on('exit', (exitCode, signal) => {
       this.#child = null;
       if (this.#isStopped) return;
-      onTrouble(`The worker ended by itself (${signal ?? exitCode}); it is started again. ${said.trim()}`);
+      onTrouble(`The worker exited (${signal ?? exitCode}) and is restarted. ${said.trim()}`);
       this.#restart = setTimeout(() => void this.start(), RESTART_MS);
     });
     return new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { type ArgumentDefinition, clientFlags, define, jsonFlag } from '../defin
 
 const paths: ArgumentDefinition = {
   name: 'paths',
-  what: 'a folder of dags, or single files: .ts, .js, .yaml, .yml, .json (dags/ unless told)',
+  what: 'a folder of dags, or files: .ts, .js, .yaml, .yml, .json (default: dags/)',
   isOptional: true,
   isMany: true,
   completes: 'file',
@@ -16,13 +16,14 @@ export const authoringCommands = [
   define<InitFlags>({
     name: 'init',
     summary: 'write a first dag, with a test for it',
-    details: 'Writes only what is not there yet, and says what to type next.',
-    arguments: [
-      { name: 'folder', what: 'where to write it (dags unless told)', isOptional: true, completes: 'folder' },
-    ],
+    details: 'Never overwrites a file. Prints what to type next.',
+    arguments: [{ name: 'folder', what: 'where to write it (default: dags)', isOptional: true, completes: 'folder' }],
     flags: [
-      { flags: '--yaml', what: 'in YAML, with shell commands for tasks, instead of TypeScript' },
-      { flags: '--types', what: 'only a tsconfig.json, so that editors and tsc find @signalbox/sdk in this folder' },
+      { flags: '--yaml', what: 'write YAML with shell commands instead of TypeScript' },
+      {
+        flags: '--types',
+        what: 'only write a tsconfig.json, so that editors and tsc find @signalbox/sdk in this folder',
+      },
       { flags: '--name <name>', what: 'name of the dag', usual: 'coffee' },
       jsonFlag,
     ],
@@ -36,7 +37,7 @@ export const authoringCommands = [
   define<ValidateFlags>({
     name: 'validate',
     summary: 'check dags without a server, for CI',
-    details: 'Problems are told as file:line:column with what to do. Exits with 1 when there are any.',
+    details: 'Prints each problem as file:line:column with a fix. Exits with 1 if there are any.',
     arguments: [paths],
     flags: [jsonFlag],
     examples: [
@@ -47,15 +48,15 @@ export const authoringCommands = [
   }),
   define<DeployFlags>({
     name: 'deploy',
-    summary: 'make dags known to a server, or new versions of them',
+    summary: 'deploy dags to a server',
     details:
-      'A dag whose meaning is the same stays at its version. A file with a problem does not stop the others; the exit code is 1 then. ' +
-      'Runs that are under way finish on the version they began with. A dag of the same name that was deployed from another folder ' +
-      'is a question on a terminal, and a warning elsewhere.',
+      'An unchanged dag keeps its version. A file with a problem does not stop the others; the exit code is then 1. ' +
+      'Running runs finish on the version they started with. If a dag of the same name was deployed from another folder, ' +
+      'you are asked on a terminal and warned elsewhere.',
     arguments: [paths],
     flags: [
-      { flags: '--dry-run', what: 'say what would become of each dag, and change nothing' },
-      { flags: '-y, --yes', what: 'do not ask before a dag is replaced that was deployed from another folder' },
+      { flags: '--dry-run', what: 'print what would happen to each dag, and change nothing' },
+      { flags: '-y, --yes', what: 'replace dags that were deployed from another folder without asking' },
       ...clientFlags,
     ],
     examples: [

@@ -5,18 +5,18 @@ import type { DeadLetterListFlags, UseFlags } from '../commands/dead-letters.ts'
 import type { ClientFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, oneOf, pageFlags } from '../define.ts';
 
-const letter: ArgumentDefinition = { name: 'letter', what: 'its id, as lists show it' };
+const letter: ArgumentDefinition = { name: 'letter', what: 'its id, from "dead-letters list"' };
 const filters = [
-  { flags: '--dag <name>', what: 'only of this dag', completes: 'dag' as const },
-  { flags: '--fingerprint <hex>', what: 'only of this group' },
-  { flags: '--task <name>', what: 'only of this task' },
+  { flags: '--dag <name>', what: 'only this dag', completes: 'dag' as const },
+  { flags: '--fingerprint <hex>', what: 'only this group' },
+  { flags: '--task <name>', what: 'only this task' },
 ];
-const dryRun = { flags: '--dry-run', what: 'change nothing, say what would be done' };
+const dryRun = { flags: '--dry-run', what: 'only print what would happen' };
 
 export const deadLetterCommands = [
   define<DeadLetterListFlags>({
     name: 'dead-letters list',
-    summary: 'tasks that failed for good, newest first',
+    summary: 'list tasks that failed for good, newest first',
     isDefault: true,
     flags: [
       ...filters,
@@ -28,7 +28,7 @@ export const deadLetterCommands = [
       },
       {
         flags: '--state <state>',
-        what: `${LETTER_STATES.join(', ')}; open unless told`,
+        what: `${LETTER_STATES.join(', ')} (default: open)`,
         completes: LETTER_STATES,
         read: oneOf(LETTER_STATES),
       },
@@ -36,21 +36,21 @@ export const deadLetterCommands = [
       ...clientFlags,
     ],
     examples: [
-      ['signalbox dead-letters list', 'what waits for somebody'],
-      ['signalbox dead-letters list --dag nightly --reason poison', 'of one dag, for one reason'],
+      ['signalbox dead-letters list', 'what needs attention'],
+      ['signalbox dead-letters list --dag nightly --reason poison', 'one dag, one reason'],
     ],
     run: async (_, flags) => (await import('../commands/dead-letters.ts')).listDeadLetters(flags),
   }),
   define<ClientFlags & { readonly dag?: string }>({
     name: 'dead-letters groups',
-    summary: 'open ones by what they have in common, the largest group first',
+    summary: 'group open dead letters by error, largest group first',
     flags: [filters[0]!, ...clientFlags],
-    examples: [['signalbox dead-letters groups', 'one line for each cause']],
+    examples: [['signalbox dead-letters groups', 'one line per cause']],
     run: async (_, flags) => (await import('../commands/dead-letters.ts')).listGroups(flags),
   }),
   define<ClientFlags>({
     name: 'dead-letters show',
-    summary: 'one with its params, attempts, and where its log is',
+    summary: 'show a dead letter with its params, attempts and log',
     arguments: [letter],
     flags: clientFlags,
     examples: [['signalbox dead-letters show 0198c0de-0000-7000-8000-000000000007.0.3', 'why it was given up']],
@@ -58,12 +58,12 @@ export const deadLetterCommands = [
   }),
   define<UseFlags>({
     name: 'dead-letters replay',
-    summary: 'try it again: one, or all of a dag or of a group',
+    summary: 'replay one dead letter, or all of a dag or group',
     details:
-      'The task gets a fresh budget of attempts in its run, which goes on in the version that it began with; with --latest a new run of the current version ' +
-      'is made, with the same params. A letter is used once. Without an id, give --dag or --fingerprint: it goes on until all have been gone through, and may be stopped and begun again.',
+      'The task gets new retries in its run, which keeps its version. With --latest, a new run of the current version starts instead, ' +
+      'with the same params. A dead letter can be replayed once. Without an id, pass --dag or --fingerprint to replay all of them; you can stop and start again.',
     arguments: [{ ...letter, isOptional: true }],
-    flags: [...filters, { flags: '--latest', what: 'as new runs of the current version' }, dryRun, ...clientFlags],
+    flags: [...filters, { flags: '--latest', what: 'start new runs of the current version' }, dryRun, ...clientFlags],
     examples: [
       ['signalbox dead-letters replay --fingerprint a84a4374d9c0 --dry-run', 'what would run'],
       ['signalbox dead-letters replay --fingerprint a84a4374d9c0 --latest', 'after a fix was deployed'],
@@ -72,26 +72,26 @@ export const deadLetterCommands = [
   }),
   define<UseFlags>({
     name: 'dead-letters discard',
-    summary: 'close it without a replay: one, or all of a dag or of a group',
+    summary: 'close without a replay: one dead letter, or all of a dag or group',
     arguments: [{ ...letter, isOptional: true }],
     flags: [...filters, dryRun, ...clientFlags],
-    examples: [['signalbox dead-letters discard --dag old-import', 'nobody wants these any more']],
+    examples: [['signalbox dead-letters discard --dag old-import', 'they are no longer needed']],
     run: async ([id], flags) => (await import('../commands/dead-letters.ts')).discard(id, flags),
   }),
   define<BreakerFlags>({
     name: 'breakers list',
-    summary: 'breakers that hold tasks back, by dag and by error',
+    summary: 'list open breakers, by dag and error',
     isDefault: true,
     flags: [filters[0]!, ...clientFlags],
-    examples: [['signalbox breakers', 'what is held, since when, and when the next probe goes']],
+    examples: [['signalbox breakers', 'what is held, since when, and the next probe']],
     run: async (_, flags) => (await import('../commands/breakers.ts')).listBreakers(flags),
   }),
   define<BreakerFlags>({
     name: 'breakers reset',
-    summary: 'let go what a breaker holds, more each second',
-    details: 'It opens again if the failures go on. Without --fingerprint: every breaker of the dag.',
+    summary: 'reset a breaker: release what it holds, a little more each second',
+    details: 'It opens again if tasks keep failing. Without --fingerprint, resets every breaker of the dag.',
     arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
-    flags: [{ flags: '--fingerprint <hex>', what: 'of the error' }, ...clientFlags],
+    flags: [{ flags: '--fingerprint <hex>', what: 'only the breaker of this error' }, ...clientFlags],
     examples: [
       ['signalbox breakers reset nightly', 'the database is back'],
       ['signalbox breakers reset nightly --fingerprint a84a4374d9c0', 'only the breaker of one error'],

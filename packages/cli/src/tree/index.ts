@@ -12,15 +12,15 @@ import { runCommands } from './runs.ts';
 import { watchingCommands } from './watching.ts';
 
 export const GROUPS: readonly GroupDefinition[] = [
-  { name: 'dags', summary: 'what can be run: list, show, pause, delete' },
+  { name: 'dags', summary: 'list, show, pause and delete dags' },
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
-  { name: 'events', summary: 'what happens, as it happens; and send events that start runs' },
-  { name: 'dead-letters', summary: 'what failed for good: list, group, show, replay, discard' },
-  { name: 'breakers', summary: 'what holds tasks back while something is broken' },
-  { name: 'callbacks', summary: 'calls that tell others that runs have ended' },
-  { name: 'workers', summary: 'who runs the tasks' },
-  { name: 'tokens', summary: 'credentials: make, list, revoke' },
+  { name: 'events', summary: 'follow events, and send events that start runs' },
+  { name: 'dead-letters', summary: 'tasks that failed for good: list, group, show, replay, discard' },
+  { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
+  { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
+  { name: 'workers', summary: 'list and drain workers' },
+  { name: 'tokens', summary: 'create, list and revoke credentials' },
 ];
 
 /** As help shows them: what somebody needs first comes first. */
@@ -28,7 +28,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
   ['Use dags:', [...dagCommands, ...runCommands, ...manualCommands, ...deadLetterCommands, ...watchingCommands]],
-  ['Look after it:', [...fleetCommands, ...accessCommands, ...machineCommands]],
+  ['Operate:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 
 export const COMMANDS: readonly CommandDefinition[] = SECTIONS.flatMap(([, commands]) => commands);

@@ -8,19 +8,19 @@ const SHELLS = ['bash', 'zsh', 'fish'];
 export const machineCommands = [
   define<DoctorFlags>({
     name: 'doctor',
-    summary: 'check this machine, the database and the server, and say what to do',
-    details: 'Each check is ok, warn or fail. Exits with 1 when one fails. It changes nothing.',
+    summary: 'check this machine, the database and the server, and print fixes',
+    details: 'Each check is ok, warn or fail. Exits with 1 if one fails. Changes nothing.',
     flags: [
-      { flags: '--url <url>', what: 'the server to ask (SIGNALBOX_URL, else http://127.0.0.1:4500)' },
+      { flags: '--url <url>', what: 'server URL (SIGNALBOX_URL, default http://127.0.0.1:4500)' },
       { flags: '--data <folder>', what: 'data folder (SIGNALBOX_DATA)', completes: 'folder' },
       { flags: '--database <url>', what: 'PostgreSQL to look at (DATABASE_URL)' },
       jsonFlag,
     ],
     examples: [
-      ['signalbox doctor', 'before asking anybody for help'],
+      ['signalbox doctor', 'run this first when something is wrong'],
       [
         'signalbox doctor --database postgresql://signalbox@db.internal/signalbox',
-        'a database of yours, before the first start',
+        'your own database, before the first start',
       ],
     ],
     run: async (_, flags) => (await import('../doctor/doctor.ts')).doctor(flags),
@@ -28,7 +28,7 @@ export const machineCommands = [
   define<object>({
     name: 'completion',
     summary: 'print the completion script of a shell',
-    details: 'Completes commands, flags, their values, and the names of dags when a server answers at once.',
+    details: 'Completes commands, flags and their values, and dag names if a server is running.',
     arguments: [{ name: 'shell', what: SHELLS.join(', '), completes: SHELLS }],
     flags: [],
     examples: [

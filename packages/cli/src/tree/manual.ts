@@ -16,40 +16,40 @@ import {
   wholeNumber,
 } from '../define.ts';
 
-const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last one that you made' };
+const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last run that you started' };
 const task: ArgumentDefinition = { name: 'task', what: 'the name of a task' };
 const MARKS = ['succeeded', 'failed', 'skipped'] as const;
 
 const listOf = (choices: readonly string[]) => (text: string) => text.split(',').map(oneOf(choices));
 
 const touchFlags: readonly FlagDefinition[] = [
-  { flags: '--dry-run', what: 'only tell what would be touched' },
-  { flags: '--force', what: 'stop attempts that run' },
-  { flags: '-y, --yes', what: 'do not ask' },
+  { flags: '--dry-run', what: 'only print what would change' },
+  { flags: '--force', what: 'stop running attempts' },
+  { flags: '-y, --yes', what: 'do not ask for confirmation' },
 ];
 const chooseFlags: readonly FlagDefinition[] = [
   {
     flags: '--state <states>',
-    what: 'only those in these states: failed,cancelled …',
+    what: 'only tasks in these states: failed,cancelled …',
     completes: TASK_STATES,
     read: listOf(TASK_STATES),
     field: 'states',
   },
-  { flags: '--only', what: 'without what lies behind them' },
-  { flags: '--upstream', what: 'and what lies before them' },
+  { flags: '--only', what: 'without the tasks that depend on them' },
+  { flags: '--upstream', what: 'also the tasks that they depend on' },
 ];
-const reason: FlagDefinition = { flags: '--reason <text>', what: 'why; shown with the task' };
+const reason: FlagDefinition = { flags: '--reason <text>', what: 'the reason; shown with the task' };
 
 export const manualCommands = [
   define<ClearFlags>({
     name: 'runs clear',
-    summary: 'have tasks run again, whatever they came to',
+    summary: 'run tasks again, whatever their result',
     details:
-      'With what lies behind them, unless --only. A run that had ended is open again; older attempts and logs stay. Their outputs are void.',
+      'Also runs the tasks that depend on them, unless you pass --only. A run that had ended opens again. Older attempts and logs stay; the old outputs are discarded.',
     arguments: [run, { ...task, isOptional: true, isMany: true }],
     flags: [...chooseFlags, ...touchFlags, ...clientFlags],
     examples: [
-      ['signalbox runs clear last --state failed', 'from what failed on'],
+      ['signalbox runs clear last --state failed', 'the failed tasks and what depends on them'],
       ['signalbox runs clear last load --dry-run', 'what would run again'],
       ['signalbox runs clear last load --only --force', 'this task alone, even while it runs'],
     ],
@@ -57,28 +57,28 @@ export const manualCommands = [
   }),
   define<RerunFlags>({
     name: 'runs rerun',
-    summary: 'the same again, as a new run',
+    summary: 'start the same run again, as a new run',
     details:
-      'With the params and the version that the run had. To go on in the same run: "runs clear" or "runs retry".',
+      'Uses the params and the version of the run. To continue in the same run, use "runs clear" or "runs retry".',
     arguments: [run],
     flags: [
-      { flags: '--latest', what: 'of the newest version of its dag' },
-      { flags: '--params <json>', what: `in place of those that it had; ${JSON_SOURCES}`, read: json },
-      { flags: '--dry-run', what: 'only tell which run would be made' },
-      { flags: '-w, --wait', what: 'follow it to its end' },
-      { flags: '--timeout <span>', what: 'stop waiting after 30s, 5m, 2h …; the run goes on', read: span },
+      { flags: '--latest', what: 'use the newest version of the dag' },
+      { flags: '--params <json>', what: `other params; ${JSON_SOURCES}`, read: json },
+      { flags: '--dry-run', what: 'only print which run would start' },
+      { flags: '-w, --wait', what: 'follow it until it ends' },
+      { flags: '--timeout <span>', what: 'stop waiting after 30s, 5m, 2h …; the run continues', read: span },
       ...clientFlags,
     ],
     examples: [
-      ['signalbox runs rerun last --wait', 'once more, and watch it'],
-      ['signalbox runs rerun last --latest', 'with what was deployed since'],
+      ['signalbox runs rerun last --wait', 'run it again and watch it'],
+      ['signalbox runs rerun last --latest', 'with the version that is deployed now'],
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-rerun.ts')).rerun(id, flags),
   }),
   define<ClientFlags>({
     name: 'runs pause',
-    summary: 'start nothing new of a run',
-    details: 'What runs goes on, and so do timeouts. It stays so until "runs resume".',
+    summary: 'pause a run: start no new tasks of it',
+    details: 'Running tasks and timeouts continue. Use "runs resume" to continue the run.',
     arguments: [run],
     flags: clientFlags,
     examples: [['signalbox runs pause last', 'while you look']],
@@ -86,45 +86,45 @@ export const manualCommands = [
   }),
   define<ClientFlags>({
     name: 'runs resume',
-    summary: 'let a paused run go on',
+    summary: 'resume a paused run',
     arguments: [run],
     flags: clientFlags,
-    examples: [['signalbox runs resume last', 'go on']],
+    examples: [['signalbox runs resume last', 'continue']],
     run: async ([id = ''], flags) => (await import('../commands/runs-pause.ts')).setPaused(id, null, false, flags),
   }),
   define<ClearDagFlags>({
     name: 'dags clear',
     summary: 'clear tasks of many runs of a dag',
     details:
-      'Newest runs first, a page at a time; of those that ended failed unless told. What one is refused says nothing of the others.',
+      'Starts with the newest runs. By default only runs that failed. If one run is refused, the others are still cleared.',
     arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
     flags: [
       ...chooseFlags,
       {
         flags: '--outcome <outcome>',
-        what: 'of runs that ended so',
+        what: 'only runs with this outcome',
         completes: ['failed', 'succeeded'],
         read: oneOf(['failed', 'succeeded']),
       },
-      { flags: '--since <time>', what: 'created from here on: 2026-01-01T00:00:00Z' },
-      { flags: '--limit <count>', what: 'how many runs at most', usual: 100, read: wholeNumber },
+      { flags: '--since <time>', what: 'only runs created since then: 2026-01-01T00:00:00Z' },
+      { flags: '--limit <count>', what: 'maximum number of runs', usual: 100, read: wholeNumber },
       ...touchFlags,
       ...clientFlags,
     ],
     examples: [
       ['signalbox dags clear nightly --dry-run', 'which runs have failed tasks'],
-      ['signalbox dags clear nightly --since 2026-01-01T00:00:00Z --yes', 'have them run again'],
+      ['signalbox dags clear nightly --since 2026-01-01T00:00:00Z --yes', 'run them again'],
     ],
     run: async ([dag = ''], flags) => (await import('../commands/runs-clear.ts')).clearDag(dag, flags),
   }),
   define<MarkFlags>({
     name: 'tasks mark',
-    summary: 'say what has become of tasks',
+    summary: 'set the state of tasks by hand',
     details:
-      'Those behind them are decided by it; a run that had ended is open again. One that runs is stopped only with --force.',
+      'The tasks that depend on them follow. A run that had ended opens again. A running task is stopped only with --force.',
     arguments: [run, { name: 'as', what: MARKS.join(', '), completes: MARKS }, { ...task, isMany: true }],
     flags: [
-      { flags: '--output <json>', what: `what it is to have returned, with succeeded; ${JSON_SOURCES}`, read: json },
+      { flags: '--output <json>', what: `the output of the task, with succeeded; ${JSON_SOURCES}`, read: json },
       reason,
       ...touchFlags,
       ...clientFlags,
@@ -138,8 +138,8 @@ export const manualCommands = [
   }),
   define<ClearFlags>({
     name: 'tasks clear',
-    summary: 'have tasks run again',
-    details: 'As "runs clear" with their names.',
+    summary: 'run tasks again',
+    details: 'The same as "runs clear" with task names.',
     arguments: [run, { ...task, isMany: true }],
     flags: [...chooseFlags, ...touchFlags, ...clientFlags],
     examples: [['signalbox tasks clear last load', 'and what depends on it']],
@@ -147,14 +147,14 @@ export const manualCommands = [
   }),
   define<MarkFlags>({
     name: 'tasks cancel',
-    summary: 'end one task of a run',
+    summary: 'cancel one task of a run',
     details:
-      'It counts as failed for what is behind it and for the run. To go on as if it were not there: "tasks mark … skipped".',
+      'It counts as failed for the run and for the tasks that depend on it. To continue without it, use "tasks mark … skipped".',
     arguments: [run, task],
     flags: [
       reason,
-      { flags: '--dry-run', what: 'only tell what would be touched' },
-      { flags: '-y, --yes', what: 'do not ask' },
+      { flags: '--dry-run', what: 'only print what would change' },
+      { flags: '-y, --yes', what: 'do not ask for confirmation' },
       ...clientFlags,
     ],
     examples: [['signalbox tasks cancel last load', 'stop it now']],
@@ -162,7 +162,7 @@ export const manualCommands = [
   }),
   define<ClientFlags>({
     name: 'tasks pause',
-    summary: 'do not start a task',
+    summary: 'pause a task: do not start it',
     arguments: [run, task],
     flags: clientFlags,
     examples: [['signalbox tasks pause last load', 'until "tasks resume"']],
@@ -171,10 +171,10 @@ export const manualCommands = [
   }),
   define<ClientFlags>({
     name: 'tasks resume',
-    summary: 'let a paused task start',
+    summary: 'resume a paused task',
     arguments: [run, task],
     flags: clientFlags,
-    examples: [['signalbox tasks resume last load', 'go on']],
+    examples: [['signalbox tasks resume last load', 'continue']],
     run: async ([id = '', name = ''], flags) =>
       (await import('../commands/runs-pause.ts')).setPaused(id, name, false, flags),
   }),

@@ -7,10 +7,10 @@ import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
 import { type ArgumentDefinition, clientFlags, define, JSON_SOURCES, json, oneOf, pageFlags, span } from '../define.ts';
 
-const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last one that you made' };
+const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last run that you started' };
 const timeout = {
   flags: '--timeout <span>',
-  what: 'stop waiting after 30s, 5m, 2h … with exit code 124; the run goes on',
+  what: 'stop waiting after 30s, 5m, 2h … with exit code 124; the run continues',
   read: span,
 };
 
@@ -19,15 +19,15 @@ export const runCommands = [
     name: 'runs trigger',
     summary: 'submit a run of a dag',
     details:
-      'With --wait it follows the run to its end, task by task, and exits with 1 unless it succeeded; then it shows which task failed, why, ' +
-      'and its last log lines. Ctrl-C stops the waiting, not the run.',
+      'With --wait it follows the run until it ends and exits with 1 unless the run succeeded. If a task failed, it shows which one, why, ' +
+      'and its last log lines. Ctrl-C stops waiting; the run continues.',
     arguments: [{ name: 'dag', what: 'its name', completes: 'dag' }],
     flags: [
-      { flags: '--params <json>', what: `what its tasks are given; ${JSON_SOURCES}`, read: json },
+      { flags: '--params <json>', what: `params of the run; ${JSON_SOURCES}`, read: json },
       { flags: '--priority <priority>', what: PRIORITIES.join(', '), completes: PRIORITIES, read: oneOf(PRIORITIES) },
-      { flags: '--until <task>', what: 'run only this task, or group of tasks, and what it depends on' },
-      { flags: '--key <key>', what: 'idempotency key: the same key gives the same run, however often it is sent' },
-      { flags: '-w, --wait', what: 'follow it to its end' },
+      { flags: '--until <task>', what: 'run only this task or group, and what it depends on' },
+      { flags: '--key <key>', what: 'idempotency key: the same key gives the same run' },
+      { flags: '-w, --wait', what: 'follow it until it ends' },
       timeout,
       ...clientFlags,
     ],
@@ -43,19 +43,19 @@ export const runCommands = [
   }),
   define<WatchFlags>({
     name: 'runs watch',
-    summary: 'follow a run to its end',
-    details: 'As "runs trigger --wait" does, for a run that exists.',
+    summary: 'follow a run until it ends',
+    details: 'Like "runs trigger --wait", for a run that exists.',
     arguments: [run],
     flags: [timeout, ...clientFlags],
-    examples: [['signalbox runs watch last', 'live on a terminal, a line per change elsewhere']],
+    examples: [['signalbox runs watch last', 'live on a terminal, one line per change elsewhere']],
     run: async ([id = ''], flags) => (await import('../commands/runs-watch.ts')).watch(id, flags),
   }),
   define<ListFlags>({
     name: 'runs list',
-    summary: 'runs, newest first',
+    summary: 'list runs, newest first',
     isDefault: true,
     flags: [
-      { flags: '--dag <name>', what: 'only of this dag', completes: 'dag' },
+      { flags: '--dag <name>', what: 'only this dag', completes: 'dag' },
       { flags: '--state <state>', what: RUN_STATES.join(', '), completes: RUN_STATES, read: oneOf(RUN_STATES) },
       {
         flags: '--outcome <outcome>',
@@ -63,8 +63,8 @@ export const runCommands = [
         completes: RUN_OUTCOMES,
         read: oneOf(RUN_OUTCOMES),
       },
-      { flags: '--parent <run>', what: 'only runs that tasks of this one have made' },
-      { flags: '--mine', what: 'only runs that you made, with this token' },
+      { flags: '--parent <run>', what: 'only child runs of this run' },
+      { flags: '--mine', what: 'only runs started with your token' },
       ...pageFlags,
       ...clientFlags,
     ],
@@ -76,48 +76,48 @@ export const runCommands = [
   }),
   define<ShowFlags>({
     name: 'runs show',
-    summary: 'a run with its tasks',
-    details: 'A mapped task is one line, with counts; below are instances of it that failed.',
+    summary: 'show a run with its tasks',
+    details: 'A mapped task is one line with counts, followed by its failed instances.',
     arguments: [run],
-    flags: [{ flags: '--all', what: 'every instance of mapped tasks as well' }, ...clientFlags],
+    flags: [{ flags: '--all', what: 'show every instance of mapped tasks' }, ...clientFlags],
     examples: [
-      ['signalbox runs show last', 'tasks, attempts, what they came to'],
-      ['signalbox runs show last --json', 'everything, outputs and errors whole'],
+      ['signalbox runs show last', 'tasks, attempts and results'],
+      ['signalbox runs show last --json', 'everything, with full outputs and errors'],
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-show.ts')).show(id, flags),
   }),
   define<CancelFlags>({
     name: 'runs cancel',
-    summary: 'end a run',
+    summary: 'cancel a run',
     details:
-      'No task of it starts any more; those that run are told to stop. Then its teardowns, undos and hooks run; with --force they are ended too.',
+      'Starts no more tasks and stops the running ones. Then teardowns, undos and hooks run; --force stops those too.',
     arguments: [run],
     flags: [
-      { flags: '--force', what: 'end its teardowns, undos and hooks as well, and wait for no attempt' },
+      { flags: '--force', what: 'also stop teardowns, undos and hooks, and do not wait for attempts' },
       {
         flags: '--grace <span>',
-        what: 'what running attempts are given to stop; 10s unless told',
+        what: 'how long running attempts have to stop (default: 10s)',
         read: span,
         field: 'graceMs',
       },
-      { flags: '--dry-run', what: 'only tell what would be stopped, and what would run to close it' },
+      { flags: '--dry-run', what: 'only print what would stop, and what would run to close the run' },
       ...clientFlags,
     ],
     examples: [
-      ['signalbox runs cancel last', 'it ends as cancelled'],
+      ['signalbox runs cancel last', 'the run ends as cancelled'],
       ['signalbox runs cancel last --dry-run', 'what that would mean'],
-      ['signalbox runs cancel last --force', 'without waiting for what closes it'],
+      ['signalbox runs cancel last --force', 'without teardowns, undos and hooks'],
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-cancel.ts')).cancel(id, flags),
   }),
   define<RetryFlags>({
     name: 'runs retry',
     summary: 'run a failed task again, and what depends on it',
-    details: 'Without a task: every task that has failed.',
+    details: 'Without a task, retries every failed task.',
     arguments: [run, { name: 'task', what: 'the name of a task', isOptional: true }],
-    flags: [{ flags: '-w, --wait', what: 'follow the run to its end' }, timeout, ...clientFlags],
+    flags: [{ flags: '-w, --wait', what: 'follow the run until it ends' }, timeout, ...clientFlags],
     examples: [
-      ['signalbox runs retry last --wait', 'all that failed, and watch it'],
+      ['signalbox runs retry last --wait', 'retry all failed tasks and watch'],
       ['signalbox runs retry last load', 'one task'],
     ],
     run: async ([id = '', task], flags) => (await import('../commands/runs-retry.ts')).retry(id, task, flags),

@@ -97,7 +97,7 @@ test('a dag that is not there ends the call; a stop of it finds that nothing has
   await call('begin');
   await call('stop');
   expect(asked).toMatchObject([
-    { kind: 'ChildEnded', claim, end: 'refused', error: 'There is no dag other.' },
+    { kind: 'ChildEnded', claim, end: 'refused', error: 'Dag other does not exist.' },
     { kind: 'ChildEnded', claim, end: 'unbegun' },
   ]);
 });

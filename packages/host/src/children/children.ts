@@ -75,7 +75,7 @@ export class Children {
     const { dag: name, wait } = child!;
     let place = await this.placeOf(tenantId, name);
     // Where there is no dag by now, no call has ever reached one.
-    if (place === null) return this.end(claim, step === 'stop' ? 'unbegun' : 'refused', `There is no dag ${name}.`);
+    if (place === null) return this.end(claim, step === 'stop' ? 'unbegun' : 'refused', `Dag ${name} does not exist.`);
     const uid = childUid(place.shard, claim, effect.claimedAt);
     const parent: ParentRef = { ...claim, uid: effect.runUid, task, depth: effect.depth, waits: wait };
     const { shard, dagId } = place;

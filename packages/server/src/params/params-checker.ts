@@ -92,7 +92,7 @@ export class ParamsChecker {
   #onThread({ schema, texts, budget, caller, withinMs }: CheckRequest): Promise<CheckAnswer> {
     const queue = this.#waiting.get(caller) ?? [];
     if (queue.length >= WAITING_PER_CALLER) {
-      throw new SignalboxError('RATE_LIMITED', { what: 'params that are costly to check', retryAfterMs: RETRY_MS });
+      throw new SignalboxError('RATE_LIMITED', { what: 'expensive params checks', retryAfterMs: RETRY_MS });
     }
     if (this.#waitingCount >= WAITING_IN_ALL) throw new SignalboxError('OVERLOADED', { retryAfterMs: RETRY_MS });
     const job: CheckJob = { schema: this.#textOf(schema), texts, looks: budget.left };

@@ -19,7 +19,10 @@ export class OpenStreams {
     if (this.#open.size >= MOST_STREAMS) throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
     const ofCaller = this.#ofCallers.get(caller) ?? 0;
     if (ofCaller >= MOST_OF_CALLER) {
-      throw new SignalboxError('RATE_LIMITED', { what: `streams at a time (${MOST_OF_CALLER})`, retryAfterMs: 5_000 });
+      throw new SignalboxError('RATE_LIMITED', {
+        what: `open streams (at most ${MOST_OF_CALLER})`,
+        retryAfterMs: 5_000,
+      });
     }
     const stream = new AbortController();
     this.#open.add(stream);

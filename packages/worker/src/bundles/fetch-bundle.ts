@@ -51,7 +51,7 @@ export async function fetchBundle(hash: string, place: DataPlace, access: DataAc
     return fetched;
   } catch (error) {
     if ((error as Partial<ServiceError>).code === status.NOT_FOUND) {
-      throw new PermanentError(`There is no bundle ${short(hash)} on the server: deploy the dag again.`);
+      throw new PermanentError(`The server does not have bundle ${short(hash)}. Deploy the dag again.`);
     }
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Bundle ${short(hash)} could not be fetched from ${place.target}: ${reason}.`, { cause: error });

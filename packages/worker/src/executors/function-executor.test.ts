@@ -238,7 +238,7 @@ test('a bundle that does not exist fails the task for good; one that can’t be 
   const missing = workOf({ kind: 'function' }, { handler: 'f', bundle: 'ab'.repeat(32) });
   expect(await rig.run(missing)).toMatchObject({
     outcome: 'permanent',
-    error: 'There is no bundle abababababab on the server: deploy the dag again.',
+    error: 'The server does not have bundle abababababab. Deploy the dag again.',
   });
   const forged = 'cd'.repeat(32);
   rig.data.forge(forged, BUNDLE);
