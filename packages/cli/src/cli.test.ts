@@ -193,7 +193,7 @@ test('tasks are marked, cleared after a look, and paused; a run is made again', 
   expect(await json('runs', 'show', id)).toMatchObject({ state: 'ended' });
   expect(await json('runs', 'clear', id, '--state', 'succeeded')).toMatchObject({ reopened: true, count: 1 });
   expect(await json('tasks', 'cancel', id, 'a')).toMatchObject({ tasks: [{ after: 'cancelled' }] });
-  expect((await signalbox('runs', 'clear', id)).stderr).toContain('What is to be cleared?');
+  expect((await signalbox('runs', 'clear', id)).stderr).toContain('Nothing is selected.');
   const again = await json('runs', 'rerun', id, '--latest');
   expect(again).toMatchObject({ rerunOf: id });
   await json('runs', 'cancel', again.id, '--grace', '5s');
