@@ -5,6 +5,7 @@ import { type RunningPostgres, startPostgres } from '@signalbox/postgres';
 import { migrate, type PostgresStore } from '@signalbox/store';
 import type { ServerConfig } from './config.ts';
 import type { Tell } from './log.ts';
+import { systemClock } from './ports/clock.ts';
 
 export interface ServerDatabase {
   readonly url: string;
@@ -98,13 +99,13 @@ async function keepRunning(dataDir: string, tell: Tell): Promise<Kept> {
 
 /** Migrates, and waits for a while if the database is not there yet: after a power cut all start at the same time. */
 export async function migrateWhenThere(url: string, tell: Tell): Promise<string[]> {
-  const until = performance.now() + WAIT_MS;
+  const until = systemClock.mono() + WAIT_MS;
   for (let isTold = false; ; isTold = true) {
     try {
       return await migrate(url);
     } catch (error) {
       const { code } = error as { code?: unknown };
-      if (typeof code !== 'string' || !MAY_COME.has(code) || performance.now() > until) throw error;
+      if (typeof code !== 'string' || !MAY_COME.has(code) || systemClock.mono() > until) throw error;
       if (!isTold) tell('warn', 'The database is not there yet; waiting for it.', { error: String(error) });
       await pause(RETRY_MS);
     }

@@ -1,5 +1,6 @@
 /** A server as a process: settings from the environment, ended by a signal. */
 import { parseConfig } from './config.ts';
+import { systemClock } from './ports/clock.ts';
 import { type RunningServer, startServer } from './start.ts';
 
 /** What is to be done first when the server has been told to end. */
@@ -18,9 +19,9 @@ export function untilTold(onAgain: () => void): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => {
         if (toldAt === null) {
-          toldAt = performance.now();
+          toldAt = systemClock.mono();
           resolve();
-        } else if (performance.now() - toldAt > SAME_SIGNAL_MS) onAgain();
+        } else if (systemClock.mono() - toldAt > SAME_SIGNAL_MS) onAgain();
       });
     }
   });

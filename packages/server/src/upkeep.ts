@@ -3,6 +3,7 @@ import type { Actor, CloseDeadLetters, Instant } from '@signalbox/engine';
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';
 import type { Tell } from './log.ts';
+import { systemClock } from './ports/clock.ts';
 
 const SYSTEM = 'system' as Actor;
 const EVERY_MS = 3_600_000;
@@ -66,7 +67,7 @@ export class Upkeep {
     const dropped = await this.#drop();
     const bundles = await this.#store.dropUnusedBundles();
     await this.#store.dropOldRequests();
-    const closedBefore = (Date.now() - this.#letters.days * DAY_MS) as Instant;
+    const closedBefore = (systemClock.wall() - this.#letters.days * DAY_MS) as Instant;
     while (!this.#isStopped && (await this.#store.dropClosedDeadLetters(closedBefore)));
     await this.#store.dropOldCallbacks();
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
@@ -74,7 +75,7 @@ export class Upkeep {
 
   /** Closed by the owner of their shard, like everything that happens to a dead letter (I43). Answers how many were asked for. */
   async expireDeadLetters(): Promise<number> {
-    const olderThan = (Date.now() - this.#letters.days * DAY_MS) as Instant;
+    const olderThan = (systemClock.wall() - this.#letters.days * DAY_MS) as Instant;
     const found = await this.#store.expiringDeadLetters({
       olderThan,
       mostOfDag: MOST_LETTERS_OF_DAG,
@@ -117,7 +118,7 @@ export class Upkeep {
   }
 
   #drop(limit: { maxSteps?: number } = {}): Promise<RetentionRun> {
-    const now = Date.now() as Instant;
+    const now = systemClock.wall();
     const daysAgo = (days: number) => (now - days * DAY_MS) as Instant;
     const { runDays, journalDays } = this.retention;
     return this.#store.dropExpired({

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';
 import { ROLES, type Role, SignalboxError } from '@signalbox/protocol';
 import type { ApiToken, WorkerLimits } from '@signalbox/store';
+import { systemClock } from '../ports/clock.ts';
 import { type RefusalLog, WrongCredentials } from './wrong-credentials.ts';
 
 export type { Role } from '@signalbox/protocol';
@@ -57,7 +58,7 @@ export class Bearers {
     const sha256 = hashOf(token);
     const name = sha256.toString('base64');
     const known = this.#known.get(name);
-    if (known !== undefined && known.until > performance.now()) return known.caller;
+    if (known !== undefined && known.until > systemClock.mono()) return known.caller;
     const underWay = this.#asking.get(name);
     if (underWay !== undefined) return underWay;
     if (this.#asking.size >= MOST_ASKING) throw new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 });
@@ -78,7 +79,7 @@ export class Bearers {
     const found = await this.#source.findToken(sha256);
     const caller = found === null ? null : callerOf(found, name);
     const believedMs = Math.min(BELIEVED_MS, found?.leftMs ?? BELIEVED_MS);
-    remember(this.#known, name, { caller, until: performance.now() + believedMs });
+    remember(this.#known, name, { caller, until: systemClock.mono() + believedMs });
     return caller;
   }
 }

@@ -2,6 +2,8 @@
  * How often someone may. A bucket holds some, fills up again evenly, and each use takes one. Only those that were used lately
  * are remembered, and of these a bounded number: one that is forgotten is full again (I68, I73).
  */
+import { systemClock } from '../ports/clock.ts';
+
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -20,7 +22,7 @@ export class TokenBuckets {
   readonly #kept: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(rate: Rate, now: () => number = () => performance.now(), kept = KEPT) {
+  constructor(rate: Rate, now: () => number = () => systemClock.mono(), kept = KEPT) {
     this.#rate = rate;
     this.#now = now;
     this.#kept = kept;

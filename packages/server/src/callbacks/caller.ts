@@ -4,7 +4,9 @@
  */
 import { type AddressPolicy, AddressRefused, exchange } from '@signalbox/protocol/outbound';
 import type { CallbackEnd, CallbackRow, Queries } from '@signalbox/store';
+import { toIso } from '../iso-instants.ts';
 import type { Tell } from '../log.ts';
+import { systemClock } from '../ports/clock.ts';
 import { callbackSecret, SIGNATURE_HEADER, signatureOf } from './signature.ts';
 
 export interface CallerOptions {
@@ -80,7 +82,11 @@ export class CallbackCaller {
   async #call(row: CallbackRow): Promise<CallbackEnd> {
     const { clusterKey, policy, timeoutMs = TIMEOUT_MS } = this.#options;
     const body = JSON.stringify(bodyOf(row));
-    const signature = signatureOf(callbackSecret(clusterKey, row.tenantId), Math.floor(Date.now() / 1000), body);
+    const signature = signatureOf(
+      callbackSecret(clusterKey, row.tenantId),
+      Math.floor(systemClock.wall() / 1000),
+      body,
+    );
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'signalbox',
@@ -110,7 +116,7 @@ export const idOf = ({ run, key }: Pick<CallbackRow, 'run' | 'key'>): string => 
 
 function bodyOf(row: CallbackRow) {
   const { dag, run, outcome, key } = row;
-  return { id: idOf(row), event: 'run.ended', dag, run, outcome, endedAt: new Date(key.at).toISOString() };
+  return { id: idOf(row), event: 'run.ended', dag, run, outcome, endedAt: toIso(key.at) };
 }
 
 function failed({ attempts }: CallbackRow, status: number | null, error: string): CallbackEnd {

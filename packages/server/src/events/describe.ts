@@ -12,6 +12,7 @@ import {
   type WorkerId,
 } from '@signalbox/engine';
 import type { EventKind } from '@signalbox/protocol';
+import { toIsoOrNull } from '../iso-instants.ts';
 
 export interface Told {
   readonly kind: EventKind;
@@ -21,8 +22,6 @@ export interface Told {
   readonly taskNo: TaskNo | null;
   readonly details: Readonly<Record<string, unknown>>;
 }
-
-const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 export function describe(change: Change): Told | null {
   switch (change.kind) {
@@ -48,13 +47,13 @@ export function describe(change: Change): Told | null {
       // A window that fires is told by the run that it makes.
       if (change.skipped === null) return null;
       const { skipped: reason, count, wallTime } = change;
-      const span = { firesAt: iso(change.firesAt), untilAt: iso(change.untilAt) };
+      const span = { firesAt: toIsoOrNull(change.firesAt), untilAt: toIsoOrNull(change.untilAt) };
       return ofDag('window.skipped', change, { reason, count, wallTime, ...span });
     }
     case 'RunCreated': {
       const { versionNo: version, priority, cause, admitted, actor, parent: by } = change;
       const parent = by === undefined ? null : { run: by.uid, task: by.task, attempt: by.attemptNo };
-      const window = iso(change.firesAt);
+      const window = toIsoOrNull(change.firesAt);
       return ofRun('run.created', change, { version, priority, cause, admitted, actor, window, parent });
     }
     case 'RunAdmitted':
@@ -81,7 +80,7 @@ export function describe(change: Change): Told | null {
     case 'AttemptEnded': {
       const { attemptNo: attempt, outcome, code, taskState: state, speculative = false } = change;
       const worker = workerOf(change);
-      const times = { startedAt: iso(change.startedAt), retryAt: iso(change.retryAt) };
+      const times = { startedAt: toIsoOrNull(change.startedAt), retryAt: toIsoOrNull(change.retryAt) };
       return ofTask(
         'attempt.ended',
         { ...change, at: change.endedAt },
@@ -100,7 +99,7 @@ export function describe(change: Change): Told | null {
     case 'SecondTookOver': {
       const { attemptNo: attempt, outcome, code, endedAt: at } = change;
       const speculative = change.kind === 'SecondEnded' || change.speculative === true;
-      const times = { startedAt: iso(change.startedAt), retryAt: null };
+      const times = { startedAt: toIsoOrNull(change.startedAt), retryAt: null };
       const details = { attempt, worker: workerOf(change), outcome, code, state: 'running', ...times, speculative };
       return ofTask('attempt.ended', { ...change, at }, details);
     }
@@ -111,7 +110,7 @@ export function describe(change: Change): Told | null {
       return ofTask('task.marked', change, { state, reason, actor });
     }
     case 'PauseSet': {
-      const details = { until: iso(change.until), actor: change.actor };
+      const details = { until: toIsoOrNull(change.until), actor: change.actor };
       const told = ofRun(change.paused ? 'run.paused' : 'run.resumed', change, details);
       if (change.taskNo === null) return told;
       return { ...told, kind: change.paused ? 'task.paused' : 'task.resumed', taskNo: change.taskNo };
@@ -144,14 +143,23 @@ export function describe(change: Change): Told | null {
     case 'BreakerSet': {
       const { state, pauseMs, actor } = change;
       const fingerprint = change.fingerprint === null ? null : fingerprintText(change.fingerprint);
-      return ofDag('breaker.set', change, { state, fingerprint, pauseMs, openedAt: iso(change.openedAt), actor });
+      return ofDag('breaker.set', change, {
+        state,
+        fingerprint,
+        pauseMs,
+        openedAt: toIsoOrNull(change.openedAt),
+        actor,
+      });
     }
     case 'TaskExpired':
       return ofTask('task.expired', change, { reason: change.reason });
     case 'TaskSlow':
       return ofTask('task.slow', change, { attempt: change.attemptNo });
     case 'AttemptExtended':
-      return ofTask('attempt.extended', change, { attempt: change.attemptNo, deadlineAt: iso(change.deadlineAt) });
+      return ofTask('attempt.extended', change, {
+        attempt: change.attemptNo,
+        deadlineAt: toIsoOrNull(change.deadlineAt),
+      });
     case 'CallbackDue':
       return null; // Told by the end of its run.
     case 'RunSlow':

@@ -6,6 +6,7 @@
 import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
 import { type EventView, SignalboxError } from '@signalbox/protocol';
 import type { Commit, Cut, Queries } from '@signalbox/store';
+import { toIso } from '../iso-instants.ts';
 import { encodeCursor, type Position } from './cursor.ts';
 import { describe, type Told } from './describe.ts';
 import { Names } from './names.ts';
@@ -171,7 +172,7 @@ export class EventFeed {
         const position = isLast
           ? { cut: from.after, part: null }
           : { cut: from.before, part: { lead, changes: index + 1 } };
-        const view = { kind, at: new Date(told.at).toISOString(), dag, run, task, details };
+        const view = { kind, at: toIso(told.at), dag, run, task, details };
         return [{ tenantId, view, position, lead, index, before: from.before }];
       });
     });
@@ -199,7 +200,7 @@ function markerOf({ commit, before, after }: OrderedCommit): FeedEvent {
   const { lead, unreadable } = commit;
   const commits = commit.shards.map(({ shard, commitNo }) => ({ shard, commit: commitNo }));
   const details = { commits, reason: unreadable?.reason ?? 'damaged', format: unreadable?.format ?? null };
-  const at = new Date(commit.at).toISOString();
+  const at = toIso(commit.at);
   const view = { kind: 'events.skipped', at, dag: null, run: null, task: null, details };
   return { tenantId: null, view, position: { cut: after, part: null }, lead, index: WHOLE_COMMIT, before };
 }

@@ -15,6 +15,7 @@ import {
 import type { Bearers, Caller, Role } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import type { Tell } from '../log.ts';
+import { systemClock } from '../ports/clock.ts';
 import {
   claimFromWire,
   epochFromWire,
@@ -85,7 +86,7 @@ class WorkerStream {
   #outbox: WorkerOutbox | null = null;
   #helloTimer: NodeJS.Timeout | null = null;
   #isOver = false;
-  #lookedAt = performance.now();
+  #lookedAt = systemClock.mono();
   #toldGateways = '';
 
   constructor(stream: GatewayStream, ports: WorkerStreamPorts, caller: Caller) {
@@ -115,7 +116,7 @@ class WorkerStream {
       if (this.#says !== null) tellHost(this.#says, message);
       if (message.ping > 0) this.#answerPing(message.ping);
       // Whatever it is: anything that a worker says keeps its stream.
-      if (performance.now() - this.#lookedAt > LOOK_MS) void this.#lookAgain();
+      if (systemClock.mono() - this.#lookedAt > LOOK_MS) void this.#lookAgain();
     } catch (error) {
       this.#refuse(error);
     }
@@ -139,7 +140,7 @@ class WorkerStream {
 
   /** A token that was revoked ends the streams that it opened, too (I66). A database that is away ends none. */
   async #lookAgain(): Promise<void> {
-    this.#lookedAt = performance.now();
+    this.#lookedAt = systemClock.mono();
     try {
       if ((await identify(this.#stream, this.#ports)) === null) this.#refuse(new SignalboxError('UNAUTHENTICATED'));
     } catch {

@@ -5,6 +5,7 @@
 import { type RunId, TaskNames, type TaskNo, type TenantId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { LogAttempts, LogAttemptView, Queries } from '@signalbox/store';
+import { systemClock } from '../ports/clock.ts';
 import type { NumberedLine } from './frame.ts';
 import type { LogPage, LogStats, LogStore, ReadLog } from './log-store.ts';
 import { cutAtGap, mergePages } from './merge.ts';
@@ -94,7 +95,7 @@ export class LogReader {
     if (attempt === null) return { lines: [], next: from, isOver: known.isEnded, missing: [] };
     const isSettled = settled(attempt, known);
     const { pages, missing } = await this.#read([readOf(runId, attempt, { from, limit })]);
-    const { lines, hasMore } = cutAtGap(pages[0] ?? NOTHING, { from, isSettled, now: Date.now() });
+    const { lines, hasMore } = cutAtGap(pages[0] ?? NOTHING, { from, isSettled, now: systemClock.wall() });
     const next = (lines.at(-1)?.no ?? from - 1) + 1;
     return { lines, next, isOver: isSettled && !hasMore, missing };
   }
@@ -115,7 +116,7 @@ export class LogReader {
       isSettled: (attempt) => settled(attempt, known),
       read: (wanted) =>
         this.#read(wanted.map(({ attempt, from, limit: most }) => readOf(runId, attempt, { from, limit: most }))),
-      now: Date.now(),
+      now: systemClock.wall(),
     });
     const lines = page.lines.map(({ attempt, line }) => ({
       task: names.nameOf(attempt.taskNo) ?? '',
@@ -154,15 +155,15 @@ export class LogReader {
   ): AsyncGenerator<Page, void> {
     const { runId } = await this.#findRun(name);
     const news = new News(signal);
-    let saidAt = performance.now();
+    let saidAt = systemClock.mono();
     const stop = this.#logs.follow(runId, () => news.tell());
     try {
       while (!signal.aborted) {
         const page = await read();
-        const isSilent = performance.now() - saidAt > SILENT_MS;
+        const isSilent = systemClock.mono() - saidAt > SILENT_MS;
         if (page.lines.length > 0 || page.isOver || isSilent) {
           yield page;
-          saidAt = performance.now();
+          saidAt = systemClock.mono();
         }
         if (page.isOver) return;
         if (page.lines.length === 0) await news.wait(POLL_MS);
@@ -229,7 +230,7 @@ const NOTHING: LogPage = { lines: [], hasMore: false };
 
 function settled({ endedAt }: LogAttemptView, run: LogAttempts): boolean {
   const end = endedAt ?? run.endedAt;
-  return end !== null && Date.now() - end > LATE_MS;
+  return end !== null && systemClock.wall() - end > LATE_MS;
 }
 
 function readOf(runId: number, attempt: LogAttemptView, page: { from: number; limit: number }): ReadLog {

@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';
 import type { Tell } from '../log.ts';
+import { systemClock } from '../ports/clock.ts';
 import {
   checkFrame,
   type FramePlace,
@@ -197,7 +198,7 @@ export class LogStore {
   }
 
   #now(): number {
-    return (this.#options.now ?? Date.now)();
+    return (this.#options.now ?? systemClock.wall)();
   }
 
   async #afterWrites(act: () => Promise<void>): Promise<void> {

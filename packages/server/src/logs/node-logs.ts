@@ -8,6 +8,7 @@ import { SignalboxError } from '@signalbox/protocol';
 import { askNodeLogs, CHANNEL_OPTIONS, LOG_STREAMS, parseEnvelope, type ReadLogsCall } from '@signalbox/protocol/grpc';
 import type { NodeAddress } from '@signalbox/store';
 import type { Logger } from '../log.ts';
+import { systemClock } from '../ports/clock.ts';
 import { refusalOf } from '../services/refusal.ts';
 import type { LogPage, LogStore, ReadLog } from './log-store.ts';
 
@@ -61,9 +62,9 @@ export class NodeLogs {
   }
 
   async others(): Promise<readonly NodeAddress[]> {
-    if (performance.now() > this.#nodesUntil) {
+    if (systemClock.mono() > this.#nodesUntil) {
       this.#nodes = await this.#options.listNodes();
-      this.#nodesUntil = performance.now() + NODES_MS;
+      this.#nodesUntil = systemClock.mono() + NODES_MS;
       const known = new Set(this.#nodes.map(({ dataAddress }) => dataAddress));
       for (const [address, client] of this.#clients) {
         if (known.has(address)) continue;

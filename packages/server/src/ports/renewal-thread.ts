@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openPostgresStore, type PostgresStore } from '@signalbox/store';
 import { makeLogger, tellWith } from '../log.ts';
+import { systemClock } from './clock.ts';
 import type { RenewalData } from './renewer.ts';
 
 const BEAT_MS = 1_000;
@@ -31,11 +32,11 @@ async function beatOnce(): Promise<void> {
 }
 
 async function beatAgainAndAgain(): Promise<void> {
-  let nextAt = performance.now();
+  let nextAt: number = systemClock.mono();
   while (!isStopped) {
     await beatOnce();
-    nextAt = Math.max(nextAt + BEAT_MS, performance.now());
-    await new Promise((resolve) => setTimeout(resolve, nextAt - performance.now()));
+    nextAt = Math.max(nextAt + BEAT_MS, systemClock.mono());
+    await new Promise((resolve) => setTimeout(resolve, nextAt - systemClock.mono()));
   }
 }
 

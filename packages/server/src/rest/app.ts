@@ -10,6 +10,7 @@ import type { MainLine } from '../edge/main-line.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
+import { systemClock } from '../ports/clock.ts';
 import { auditRoutes } from './audit.ts';
 import { cutIfSlow, readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
@@ -110,13 +111,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     streams: new OpenStreams(),
     isStillValid: (request) => isStillValid(request, doors),
     dags: new DagLookup(queries),
-    leftMs: (request) => Math.max(SHORTEST_MS, DEADLINE_MS - RESERVE_MS - (performance.now() - request.startedAt)),
+    leftMs: (request) => Math.max(SHORTEST_MS, DEADLINE_MS - RESERVE_MS - (systemClock.mono() - request.startedAt)),
   };
 
   app.decorateRequest('caller', null);
   app.decorateRequest('startedAt', 0);
   app.addHook('onRequest', async (request, reply) => {
-    request.startedAt = performance.now();
+    request.startedAt = systemClock.mono();
     reply.headers(STRICT_HEADERS);
     if (request.raw.rawHeaders.length > 2 * MOST_HEADERS)
       throw badRequest('headers', `must be at most ${MOST_HEADERS}`);

@@ -1,6 +1,7 @@
 /** The audit, for admins: who did what to credentials, when, from where, and the outcome (I71). */
 import { type AuditPage, listAuditSchema, parseOr } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
+import { toIso } from '../iso-instants.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -15,7 +16,7 @@ export function auditRoutes(app: FastifyInstance, { queries }: RestParts): void 
     const events = await fromDatabase(() => queries.listAudit(tenantId, { before, action, limit }), request.log);
     const items = events.map(({ id, at, details, ...event }) => ({
       id: String(id),
-      at: new Date(at).toISOString(),
+      at: toIso(at),
       ...event,
       details: details as Record<string, unknown> | null,
     }));

@@ -10,6 +10,7 @@ import {
 } from '@signalbox/protocol';
 import type { BreakerRow } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
+import { toIso } from '../iso-instants.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -54,10 +55,10 @@ export function breakerView(breaker: BreakerRow): BreakerPage['items'][number] {
     dag: breaker.dagName,
     fingerprint: breaker.fingerprint === null ? null : fingerprintText(breaker.fingerprint),
     state,
-    openedAt: new Date(breaker.openedAt).toISOString(),
-    since: new Date(since).toISOString(),
+    openedAt: toIso(breaker.openedAt),
+    since: toIso(since),
     pauseMs,
-    probeAt: state === 'open' ? new Date(since + pauseMs).toISOString() : null,
+    probeAt: state === 'open' ? toIso(since + pauseMs) : null,
     error: breaker.error,
   };
 }

@@ -12,11 +12,11 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { idOf } from '../callbacks/caller.ts';
 import { callbackSecret, SIGNATURE_HEADER } from '../callbacks/signature.ts';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
-import { iso } from './views.ts';
 
 export function callbackRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
@@ -36,8 +36,8 @@ export function callbackRoutes(app: FastifyInstance, parts: RestParts): void {
       url: row.url,
       state: row.state,
       attempts: row.attempts,
-      endedAt: new Date(row.key.at).toISOString(),
-      nextAt: row.state === 'waiting' ? iso(row.nextAt) : null,
+      endedAt: toIso(row.key.at),
+      nextAt: row.state === 'waiting' ? toIsoOrNull(row.nextAt) : null,
       lastStatus: row.lastStatus,
       lastError: row.lastError,
     }));

@@ -12,9 +12,10 @@ import {
   type VersionSummary,
 } from '@signalbox/protocol';
 import type { DagView, ListedSchedule, RunView, VersionSummary as VersionRow } from '@signalbox/store';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { nextWindowOf } from './next-window.ts';
 import { roleOf } from './task-role.ts';
-import { iso, runSummary } from './views.ts';
+import { runSummary } from './views.ts';
 
 export function dagAnswer(dag: DagView, last: RunView | undefined): DagAnswer {
   const { schedule } = dag;
@@ -32,8 +33,8 @@ export function dagAnswer(dag: DagView, last: RunView | undefined): DagAnswer {
     bundle: dag.bundle,
     source: dag.source,
     lastRun: last === undefined ? null : lastRunAnswer(last),
-    deployedAt: new Date(dag.deployedAt).toISOString(),
-    retiredAt: iso(dag.retiredAt),
+    deployedAt: toIso(dag.deployedAt),
+    retiredAt: toIsoOrNull(dag.retiredAt),
   };
 }
 
@@ -44,14 +45,14 @@ function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
 
 export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
   const { dagId, spec, paused, fault } = schedule;
-  return { ...spec, paused, fault, nextAt: iso(nextWindowOf(dagId, schedule)) };
+  return { ...spec, paused, fault, nextAt: toIsoOrNull(nextWindowOf(dagId, schedule)) };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {
   return {
     version: version.versionNo,
     hash: version.hash,
-    deployedAt: new Date(version.deployedAt).toISOString(),
+    deployedAt: toIso(version.deployedAt),
     actor: version.deployedBy,
     current: version.isCurrent,
   };

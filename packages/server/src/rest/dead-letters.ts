@@ -20,6 +20,7 @@ import {
 } from '@signalbox/protocol';
 import type { DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toIso } from '../iso-instants.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -50,8 +51,8 @@ export function deadLetterRoutes(app: FastifyInstance, parts: RestParts): void {
     const items = found.map(({ fingerprint, firstAt, lastAt, dags, ...group }) => ({
       ...group,
       fingerprint: fingerprintText(fingerprint),
-      firstAt: new Date(firstAt).toISOString(),
-      lastAt: new Date(lastAt).toISOString(),
+      firstAt: toIso(firstAt),
+      lastAt: toIso(lastAt),
       dags: dags.map(({ versions, ...dagOf }) => ({ ...dagOf, versions: [...versions] })),
     }));
     return { items } satisfies DeadLetterGroups;
@@ -332,9 +333,9 @@ function deadLetterView(letter: DeadLetterRow): DeadLetterView {
     code: letter.code,
     fingerprint: fingerprintText(letter.fingerprint),
     error: letter.error,
-    at: new Date(letter.at).toISOString(),
+    at: toIso(letter.at),
     state: letter.state,
-    closedAt: letter.closedAt === null ? null : new Date(letter.closedAt).toISOString(),
+    closedAt: letter.closedAt === null ? null : toIso(letter.closedAt),
     closedBy: letter.closedBy,
     newRun: letter.newUid,
   };

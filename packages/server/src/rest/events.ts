@@ -13,6 +13,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeCursor, encodeCursor, type Position } from '../events/cursor.ts';
 import { EventFeed, type FeedEvent } from '../events/feed.ts';
+import { systemClock } from '../ports/clock.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { keyIn, once } from './once.ts';
@@ -151,9 +152,9 @@ async function* follow(
     const isAtEnd = end === position;
     position = end;
     if (!isAtEnd) continue;
-    const waitedFrom = performance.now();
+    const waitedFrom = systemClock.mono();
     await feed.more(position, HEARTBEAT_MS, signal);
-    if (performance.now() - waitedFrom >= HEARTBEAT_MS)
+    if (systemClock.mono() - waitedFrom >= HEARTBEAT_MS)
       yield sseFrame({ id: encodeCursor(position), comment: 'still here' });
   }
 }

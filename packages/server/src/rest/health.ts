@@ -1,6 +1,7 @@
 /** Whether it lives, and whether it can serve. Anybody may ask: an answer is good for a moment, and says little. */
 import type { Health } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
+import { systemClock } from '../ports/clock.ts';
 import type { RestParts } from './rest-parts.ts';
 
 const GOOD_FOR_MS = 200;
@@ -21,7 +22,7 @@ export function healthRoutes(app: FastifyInstance, { queries, main }: RestParts)
   };
 
   app.get('/readyz', { exposeHeadRoute: true }, async (_request, reply) => {
-    const now = performance.now();
+    const now = systemClock.mono();
     if (asked === null || now - asked.at > GOOD_FOR_MS) asked = { at: now, health: look() };
     const health = await asked.health;
     return reply.code(health.status === 'ok' ? 200 : 503).send(health);

@@ -5,6 +5,8 @@ import { hashOf } from '../auth/bearer.ts';
 import { networkOf } from '../auth/network.ts';
 import { derivedSecret, LOGIN_CODE_MS, randomSecret, SESSION_MS, sessionCookie } from '../auth/session.ts';
 import { WrongCredentials } from '../auth/wrong-credentials.ts';
+import { toIso } from '../iso-instants.ts';
+import { systemClock } from '../ports/clock.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -35,7 +37,7 @@ export function loginRoutes(app: FastifyInstance, parts: RestParts): void {
         const openedBy = Buffer.from(credential, 'base64');
         const made = { tenantId, sha256: hashOf(code), role: wanted, actor, openedBy, origin: request.ip };
         await fromDatabase(() => queries.createLoginCode({ ...made, validMs: LOGIN_CODE_MS }), request.log);
-        return { path: pathOf(code), expiresAt: new Date(Date.now() + LOGIN_CODE_MS).toISOString() };
+        return { path: pathOf(code), expiresAt: toIso(systemClock.wall() + LOGIN_CODE_MS) };
       },
       hide: ({ expiresAt }) => ({ expiresAt }) satisfies StoredLink,
       show: (stored, key) => ({ ...(stored as StoredLink), path: pathOf(codeOf(key)) }),

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { parseOr, readLogSchema, readRunLogSchema, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toIso } from '../iso-instants.ts';
 import type { NumberedLine } from '../logs/frame.ts';
 import type { AttemptName, LogReader, RunLine, RunName } from '../logs/log-reader.ts';
 import { readCursor, START, writeCursor } from '../logs/run-cursor.ts';
@@ -114,7 +115,7 @@ function plain({ stream, text }: NumberedLine): string {
 }
 
 function lineAnswer({ no, at, stream, text }: NumberedLine) {
-  return { no, at: new Date(at).toISOString(), stream, text };
+  return { no, at: toIso(at), stream, text };
 }
 
 function runLineAnswer(line: RunLine) {

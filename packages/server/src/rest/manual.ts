@@ -14,6 +14,7 @@ import {
 } from '@signalbox/protocol';
 import type { RunDetails } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fromIso } from '../iso-instants.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -170,8 +171,8 @@ async function clearRuns(
   const list = { dagName, state: outcome, before: cursorOf(cursor), limit };
   const { runs, next } = await fromDatabase(() => parts.queries.listRuns(tenantId, list), request.log);
   const [from, to] = [
-    since === undefined ? 0 : Date.parse(since),
-    until === undefined ? Number.MAX_VALUE : Date.parse(until),
+    since === undefined ? 0 : fromIso(since),
+    until === undefined ? Number.MAX_VALUE : fromIso(until),
   ];
   const items: ClearedRuns['items'] = [];
   for (const { uid, createdAt } of runs) {

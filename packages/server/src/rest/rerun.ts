@@ -1,9 +1,9 @@
 /** A run anew, as a run of its own: with the params and the version that it had, or with others. */
 import { createHash } from 'node:crypto';
-import { type Instant, makeRunUid, type SubmitRuns } from '@signalbox/engine';
+import { makeRunUid, type SubmitRuns } from '@signalbox/engine';
 import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import { randomBits } from '../ports/clock.ts';
+import { randomBits, systemClock } from '../ports/clock.ts';
 import { checkerOf } from './checked-items.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -64,7 +64,7 @@ async function rerun(
     shard: run.shard,
     tenantId,
     dagId: run.dagId,
-    uid: makeRunUid(run.shard, Date.now() as Instant, randomBits(48), randomBits(26)),
+    uid: makeRunUid(run.shard, systemClock.wall(), randomBits(48), randomBits(26)),
     items: [{ params, priority: run.priority, ...upTo }],
     key: stored === null ? null : { key: stored, bodyHash: `same ${params ?? ''}` },
     mayRepeat: false,

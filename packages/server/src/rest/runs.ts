@@ -10,6 +10,8 @@ import {
 } from '@signalbox/protocol';
 import type { ListRuns, RunDetails, RunOutline, RunPlace } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toIso } from '../iso-instants.ts';
+import { systemClock } from '../ports/clock.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { readQueueFacts } from './queue-facts.ts';
@@ -85,7 +87,7 @@ async function withWhy(
   const isWaiting = tasks.some(({ state: its }) => its === 'ready' || its === 'retrying' || its === 'expanded');
   const queues = isWaiting ? await readQueueFacts(parts, tenantId) : null;
   const setAsideReason = run.strikeReason;
-  const facts = { state, paused, setAsideReason, maxActiveRuns, maxActiveTasks, queues, now: Date.now() };
+  const facts = { state, paused, setAsideReason, maxActiveRuns, maxActiveTasks, queues, now: systemClock.wall() };
   const withReasons = tasks.map((task, i) => {
     const spec = run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
     if (spec === undefined) return task;
@@ -116,7 +118,7 @@ async function withProgress(
     const one = task.state === 'running' ? told.get(`${nos[i]}/${task.attempt}`) : undefined;
     if (one === undefined) return task;
     const { fraction, note, agoMs } = one;
-    return { ...task, progress: { fraction, note, at: new Date(Date.now() - agoMs).toISOString() } };
+    return { ...task, progress: { fraction, note, at: toIso(systemClock.wall() - agoMs) } };
   });
 }
 

@@ -11,6 +11,7 @@ import {
 } from '@signalbox/protocol';
 import type { WindowView } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
+import { toIso } from '../iso-instants.ts';
 import { scheduleAnswer } from './dag-views.ts';
 import { type DagRequest, dagNameOf, findDag } from './dags.ts';
 import { answerOf, fromDatabase } from './errors.ts';
@@ -61,12 +62,12 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
 
 function windowAnswer(window: WindowView): WindowPage['items'][number] {
   return {
-    firesAt: new Date(window.firesAt).toISOString(),
-    untilAt: new Date(window.untilAt).toISOString(),
+    firesAt: toIso(window.firesAt),
+    untilAt: toIso(window.untilAt),
     wallTime: window.wallTime,
     count: window.count,
     skipped: window.skipped,
     run: window.runUid,
-    decidedAt: new Date(window.decidedAt).toISOString(),
+    decidedAt: toIso(window.decidedAt),
   };
 }

@@ -3,7 +3,7 @@
  * but reading it.
  */
 import { createHash } from 'node:crypto';
-import { type DeadLetterRef, type Instant, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import { type DeadLetterRef, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import {
   type ErrorDetails,
@@ -20,7 +20,7 @@ import {
   submitSchema,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { randomBits } from '../ports/clock.ts';
+import { randomBits, systemClock } from '../ports/clock.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -141,7 +141,7 @@ function send(
   submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays'>,
 ): Promise<Routed> {
   const { tenantId, actor, credential } = callerOf(request);
-  const uid = makeRunUid(shard, Date.now() as Instant, randomBits(48), randomBits(26));
+  const uid = makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26));
   const command = { kind: 'SubmitRuns', shard, tenantId, dagId, uid, mayRepeat: false, actor, ...submission } as const;
   return parts.main.command(command, parts.leftMs(request), credential);
 }

@@ -11,6 +11,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Caller, hashOf } from '../auth/bearer.ts';
 import { derivedSecret, randomSecret } from '../auth/session.ts';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -25,7 +26,6 @@ interface WantedToken {
 }
 
 const PREFIX = 'sbx_';
-const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
@@ -54,10 +54,10 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
     const items = found.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt, queues, slots }) => ({
       name,
       role,
-      createdAt: new Date(createdAt).toISOString(),
+      createdAt: toIso(createdAt),
       createdBy,
-      expiresAt: instant(expiresAt),
-      revokedAt: instant(revokedAt),
+      expiresAt: toIsoOrNull(expiresAt),
+      revokedAt: toIsoOrNull(revokedAt),
       queues: queues === null ? null : [...queues],
       slots,
     }));
@@ -93,6 +93,6 @@ async function createToken(
   // Made by this very request, now or before it was cut off; otherwise the name is taken.
   const isOurs = isMade || (stored?.sha256.equals(sha256) === true && stored.role === role);
   if (!isOurs) throw badRequest('name', 'is that of another token: revoke it first, or choose another name');
-  const expiresAt = instant(stored?.expiresAt ?? null);
+  const expiresAt = toIsoOrNull(stored?.expiresAt ?? null);
   return { name, role, token, expiresAt, queues: queues === null ? null : [...queues], slots };
 }

@@ -25,10 +25,8 @@ import {
   readLargeOutput,
   type TaskView,
 } from '@signalbox/store';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { roleOf } from './task-role.ts';
-
-export const iso = (at: Instant | null): string | null => (at === null ? null : new Date(at).toISOString());
-const surely = (at: Instant): string => new Date(at).toISOString();
 
 export function stateOf(run: Pick<RunView, 'phase' | 'admitted' | 'setAside'>): RunSummary['state'] {
   if (run.phase === 'ended') return 'ended';
@@ -46,14 +44,14 @@ export function runSummary(run: RunView): RunSummary {
     priority: run.priority,
     cause: run.cause,
     until: run.notes.until ?? null,
-    window: iso(run.firesAt),
-    createdAt: surely(run.createdAt),
-    endedAt: iso(run.endedAt),
-    slowAt: iso(run.notes.slowAt ?? null),
+    window: toIsoOrNull(run.firesAt),
+    createdAt: toIso(run.createdAt),
+    endedAt: toIsoOrNull(run.endedAt),
+    slowAt: toIsoOrNull(run.notes.slowAt ?? null),
     reason: run.notes.timedOutAt === undefined ? null : 'timeout',
     parent: run.parent === null ? null : { run: run.parent.uid, task: run.parent.task, attempt: run.parent.attemptNo },
     actor: run.createdBy,
-    reopenedAt: iso(run.reopenedAt),
+    reopenedAt: toIsoOrNull(run.reopenedAt),
     reopenedBy: run.reopenedBy,
     retries: run.retries,
     paused: pauseAnswer(run, null),
@@ -62,7 +60,7 @@ export function runSummary(run: RunView): RunSummary {
 
 function pauseAnswer({ pauses }: RunView, taskNo: number | null): RunSummary['paused'] {
   const pause = pauses.find((one) => one.taskNo === taskNo);
-  return pause === undefined ? null : { by: pause.by, since: surely(pause.at), until: iso(pause.until) };
+  return pause === undefined ? null : { by: pause.by, since: toIso(pause.at), until: toIsoOrNull(pause.until) };
 }
 
 /** The states of a run's tasks, by number. */
@@ -120,9 +118,9 @@ export function runAnswer(
       state,
       attempt: row.attemptNo,
       worker: workerOf(row),
-      claimedAt: row.attemptNo === 0 ? null : iso(row.claimedAt),
-      startedAt: iso(row.startedAt),
-      retryAt: state === 'retrying' ? iso(row.retryAt) : null,
+      claimedAt: row.attemptNo === 0 ? null : toIsoOrNull(row.claimedAt),
+      startedAt: toIsoOrNull(row.startedAt),
+      retryAt: state === 'retrying' ? toIsoOrNull(row.retryAt) : null,
       fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
       heldBy,
       deadLetter: run.deadLetters.get(no) ?? null,
@@ -145,23 +143,29 @@ export function runAnswer(
 }
 
 function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {
-  return at === null ? null : { at: surely(at), by: by ?? '' };
+  return at === null ? null : { at: toIso(at), by: by ?? '' };
 }
 
 /** How its last attempt ended; or that it failed without one, which is an end of its own. */
 function endOf(row: TaskRow, task: TaskSpec, fault: string | null): TaskEnd {
   const notes = (JSON.parse(row.notes ?? '{}') ?? {}) as TaskNotes;
-  const slowAt = iso(notes.slowAt ?? null);
+  const slowAt = toIsoOrNull(notes.slowAt ?? null);
   const { expired } = notes;
   if (row.state !== 'expired' || expired === undefined) {
-    return { slowAt, endedAt: iso(row.endedAt), outcome: row.outcome, code: row.code, error: fault ?? row.error };
+    return {
+      slowAt,
+      endedAt: toIsoOrNull(row.endedAt),
+      outcome: row.outcome,
+      code: row.code,
+      error: fault ?? row.error,
+    };
   }
   const [what, ms] =
     expired.by === 'queue'
       ? ['waited in its queue', task.queueTimeoutMs]
       : ['took, over all attempts,', task.totalTimeoutMs];
   const error = `The task ${what} for longer than the ${(ms ?? 0) / 1000} s that it may.`;
-  return { slowAt, endedAt: iso(expired.at), outcome: 'timeout', code: `timeout:${expired.by}`, error };
+  return { slowAt, endedAt: toIsoOrNull(expired.at), outcome: 'timeout', code: `timeout:${expired.by}`, error };
 }
 
 type TaskRow = RunDetails['tasks'][number];
@@ -217,9 +221,9 @@ function attemptAnswer(row: AttemptView, child: TaskAnswer['child']): AttemptAns
   return {
     attempt: row.attemptNo,
     worker: workerOf(row),
-    claimedAt: iso(row.claimedAt),
-    startedAt: iso(row.startedAt),
-    endedAt: iso(row.endedAt),
+    claimedAt: toIsoOrNull(row.claimedAt),
+    startedAt: toIsoOrNull(row.startedAt),
+    endedAt: toIsoOrNull(row.endedAt),
     outcome: row.outcome,
     code: row.code,
     error: row.error,

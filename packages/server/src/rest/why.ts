@@ -3,6 +3,7 @@
  * connected. The order of the checks is the order in which a task would be held: the run first, then the task, then its queue.
  */
 import type { TaskView, Why, WhyCode } from '@signalbox/protocol';
+import { fromIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
 export interface QueueFacts {
@@ -100,7 +101,7 @@ function whyBlocked(task: TaskView, { unmet }: TaskFacts): Why | null {
 }
 
 function whyNotClaimed(task: TaskView, { queue }: TaskFacts, run: RunFacts): Why | null {
-  if (task.retryAt !== null && Date.parse(task.retryAt) > run.now) {
+  if (task.retryAt !== null && fromIso(task.retryAt) > run.now) {
     return because('retry', `Attempt ${task.attempt} failed; the next one starts at ${task.retryAt}.`, task.retryAt);
   }
   if (task.heldBy !== null) return because('breaker', `Held by the ${task.heldBy} until a probe succeeds.`);

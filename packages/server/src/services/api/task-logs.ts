@@ -1,6 +1,7 @@
 /** Lines of an attempt as a stream. Who may read it is decided by REST, by a look at its first line. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { SignalboxError } from '@signalbox/protocol';
+import { toIso } from '../../iso-instants.ts';
 import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-reader.ts';
 import { badRequest } from '../../rest/errors.ts';
 import { OpenStreams } from '../../rest/open-streams.ts';
@@ -40,7 +41,7 @@ export async function getTaskLogs(stream: LineStream, ports: TaskLogsPorts): Pro
     for await (const { lines } of pages) {
       for (const { no, at, stream: source, text } of lines) {
         if (gone.signal.aborted) return;
-        const isTaken = stream.write({ no, at: new Date(at).toISOString(), stream: source, text });
+        const isTaken = stream.write({ no, at: toIso(at), stream: source, text });
         if (!isTaken && !(await isDrained(stream, gone.signal)))
           throw new SignalboxError('OVERLOADED', { retryAfterMs: 5_000 });
       }
