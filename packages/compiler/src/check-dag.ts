@@ -1,6 +1,7 @@
 /** Asks of a definition, before any server does, whether it can be run; each fault at its place in the file. */
+import { type Instant, scheduleFault } from '@signalbox/engine';
 import { type DagDefinition, type Problem, SignalboxError, toDagSpec } from '@signalbox/protocol';
-import { scheduleFault } from '@signalbox/sdk/testing';
+import { zoneData } from '@signalbox/protocol/zones';
 import { advise } from './advise.ts';
 import type { CompileProblem, Spot } from './compiled.ts';
 
@@ -9,8 +10,8 @@ export type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
 export function checkDag(definition: DagDefinition, file: string, findSpot: FindSpot): CompileProblem[] {
   try {
     const { schedule } = toDagSpec(definition).spec;
-    // The grammar of cron is the engine's; this is the door to it that authors have.
-    const fault = schedule === null ? null : scheduleFault(schedule);
+    // The grammar of cron is the engine's: a schedule is refused here for what a server would refuse it for.
+    const fault = schedule === null ? null : scheduleFault(schedule, Date.now() as Instant, zoneData);
     if (fault === null) return [];
     const path = `schedule.${fault.field}`;
     const { message, remedy } = fault;

@@ -17,7 +17,7 @@ import type { MapToDo } from './map/watch.ts';
 import { type QueueKey, queueKey, ReadyQueue } from './match/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import type { ZoneData } from './schedule/zone.ts';
+import type { ZoneSource } from './schedule/window-after.ts';
 import { Stragglers } from './straggler/seconds.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
@@ -51,7 +51,7 @@ export interface EngineSettings {
   /** A break in service of at most this length makes no window missed: see `schedule/service.ts`. */
   readonly windowGraceMs: number;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
-  readonly zoneData: (zone: string, from: Instant, until: Instant) => ZoneData;
+  readonly zoneData: ZoneSource;
 }
 
 export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {

@@ -10,4 +10,3 @@ export type { WorkerSeen } from './peer/message.ts';
 export { PEER_FORMAT } from './peer/message.ts';
 export type * from './ports.ts';
 export type { Routed } from './router.ts';
-export { isKnownZone, tzVersion, zoneData } from './zones/intl-zones.ts';

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
-import { type Clock, Host, zoneData } from '@signalbox/host';
+import { type Clock, Host } from '@signalbox/host';
+import { zoneData } from '@signalbox/protocol/zones';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';

@@ -154,6 +154,13 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     null,
   ],
   [
+    'a cron that never fires',
+    'name: a\nschedule:\n  cron: 0 0 30 2 *\ntasks: [{ name: t, run: x }]',
+    '3:9',
+    /schedule\.cron: .*never fires/,
+    /day of month/,
+  ],
+  [
     'a wrong zone',
     'name: a\nschedule: { cron: 0 7 * * *, zone: Mars/Base }\ntasks: [{ name: t, run: x }]',
     '2:36',

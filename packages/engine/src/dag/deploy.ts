@@ -2,8 +2,7 @@ import { nextDagId } from '../apply/apply-dag.ts';
 import { type Answer, type DeployDag, refuse } from '../command.ts';
 import type { VersionNo } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { parseCron } from '../schedule/cron.ts';
-import { windowAfter, zoneBetween } from '../schedule/schedule.ts';
+import { scheduleFault } from '../schedule/schedule-fault.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
 import { reviveDag } from './retire.ts';
 
@@ -12,20 +11,8 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const { state } = recorder;
   const { shard, tenantId, name, hash, spec, actor } = command;
   if (spec.schedule !== null) {
-    const parsed = parseCron(spec.schedule.cron, name);
-    if (!parsed.ok) return refuse('SCHEDULE_INVALID', `${parsed.problem.message} ${parsed.problem.remedy}`);
-    if (zoneBetween(state, spec.schedule.zone, state.now, state.now) === null) {
-      return refuse(
-        'SCHEDULE_INVALID',
-        `There is no time zone ${spec.schedule.zone}. Give a name such as Europe/Berlin.`,
-      );
-    }
-    if (windowAfter(state, { cron: parsed.cron, spec: spec.schedule }, state.now) === null) {
-      return refuse(
-        'SCHEDULE_INVALID',
-        `The cron expression "${spec.schedule.cron}" never fires: no date matches it. Correct the day of month or the month.`,
-      );
-    }
+    const fault = scheduleFault(spec.schedule, state.now, state.settings.zoneData);
+    if (fault !== null) return refuse('SCHEDULE_INVALID', `${fault.message} ${fault.remedy}`);
   }
   state.tenantNames.set(tenantId, command.tenant);
   const known = state.dags.named(tenantId, name);

@@ -10,7 +10,8 @@ import type { Instant } from '../ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
 import { removedWindows } from './cron.ts';
-import { type Schedule, watchSchedule, windowAfter, zoneBetween } from './schedule.ts';
+import { nextOf, type Schedule, watchSchedule } from './schedule.ts';
+import { zoneOrNull } from './window-after.ts';
 
 /** Skipped windows are counted one by one up to here; beyond, the row says "many". */
 const COUNTED = 1_000;
@@ -37,7 +38,7 @@ function decideWhile(recorder: Recorder, schedule: Schedule, hasRoom: () => bool
   const until = Math.min(missedUntil, state.now) as Instant;
   if (schedule.decidedUntil < until && !decideMissed(recorder, schedule, until, hasRoom)) return false;
   for (;;) {
-    const next = windowAfter(state, schedule, schedule.decidedUntil);
+    const next = nextOf(state, schedule, schedule.decidedUntil);
     if (next === null || next > state.now) return true;
     if (!hasRoom()) return false;
     recordGaps(recorder, schedule, next);
@@ -98,8 +99,8 @@ function windowsBetween(
   most: number,
 ): readonly Instant[] {
   const found: Instant[] = [];
-  let at = windowAfter(state, schedule, from);
-  for (; at !== null && at <= until && found.length < most; at = windowAfter(state, schedule, at)) found.push(at);
+  let at = nextOf(state, schedule, from);
+  for (; at !== null && at <= until && found.length < most; at = nextOf(state, schedule, at)) found.push(at);
   return found;
 }
 
@@ -146,7 +147,12 @@ function recordSkip(
 function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void {
   const { state } = recorder;
   if (schedule.spec.gap !== 'skip' || schedule.cron === null) return;
-  const zone = zoneBetween(state, schedule.spec.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
+  const zone = zoneOrNull(
+    state.settings.zoneData,
+    schedule.spec.zone,
+    schedule.decidedUntil,
+    (next + DAY_MS) as Instant,
+  );
   if (zone === null) return;
   const removed = removedWindows(schedule.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
   for (const { wallTime, gapAtMs } of removed) {

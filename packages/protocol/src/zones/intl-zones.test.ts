@@ -1,8 +1,7 @@
-import type { ZoneData } from '@signalbox/engine';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import { isKnownZone, tzVersion, zoneData } from './intl-zones.ts';
+import { isKnownZone, tzVersion, type ZoneData, zoneData } from './intl-zones.ts';
 
 function ms(instant: string): number {
   return Temporal.Instant.from(instant).epochMilliseconds;

@@ -3,7 +3,16 @@
  * tells the offset at an instant. So a year is sampled, and where two neighbours differ the change between them is found
  * by halving. That takes about 0.25 ms per zone and year, once.
  */
-import type { ZoneData } from '@signalbox/engine';
+
+/** The offsets of a zone over a span of time. It has the shape of the engine's own type: this package imports nothing of ours. */
+export interface ZoneData {
+  readonly zone: string;
+  readonly tzVersion: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly initialOffsetMs: number;
+  readonly transitions: readonly { readonly atMs: number; readonly offsetMs: number }[];
+}
 
 /** Which edition of the IANA database this process reads zones from. */
 export const tzVersion: string = process.versions.tz ?? 'unknown';

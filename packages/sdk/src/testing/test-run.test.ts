@@ -229,6 +229,10 @@ test('the windows of a schedule go by its zone, also through a clock change', ()
     message: expect.stringContaining('61'),
   });
   expect(scheduleFault({ cron: '* * * * *', zone: 'Mars/Base' })).toMatchObject({ field: 'zone' });
+  expect(scheduleFault({ cron: '0 0 30 2 *' })).toMatchObject({
+    field: 'cron',
+    message: expect.stringContaining('never fires'),
+  });
   expect(scheduleFault({ cron: '0 0 * * *' })).toBeNull();
   const none = dag('none', ({ task }) => void task('a', () => 1));
   expect(() => nextWindows(none, new Date(), 1)).toThrow('has no schedule');

@@ -16,7 +16,6 @@ import {
   type SendAssignment,
 } from '@signalbox/engine';
 import { type Attempt, Scenario } from '@signalbox/engine/testing';
-import { zoneData } from '@signalbox/host/zones';
 import {
   checkParams,
   type DagSpecShape,
@@ -26,6 +25,7 @@ import {
   SignalboxError,
   toDagSpec,
 } from '@signalbox/protocol';
+import { zoneData } from '@signalbox/protocol/zones';
 import type { AttemptRequester } from '../attempt-requests.ts';
 import type { Dag } from '../dag/dag-value.ts';
 import { AttemptStopped, errorCode, failureOf, PermanentError } from '../handler.ts';

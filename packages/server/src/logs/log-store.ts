@@ -198,7 +198,7 @@ export class LogStore {
   }
 
   #now(): number {
-    return (this.#options.now ?? systemClock.wall)();
+    return this.#options.now?.() ?? systemClock.wall();
   }
 
   async #afterWrites(act: () => Promise<void>): Promise<void> {
