@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
@@ -36,4 +37,22 @@ test('an edge that cannot be started again is tried until it can (I72)', async (
   await eventually(async () => threads.length >= before + 2);
   inTheWay.close();
   await eventually(async () => (await fetch(`${server?.url}/readyz`).catch(() => null))?.status === 200);
+});
+
+test('a question that fails in the main thread is answered at once, not at its deadline', async () => {
+  const host = rig.servers[0]?.host;
+  if (host === undefined) throw new Error('There is no server.');
+  const failing = [vi.spyOn(host, 'listWorkers'), vi.spyOn(host, 'drainWorker'), vi.spyOn(host, 'progressOf')];
+  try {
+    for (const method of failing) method.mockRejectedValue(new Error('the directory is closed'));
+    const from = performance.now();
+    expect(await rig.ask('GET', '/v1/workers')).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    expect(await rig.ask('POST', `/v1/workers/${randomUUID()}/drain`)).toMatchObject({
+      body: { code: 'UNKNOWN_OUTCOME' },
+    });
+    // Either deadline is more than 9 s away.
+    expect(performance.now() - from).toBeLessThan(5_000);
+  } finally {
+    for (const method of failing) method.mockRestore();
+  }
 });

@@ -3,7 +3,7 @@
  * started again on the same ports; scheduling goes on meanwhile.
  */
 import { Worker } from 'node:worker_threads';
-import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
+import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { Host, WorkerSeen } from '@signalbox/host';
 import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
@@ -103,28 +103,53 @@ export class Edge {
   }
 
   #take(thread: Worker, ask: EdgeAsks): void {
+    if (ask.kind === 'command') return this.#route(thread, ask);
+    this.#answerTo(ask).then(
+      (answer) => this.#answer(thread, answer),
+      (error: unknown) => {
+        this.#tell('warn', 'A question of the edge could not be answered.', { asked: ask.kind, error: String(error) });
+        // Answered all the same: otherwise the caller would wait until its deadline.
+        this.#answer(thread, { kind: 'unanswered', no: ask.no });
+      },
+    );
+  }
+
+  #route(thread: Worker, { no, command, deadlineMs }: Extract<EdgeAsks, { kind: 'command' }>): void {
+    const host = this.#host();
+    if (host === null) {
+      this.#answer(thread, { kind: 'routed', no, routed: { status: 'unavailable' } });
+      return;
+    }
+    host.ask(command, deadlineMs).then(
+      (routed) => this.#answer(thread, { kind: 'routed', no, routed }),
+      (error: unknown) => {
+        this.#tell('error', 'A command could not be sent to its owner.', { error: String(error) });
+        this.#answer(thread, { kind: 'routed', no, routed: { status: 'unknown' } });
+      },
+    );
+  }
+
+  async #answerTo(ask: Exclude<EdgeAsks, { kind: 'command' }>): Promise<MainAnswers> {
     const { no } = ask;
-    if (ask.kind === 'workers') this.#listWorkers(thread, no, ask.tenantId);
-    else if (ask.kind === 'drain') this.#drain(thread, ask);
-    else if (ask.kind === 'progress') this.#progress(thread, ask);
-    else if (ask.kind === 'metrics') {
-      const metrics = { host: this.#host()?.metrics() ?? null, loop: this.#loop.seen(), clock: this.#clock() };
-      this.#answer(thread, { kind: 'metrics', no, metrics });
-    } else if (ask.kind === 'dropExpired') this.#dropExpired(thread, no);
-    else if (ask.kind === 'readiness') this.#answer(thread, { kind: 'readiness', no, readiness: this.#readiness() });
-    else {
-      const host = this.#host();
-      if (host === null) {
-        this.#answer(thread, { kind: 'routed', no, routed: { status: 'unavailable' } });
-        return;
+    const host = this.#host();
+    switch (ask.kind) {
+      case 'workers': {
+        const { workers, missing } = (await host?.listWorkers()) ?? { workers: [], missing: [] };
+        const own = workers.filter((worker) => worker.tenantId === ask.tenantId);
+        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), missing } };
       }
-      host.ask(ask.command, ask.deadlineMs).then(
-        (routed) => this.#answer(thread, { kind: 'routed', no, routed }),
-        (error: unknown) => {
-          this.#tell('error', 'A command could not be sent to its owner.', { error: String(error) });
-          this.#answer(thread, { kind: 'routed', no, routed: { status: 'unknown' } });
-        },
-      );
+      case 'drain':
+        return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };
+      case 'progress':
+        return { kind: 'progress', no, told: (await host?.progressOf(ask.runId)) ?? [] };
+      case 'metrics': {
+        const metrics = { host: host?.metrics() ?? null, loop: this.#loop.seen(), clock: this.#clock() };
+        return { kind: 'metrics', no, metrics };
+      }
+      case 'dropExpired':
+        return { kind: 'dropped', no, dropped: await this.#upkeep.dropExpired() };
+      case 'readiness':
+        return { kind: 'readiness', no, readiness: this.#readiness() };
     }
   }
 
@@ -138,44 +163,6 @@ export class Edge {
       this.#answers = [];
       thread.postMessage({ kind: 'answers', answers } satisfies ToEdge);
     });
-  }
-
-  #dropExpired(thread: Worker, no: number): void {
-    this.#upkeep.dropExpired().then(
-      (dropped) => this.#answer(thread, { kind: 'dropped', no, dropped }),
-      (error: unknown) => {
-        this.#tell('warn', 'Retention did not come to its end.', { error: String(error) });
-        this.#answer(thread, { kind: 'dropped', no, dropped: null });
-      },
-    );
-  }
-
-  #listWorkers(thread: Worker, no: number, tenantId: TenantId): void {
-    const asked = this.#host()?.listWorkers() ?? Promise.resolve({ workers: [], missing: [] });
-    asked.then(
-      ({ workers, missing }) => {
-        const own = workers.filter((worker) => worker.tenantId === tenantId);
-        const seen = { workers: own.map(workerAnswer), missing };
-        this.#answer(thread, { kind: 'workers', no, seen });
-      },
-      (error: unknown) => this.#tell('warn', 'Workers could not be listed.', { error: String(error) }),
-    );
-  }
-
-  #progress(thread: Worker, { no, runId }: Extract<EdgeAsks, { kind: 'progress' }>): void {
-    const asked = this.#host()?.progressOf(runId) ?? Promise.resolve([]);
-    asked.then(
-      (told) => this.#answer(thread, { kind: 'progress', no, told }),
-      (error: unknown) => this.#tell('warn', 'Progress could not be asked for.', { error: String(error) }),
-    );
-  }
-
-  #drain(thread: Worker, { no, workerId, tenantId }: Extract<EdgeAsks, { kind: 'drain' }>): void {
-    const asked = this.#host()?.drainWorker(workerId, tenantId) ?? Promise.resolve(false);
-    asked.then(
-      (isKnown) => this.#answer(thread, { kind: 'drained', no, isKnown }),
-      (error: unknown) => this.#tell('warn', 'A worker could not be drained.', { error: String(error) }),
-    );
   }
 
   #readiness(): Readiness {

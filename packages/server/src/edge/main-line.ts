@@ -93,7 +93,7 @@ export class MainLine {
 
   async dropExpired(deadlineMs: number): Promise<RetentionRun> {
     const answer = await this.#ask({ kind: 'dropExpired' }, deadlineMs);
-    if (answer?.kind === 'dropped' && answer.dropped !== null) return answer.dropped;
+    if (answer?.kind === 'dropped') return answer.dropped;
     throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });
   }
 

@@ -65,9 +65,10 @@ export type MainAnswers =
   | { readonly kind: 'drained'; readonly no: number; readonly isKnown: boolean }
   | { readonly kind: 'progress'; readonly no: number; readonly told: readonly ProgressSeen[] }
   | { readonly kind: 'metrics'; readonly no: number; readonly metrics: MainMetrics }
-  /** Null when it did not come to its end. */
-  | { readonly kind: 'dropped'; readonly no: number; readonly dropped: RetentionRun | null }
-  | { readonly kind: 'readiness'; readonly no: number; readonly readiness: Readiness };
+  | { readonly kind: 'dropped'; readonly no: number; readonly dropped: RetentionRun }
+  | { readonly kind: 'readiness'; readonly no: number; readonly readiness: Readiness }
+  /** What was asked for failed; why is in the log. */
+  | { readonly kind: 'unanswered'; readonly no: number };
 
 /** From the edge to the main thread. */
 export type FromEdge =
