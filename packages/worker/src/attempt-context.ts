@@ -10,6 +10,7 @@ import type { LogBook } from './logs/log-book.ts';
 import type { Mask } from './logs/mask.ts';
 import { readUpstream } from './outputs/upstream.ts';
 import { type MapItem, readMap } from './read-map.ts';
+import { RequestingContext } from './requesting-context.ts';
 import { secretOf } from './secrets.ts';
 import { filled, filledText, type TextPlace } from './texts.ts';
 import { NO_SECRETS, type Work } from './work.ts';
@@ -24,7 +25,7 @@ export interface ContextParts {
 }
 
 /** What the handler sees. JSON is parsed when it is asked for, and once. */
-export class AttemptContext implements HandlerContext {
+export class AttemptContext extends RequestingContext implements HandlerContext {
   readonly #attempt: Attempt;
   readonly #assignment: Assignment;
   readonly #log: Log;
@@ -32,13 +33,13 @@ export class AttemptContext implements HandlerContext {
   readonly #work: Work | null;
   readonly #makeRequester: () => AttemptRequester;
   #requester: AttemptRequester | null = null;
-  #requests: AttemptRequests | null = null;
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
 
   constructor({ attempt, log, book, work, requester }: ContextParts) {
+    super();
     this.#makeRequester = requester;
     this.#attempt = attempt;
     this.#assignment = attempt.assignment;
@@ -143,32 +144,11 @@ export class AttemptContext implements HandlerContext {
     return this.#requester;
   }
 
-  get #asks(): AttemptRequests {
-    if (this.#requests === null) {
-      const requests = makeAttemptRequests(this.requester, this.#assignment.checkpoint);
-      this.#requests = requests;
-      this.#attempt.onSlow = () => requests.slow();
-      if (this.#attempt.isSlow) requests.slow();
-    }
-    return this.#requests;
-  }
-  get progress(): AttemptRequests['progress'] {
-    return this.#asks.progress;
-  }
-  get extend(): AttemptRequests['extend'] {
-    return this.#asks.extend;
-  }
-  get checkpoint(): AttemptRequests['checkpoint'] {
-    return this.#asks.checkpoint;
-  }
-  get assertOwned(): AttemptRequests['assertOwned'] {
-    return this.#asks.assertOwned;
-  }
-  get addTasks(): AttemptRequests['addTasks'] {
-    return this.#asks.addTasks;
-  }
-  get onSlow(): AttemptRequests['onSlow'] {
-    return this.#asks.onSlow;
+  protected override makeRequests(): AttemptRequests {
+    const requests = makeAttemptRequests(this.requester, this.#assignment.checkpoint);
+    this.#attempt.onSlow = () => requests.slow();
+    if (this.#attempt.isSlow) requests.slow();
+    return requests;
   }
 
   /** Works when it is taken out of the context, too: handlers take apart what they are given. */

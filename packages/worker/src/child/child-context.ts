@@ -4,10 +4,11 @@ import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/ha
 import { Mask, tokenTexts } from '../logs/mask.ts';
 import { readUpstream } from '../outputs/upstream.ts';
 import { type MapItem, readMap } from '../read-map.ts';
+import { RequestingContext } from '../requesting-context.ts';
 import type { RunOrder } from './frames.ts';
 import { logLine } from './log-line.ts';
 
-export class ChildContext implements HandlerContext {
+export class ChildContext extends RequestingContext implements HandlerContext {
   readonly #order: RunOrder;
   readonly #onLine: (line: string) => void;
   readonly #requester: () => AttemptRequester;
@@ -21,6 +22,7 @@ export class ChildContext implements HandlerContext {
   #log: Log | null = null;
 
   constructor(order: RunOrder, onLine: (line: string) => void, requester: () => AttemptRequester) {
+    super();
     this.#order = order;
     this.#onLine = onLine;
     this.#requester = requester;
@@ -110,31 +112,10 @@ export class ChildContext implements HandlerContext {
     this.#requests?.slow();
   }
 
-  /** Made when first asked for. */
-  get #asks(): AttemptRequests {
-    if (this.#requests === null) {
-      this.#requests = makeAttemptRequests(this.#requester(), this.#order.checkpoint);
-      if (this.#isSlow) this.#requests.slow();
-    }
+  protected override makeRequests(): AttemptRequests {
+    this.#requests = makeAttemptRequests(this.#requester(), this.#order.checkpoint);
+    if (this.#isSlow) this.#requests.slow();
     return this.#requests;
-  }
-  get progress(): AttemptRequests['progress'] {
-    return this.#asks.progress;
-  }
-  get extend(): AttemptRequests['extend'] {
-    return this.#asks.extend;
-  }
-  get checkpoint(): AttemptRequests['checkpoint'] {
-    return this.#asks.checkpoint;
-  }
-  get assertOwned(): AttemptRequests['assertOwned'] {
-    return this.#asks.assertOwned;
-  }
-  get addTasks(): AttemptRequests['addTasks'] {
-    return this.#asks.addTasks;
-  }
-  get onSlow(): AttemptRequests['onSlow'] {
-    return this.#asks.onSlow;
   }
 
   /** Works when it is taken out of the context, too: handlers take apart what they are given. */
