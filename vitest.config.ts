@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'e2e/src/**/*.test.ts'],
+    include: ['packages/*/src/**/*.test.ts', 'bench/src/**/*.test.ts', 'e2e/src/**/*.test.ts'],
     setupFiles: ['scripts/property-seed.mjs'],
     pool: 'forks',
     testTimeout: 30_000,

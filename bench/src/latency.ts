@@ -1,5 +1,6 @@
 /** How long an idle cluster takes from a submission to the first line of its handler, and from one task to the next. */
 import { type Cluster, pause, until } from '@signalbox/e2e';
+import { atMost, type Bar } from './bar.ts';
 import { type Figure, quantile } from './figure.ts';
 
 /** What the handlers of the bench write down. */
@@ -12,7 +13,7 @@ interface Line {
 
 const nowUs = () => Number(process.hrtime.bigint() / 1000n);
 
-export async function submitToStart(cluster: Cluster, label: string, samples: number, bar: string): Promise<Figure[]> {
+export async function submitToStart(cluster: Cluster, label: string, samples: number, bar: Bar): Promise<Figure[]> {
   const client = cluster.client();
   await client.deployDag({ name: 'stamp', tasks: [{ name: 'only', handler: 'stamp' }] });
   const sentUs = new Map<string, number>();
@@ -38,10 +39,10 @@ export async function taskToTask(cluster: Cluster, samples: number): Promise<Fig
     await client.submit('pair');
   });
   const us = measured.map((line) => line.us ?? 0);
-  return figures('end of a task to start of the next, idle', us, 'final p50 < 2 ms');
+  return figures('end of a task to start of the next, idle', us, atMost({ goal: 2 }));
 }
 
-function figures(what: string, us: readonly number[], bar: string): Figure[] {
+function figures(what: string, us: readonly number[], bar: Bar): Figure[] {
   const details = { 'p99 ms': quantile(us, 0.99) / 1_000, samples: us.length };
   return [{ what: `${what}, p50`, value: quantile(us, 0.5) / 1_000, unit: 'ms', bar, details }];
 }
