@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { apply } from './apply.ts';
-import type { Command } from './command.ts';
-import { PRIORITIES } from './dag/spec.ts';
-import { describeShard } from './describe.ts';
-import { type Attempt, type Scenario, scenario } from './scenario.ts';
-import { State } from './state.ts';
+import { apply } from './apply/apply.ts';
+import type { Command } from './model/command.ts';
+import { PRIORITIES } from './model/dag/spec.ts';
+import { describeShard } from './tables/describe.ts';
+import { State } from './tables/state.ts';
+import { type Attempt, type Scenario, scenario } from './testing/scenario.ts';
 import { dag, every, type Span, task } from './testing/specs.ts';
 
 const REPORTED = ['succeeded', 'transient', 'permanent', 'timeout', 'cancelled', 'resource', 'stuck'] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Command } from './command.ts';
-import type { QueueName, WorkerId } from './ids.ts';
-import { reportOf, type Scenario, scenario, TENANT } from './scenario.ts';
+import type { Command } from './model/command.ts';
+import type { QueueName, WorkerId } from './model/ids.ts';
+import { reportOf, type Scenario, scenario, TENANT } from './testing/scenario.ts';
 import { every, job } from './testing/specs.ts';
 
 /** Memory is bounded by live work, not by what has finished (I73). */

@@ -1,10 +1,11 @@
 /** What a command must see and the working set lacks: the host fetches it, all of a batch in one go (D1). */
-import { keyName } from './apply.ts';
-import type { Command } from './command.ts';
-import { type DagId, type RunId, type ShardNo, shardOfRun } from './ids.ts';
-import type { State } from './state.ts';
-import type { Need } from './stored.ts';
-import { dueSchedules } from './timer/tick.ts';
+
+import { dueSchedules } from './decide/timer/tick.ts';
+import type { Command } from './model/command.ts';
+import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
+import { keyName } from './model/key-name.ts';
+import type { Need } from './model/stored.ts';
+import type { State } from './tables/state.ts';
 
 export function needs(state: State, command: Command): readonly Need[] {
   switch (command.kind) {

@@ -1,16 +1,17 @@
 /** A run has tasks that it had not, or others in the place of some that have not begun. */
-import type { AddedTask } from '../add/added.ts';
-import { changedGates } from '../add/gates.ts';
-import { assert } from '../assert.ts';
-import type { TasksAdded, TasksDropped } from '../change.ts';
-import type { Graph } from '../dag/graph.ts';
-import { OPEN } from '../run/run-table.ts';
-import { slotOf } from '../run/task-slots.ts';
-import type { State } from '../state.ts';
-import { failsRun, settleClosingTasks, viewOf } from '../task/move.ts';
-import { visitNear } from '../task/run-tasks-view.ts';
-import { decideAndSettle, recount } from '../task/settle.ts';
-import { BLOCKED, RUNNING } from '../task/task-table.ts';
+
+import { assert } from '../model/assert.ts';
+import type { TasksAdded, TasksDropped } from '../model/change.ts';
+import type { AddedTask } from '../model/dag/added.ts';
+import { changedGates } from '../model/dag/gates.ts';
+import type { Graph } from '../model/dag/graph.ts';
+import { failsRun, settleClosingTasks, viewOf } from '../propagate/move.ts';
+import { visitNear } from '../propagate/run-tasks-view.ts';
+import { decideAndSettle, recount } from '../propagate/settle.ts';
+import { OPEN } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { slotOf } from '../tables/task/task-slots.ts';
+import { BLOCKED, RUNNING } from '../tables/task/task-table.ts';
 
 export function applyAdded(state: State, change: TasksAdded | TasksDropped): void {
   const { runs, tasks } = state;

@@ -1,8 +1,8 @@
-import { Breaker } from '../breaker/breaker.ts';
-import { releaseAll, watchBreaker } from '../breaker/pass.ts';
-import type { BreakerSet } from '../change.ts';
-import { updateLanes } from '../match/enqueue.ts';
-import type { State } from '../state.ts';
+import type { BreakerSet } from '../model/change.ts';
+import { Breaker } from '../tables/breaker/breaker.ts';
+import { watchBreaker } from '../tables/breaker/watch-breaker.ts';
+import { updateLanes } from '../tables/queue/enqueue.ts';
+import type { State } from '../tables/state.ts';
 
 export function applyBreaker(state: State, change: BreakerSet): void {
   const known = state.breakers.get(change.dagId, change.fingerprint ?? 0);
@@ -10,7 +10,6 @@ export function applyBreaker(state: State, change: BreakerSet): void {
   if (change.state === 'closed') {
     if (known === undefined) return;
     state.breakers.remove(known);
-    releaseAll(state, known);
   } else {
     const breaker = known ?? new Breaker(change);
     breaker.state = change.state;

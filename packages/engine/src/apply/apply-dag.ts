@@ -1,10 +1,9 @@
-import { assert } from '../assert.ts';
-import type { DagDeployed, DagRetired, DagRevived } from '../change.ts';
-import { Dag } from '../dag/dag-table.ts';
-import { Version } from '../dag/version.ts';
-import { type DagId, SHARD_COUNT, type ShardNo } from '../ids.ts';
-import { updateLanes } from '../match/enqueue.ts';
-import type { State } from '../state.ts';
+import { assert } from '../model/assert.ts';
+import type { DagDeployed, DagRetired, DagRevived } from '../model/change.ts';
+import { dagNo } from '../model/dag/dag-id.ts';
+import { Dag, Version } from '../tables/dag/dag.ts';
+import { updateLanes } from '../tables/queue/enqueue.ts';
+import type { State } from '../tables/state.ts';
 
 export function applyDagChange(state: State, change: DagDeployed | DagRetired | DagRevived): void {
   if (change.kind === 'DagDeployed') return deploy(state, change);
@@ -38,17 +37,4 @@ function deploy(state: State, change: DagDeployed): void {
   // Limits are those of the current version: a raised one lets waiting work go at once (I46).
   updateLanes(known);
   state.agenda.dags.add(known);
-}
-
-/** Dags are numbered within the shard they were born in: id = number × 64 + shard. */
-export function dagNo(dagId: number): number {
-  return Math.floor(dagId / SHARD_COUNT);
-}
-
-export function birthShardOf(dagId: number): ShardNo {
-  return (dagId % SHARD_COUNT) as ShardNo;
-}
-
-export function nextDagId(shard: ShardNo, lastDagNo: number): DagId {
-  return ((lastDagNo + 1) * SHARD_COUNT + shard) as DagId;
 }

@@ -1,17 +1,17 @@
 /** What the times of tasks and runs have come to. */
-import { assert } from '../assert.ts';
-import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../change.ts';
-import { readRunNotes } from '../run/run-notes.ts';
-import { CLAIMED } from '../run/run-table.ts';
-import { slotOf, specNoOf } from '../run/task-slots.ts';
-import type { State } from '../state.ts';
-import { holderOf, keepShadowNotes } from '../straggler/seconds.ts';
-import { errorOfExpiry } from '../task/facts.ts';
-import { moveTask, settleDownstream } from '../task/move.ts';
-import { keepNotes } from '../task/notes.ts';
-import { noteRepeats } from '../task/refire.ts';
-import { FAILED, READY, RETRYING } from '../task/task-table.ts';
-import { watchOf, watchQueue } from '../timer/task-timers.ts';
+import { assert } from '../model/assert.ts';
+import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../model/change.ts';
+import { readRunNotes } from '../model/run/run-notes.ts';
+import { errorOfExpiry } from '../model/task/facts.ts';
+import { moveTask, settleDownstream } from '../propagate/move.ts';
+import { noteRepeats } from '../propagate/note-repeats.ts';
+import { CLAIMED } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { holderOf, keepShadowNotes } from '../tables/straggler/seconds.ts';
+import { keepNotes } from '../tables/task/task-notes.ts';
+import { slotOf, specNoOf } from '../tables/task/task-slots.ts';
+import { FAILED, READY, RETRYING } from '../tables/task/task-table.ts';
+import { watchOf, watchQueue } from '../tables/timer/task-timers.ts';
 
 export type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
 

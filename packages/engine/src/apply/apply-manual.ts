@@ -1,17 +1,18 @@
 /** What people say of tasks, and hold back (I32). Clearing is in `apply-task.ts`, with what follows from it. */
-import { assert } from '../assert.ts';
-import type { PauseSet, TaskMarked } from '../change.ts';
-import { enqueue, leaveLane } from '../match/enqueue.ts';
-import { isPaused, Pauses } from '../run/pauses.ts';
-import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../run/run-table.ts';
-import { watchRunAnew } from '../run/run-timers.ts';
-import { forEachSlot, slotOf } from '../run/task-slots.ts';
-import type { State } from '../state.ts';
-import { lastFence } from '../straggler/seconds.ts';
-import { markTask } from '../task/move.ts';
-import { forgetExpiry } from '../task/notes.ts';
-import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../task/task-table.ts';
-import { watchPause } from '../timer/watch-pause.ts';
+import { assert } from '../model/assert.ts';
+import type { PauseSet, TaskMarked } from '../model/change.ts';
+import { markTask } from '../propagate/move.ts';
+import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
+import { isPaused } from '../tables/run/paused.ts';
+import { Pauses } from '../tables/run/pauses.ts';
+import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { lastFence } from '../tables/straggler/seconds.ts';
+import { forgetExpiry } from '../tables/task/task-notes.ts';
+import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';
+import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../tables/task/task-table.ts';
+import { watchRunAnew } from '../tables/timer/run-timers.ts';
+import { watchPause } from '../tables/timer/watch-pause.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';
 import { voidStopped } from './apply-task.ts';
 

@@ -1,14 +1,16 @@
-import { assert } from '../assert.ts';
-import type { MapExpanded, MapRemoved, MapUnfolded } from '../change.ts';
-import { expandMap, removeMap, unfoldMap } from '../map/expand.ts';
-import { type Expansion, RUN_SCOPE } from '../map/run-maps.ts';
-import { note } from '../map/watch.ts';
-import { leaveLane } from '../match/enqueue.ts';
-import { OPEN } from '../run/run-table.ts';
-import type { State } from '../state.ts';
-import { hasOwnState, isClosingTask, viewOf } from '../task/move.ts';
-import { decideAndSettle } from '../task/settle.ts';
-import { CANCELLED, READY, RUNNING } from '../task/task-table.ts';
+import { assert } from '../model/assert.ts';
+import type { MapExpanded, MapRemoved, MapUnfolded } from '../model/change.ts';
+import { expandMap, removeMap, unfoldMap } from '../propagate/map/expand.ts';
+import { viewOf } from '../propagate/move.ts';
+import { decideAndSettle } from '../propagate/settle.ts';
+import { type Expansion, RUN_SCOPE } from '../tables/map/run-maps.ts';
+import { note } from '../tables/map/watch-map.ts';
+import { leaveLane } from '../tables/queue/enqueue.ts';
+import { OPEN } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { isClosingTask } from '../tables/task/may-run.ts';
+import { hasOwnState } from '../tables/task/task-notes.ts';
+import { CANCELLED, READY, RUNNING } from '../tables/task/task-table.ts';
 
 export function applyMapChange(state: State, change: MapExpanded | MapUnfolded | MapRemoved): void {
   const run = state.runs.find(change.runId);

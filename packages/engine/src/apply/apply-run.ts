@@ -1,35 +1,40 @@
-import { assert } from '../assert.ts';
-import type { RunAdmitted, RunClosing, RunCreated, RunEnded, RunForced, RunReopened, RunStruck } from '../change.ts';
-import type { Dag } from '../dag/dag-table.ts';
-import { PRIORITIES } from '../dag/spec.ts';
-import type { Version } from '../dag/version.ts';
-import { shardOfRun } from '../ids.ts';
-import { unlinkAttempt } from '../lease/attempts.ts';
-import { watchMaps } from '../map/expand-maps.ts';
-import { pagesOf } from '../map/run-maps.ts';
-import { enqueue, leaveLane } from '../match/enqueue.ts';
-import { RUN_OUTCOMES } from '../run/phase.ts';
-import { notesCreated, readRunNotes } from '../run/run-notes.ts';
-import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../run/run-table.ts';
-import { watchRun, watchRunAnew } from '../run/run-timers.ts';
-import { forEachSlot, taskNoOf } from '../run/task-slots.ts';
-import type { State } from '../state.ts';
-import { dropSecond } from '../straggler/apply-second.ts';
+import { assert } from '../model/assert.ts';
+import type {
+  RunAdmitted,
+  RunClosing,
+  RunCreated,
+  RunEnded,
+  RunForced,
+  RunReopened,
+  RunStruck,
+} from '../model/change.ts';
+import { PRIORITIES } from '../model/dag/spec.ts';
+import { shardOfRun } from '../model/ids.ts';
+import { RUN_OUTCOMES } from '../model/run/phase.ts';
+import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
 import {
   beginClosing,
   cancelUnbegun,
-  hasOwnState,
-  isClosingTask,
   moveTask,
   settleAnew,
   settleClosingTasks,
   settleStart,
-} from '../task/move.ts';
-import { resetCounts } from '../task/run-tasks-view.ts';
-import { CANCELLED, READY, RETRYING, RUNNING } from '../task/task-table.ts';
-import { watchTotal } from '../timer/task-timers.ts';
-
-import { setTaskTimer } from './apply-task.ts';
+} from '../propagate/move.ts';
+import { resetCounts } from '../propagate/run-tasks-view.ts';
+import { watchMaps } from '../propagate/watch-maps.ts';
+import type { Dag } from '../tables/dag/dag.ts';
+import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
+import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { isClosingTask } from '../tables/task/may-run.ts';
+import { hasOwnState } from '../tables/task/task-notes.ts';
+import { forEachSlot, taskNoOf } from '../tables/task/task-slots.ts';
+import { CANCELLED, READY, RETRYING, RUNNING } from '../tables/task/task-table.ts';
+import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
+import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
+import { watchTotal } from '../tables/timer/task-timers.ts';
+import { unlinkAttempt } from '../tables/worker/attempts.ts';
+import { dropSecond } from './apply-second.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 
@@ -261,33 +266,4 @@ function leaveDag(state: State, run: number): void {
     dag.activeRuns -= 1;
     if (dag.waitingRuns.size > 0) state.agenda.dags.add(dag);
   }
-}
-
-/** Forgets runs whose end is in the database: from now on they are found there. */
-export function forgetSettledRuns(state: State): void {
-  const { lingering } = state;
-  let settled = 0;
-  while (settled < lingering.length && lingering[settled]!.batchNo <= state.settledBatchNo) {
-    forgetRun(state, lingering[settled]!.slot);
-    settled += 1;
-  }
-  if (settled > 0) lingering.splice(0, settled);
-}
-
-export function forgetRun(state: State, run: number): void {
-  const { runs, tasks } = state;
-  const version = runs.versionOf(run);
-  if (version.speculates) state.stragglers.forgetRun(state, run);
-  if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
-  tasks.release(runs.base[run]!, version.room);
-  if (version.graph.maps !== null) {
-    for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);
-  }
-  forgetVersionIfUnused(version.origin);
-  runs.remove(run);
-}
-
-export function forgetVersionIfUnused(version: Version): void {
-  const { dag, no } = version;
-  if (version.liveRuns === 0 && dag.current !== version && dag.versions.get(no) === version) dag.versions.delete(no);
 }

@@ -1,7 +1,8 @@
-import { assert } from '../assert.ts';
-import type { ScheduleRemoved, ScheduleSet, WindowDecided } from '../change.ts';
-import { makeSchedule, watchSchedule } from '../schedule/schedule.ts';
-import type { State } from '../state.ts';
+import { assert } from '../model/assert.ts';
+import type { ScheduleRemoved, ScheduleSet, WindowDecided } from '../model/change.ts';
+import { makeSchedule } from '../tables/schedule/schedule.ts';
+import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
+import type { State } from '../tables/state.ts';
 
 export function applySchedule(state: State, change: ScheduleSet | ScheduleRemoved | WindowDecided): void {
   const known = state.schedules.get(change.dagId);

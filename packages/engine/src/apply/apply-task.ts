@@ -1,21 +1,18 @@
-import { assert } from '../assert.ts';
-import { passRetry } from '../breaker/pass.ts';
-import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../change.ts';
-import { isCall } from '../child/is-call.ts';
-import type { QuickFailures } from '../dead-letter/poison.ts';
-import { type MonoMs, NOBODY } from '../ids.ts';
-import { linkAttempt, unlinkAttempt } from '../lease/attempts.ts';
-import { UNCONFIRMED } from '../lease/confirmed.ts';
-import { beginLease } from '../lease/lease.ts';
-import { CLAIMED } from '../run/run-table.ts';
-import { slotOf, taskSpecOf } from '../run/task-slots.ts';
-import type { State } from '../state.ts';
-import { lastAttemptNo, lastFence, shadowOf } from '../straggler/seconds.ts';
-import { notePace, watchPace } from '../straggler/watch.ts';
-import { mayRun, moveTask, settleAnew, settleDownstream } from '../task/move.ts';
-import { keepNotes, notesOf } from '../task/notes.ts';
-import { ATTEMPT_OUTCOMES } from '../task/outcome.ts';
-import { noteRepeats } from '../task/refire.ts';
+import { assert } from '../model/assert.ts';
+import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../model/change.ts';
+import type { QuickFailures } from '../model/dead-letter.ts';
+import { type MonoMs, NOBODY } from '../model/ids.ts';
+import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
+import { moveTask, settleAnew, settleDownstream } from '../propagate/move.ts';
+import { noteRepeats } from '../propagate/note-repeats.ts';
+import { CLAIMED } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
+import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
+import { isCall } from '../tables/task/is-call.ts';
+import { mayRun } from '../tables/task/may-run.ts';
+import { keepNotes, notesOf } from '../tables/task/task-notes.ts';
+import { slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
 import {
   CANCELLED,
   FAILED,
@@ -26,8 +23,12 @@ import {
   STOPPED,
   SUCCEEDED,
   WAITING,
-} from '../task/task-table.ts';
-import { watchClaim } from '../timer/task-timers.ts';
+} from '../tables/task/task-table.ts';
+import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
+import { watchClaim } from '../tables/timer/task-timers.ts';
+import { linkAttempt, unlinkAttempt } from '../tables/worker/attempts.ts';
+import { UNCONFIRMED } from '../tables/worker/confirmed.ts';
+import { beginLease } from '../tables/worker/lease.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
@@ -111,8 +112,8 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   const backoffMs = change.retryAt - change.endedAt;
   moveTask(state, slot, RETRYING);
   noteRepeats(state, run, tasks.no[slot]!);
-  if (backoffMs <= 0) return passRetry(state, slot);
-  setTaskTimer(state, 'retry', backoffMs, change);
+  // Without a backoff the decision goes on with it at once.
+  if (backoffMs > 0) setTaskTimer(state, 'retry', backoffMs, change);
 }
 
 /** Of the last failure: what ends otherwise leaves it as it was. */
@@ -175,19 +176,3 @@ const CODE_OF = {
 } as const;
 
 const FINAL_STATE = { succeeded: SUCCEEDED, failed: FAILED, cancelled: CANCELLED } as const;
-
-/** On the clock that never jumps, from the moment of the decision (I40, I41). */
-export function setTaskTimer(
-  state: State,
-  kind: 'timeout' | 'retry' | 'kill' | 'call',
-  delayMs: number,
-  task: { readonly runId: number; readonly taskNo: number; readonly fence: number },
-): void {
-  state.timers.push({
-    at: state.mono + Math.max(0, delayMs),
-    kind,
-    subject: task.runId,
-    taskNo: task.taskNo,
-    stamp: task.fence,
-  });
-}

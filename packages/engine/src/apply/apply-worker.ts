@@ -1,6 +1,6 @@
-import type { WorkerHeardAgain, WorkerSilenced } from '../change.ts';
-import type { MonoMs } from '../ids.ts';
-import type { State } from '../state.ts';
+import type { WorkerHeardAgain, WorkerSilenced } from '../model/change.ts';
+import type { MonoMs } from '../model/ids.ts';
+import type { State } from '../tables/state.ts';
 
 /** That a worker was silent when its shard changed hands is stored, once, by shard (D5, I25). */
 export function applyWorkerSilence(state: State, change: WorkerSilenced | WorkerHeardAgain): void {

@@ -1,10 +1,10 @@
 /** Plays the host for calls of other dags within one scenario: brings words on their way, or loses them, as a test says. */
 
-import { childUid } from '../child/child-uid.ts';
-import type { Answer, BeginChild } from '../command.ts';
-import type { SendCall, TellParent } from '../effect.ts';
-import type { DagId, RunId } from '../ids.ts';
-import type { Scenario } from '../scenario.ts';
+import type { SendCall, TellParent } from '../decide/effect.ts';
+import type { Answer, BeginChild } from '../model/command.ts';
+import type { DagId, RunId } from '../model/ids.ts';
+import { childUid } from '../model/run/child-uid.ts';
+import type { Scenario } from './scenario.ts';
 
 export class CallLines {
   readonly box: Scenario;

@@ -1,6 +1,7 @@
 /** What a database would hold, by its own reading of the changes: the other side of "restored equals live" (I19). */
 
 import type { TaskDeadlineChange } from '../apply/apply-deadlines.ts';
+import type { Heads } from '../apply/restore.ts';
 import type {
   AttemptClaimed,
   AttemptEnded,
@@ -14,12 +15,22 @@ import type {
   TaskMarked,
   TasksAdded,
   TasksDropped,
-} from '../change.ts';
-import { type DeadLetterRef, deadLetterName } from '../dead-letter/dead-letter.ts';
-import type { AttemptNo, DagId, Epoch, Fence, Instant, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../ids.ts';
-import { NOBODY, shardOfRun } from '../ids.ts';
-import type { Heads } from '../restore.ts';
-import { notesCreated } from '../run/run-notes.ts';
+} from '../model/change.ts';
+import { type DeadLetterRef, deadLetterName } from '../model/dead-letter.ts';
+import type {
+  AttemptNo,
+  DagId,
+  Epoch,
+  Fence,
+  Instant,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  WorkerId,
+} from '../model/ids.ts';
+import { NOBODY, shardOfRun } from '../model/ids.ts';
+import { notesCreated } from '../model/run/run-notes.ts';
 import type {
   Need,
   Seen,
@@ -31,7 +42,7 @@ import type {
   StoredSchedule,
   StoredTask,
   StoredVersion,
-} from '../stored.ts';
+} from '../model/stored.ts';
 
 interface RunRow extends Omit<StoredRun, 'tasks'> {
   readonly taskRows: Map<TaskNo, StoredTask>;

@@ -2,7 +2,7 @@
  * What becomes of the tasks that close a run, in the plainest way: all that each waits for is looked at again and again until
  * nothing changes. Shares no line with the engine.
  */
-import type { DagSpec } from '../dag/spec.ts';
+import type { DagSpec } from '../model/dag/spec.ts';
 import { naiveName } from './naive-states.ts';
 
 interface Standing {

@@ -2,9 +2,9 @@
  * What becomes of the tasks of a dag, in the plainest way: everything is looked at again and again until nothing changes. Slow,
  * and shares no line with the engine, so that the two can be held against each other.
  */
-import type { Expression } from '../dag/expression.ts';
-import type { DagSpec } from '../dag/spec.ts';
-import type { TriggerRule } from '../task/trigger.ts';
+import type { Expression } from '../model/dag/expression.ts';
+import type { DagSpec } from '../model/dag/spec.ts';
+import type { TriggerRule } from '../model/task/trigger.ts';
 
 /** What a task has come to that has run, or was marked; `open` for one that runs, or waits to run again. */
 export interface NaiveEnd {
@@ -31,6 +31,7 @@ interface Node {
 
 /** `expanded` is what a mapped task shows of instances that go on. */
 const isOver = (state: string) => !['blocked', 'ready', 'open', 'expanded'].includes(state);
+
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
 

@@ -2,18 +2,19 @@
  * One server around the engine, without threads: clocks that stand still until they are moved, a store in memory, commits
  * that happen at once or are held back. What it owns it can lose, and take again with a higher epoch.
  */
-import type { Change } from '../change.ts';
-import type { Answer, Command } from '../command.ts';
-import { describeShard } from '../describe.ts';
-import type { Effect } from '../effect.ts';
+
+import { adoptShards } from '../apply/restore.ts';
+import type { Effect } from '../decide/effect.ts';
+import { nextDue } from '../decide/timer/tick.ts';
 import { type StepResult, step } from '../engine.ts';
-import type { Epoch, Instant, MonoMs, ShardNo } from '../ids.ts';
+import type { Change } from '../model/change.ts';
+import type { Answer, Command } from '../model/command.ts';
+import type { Epoch, Instant, MonoMs, ShardNo } from '../model/ids.ts';
+import type { ZoneData } from '../model/schedule/zone.ts';
+import type { Seen } from '../model/stored.ts';
 import { needs } from '../needs.ts';
-import { adoptShards } from '../restore.ts';
-import type { ZoneData } from '../schedule/zone.ts';
-import { DEFAULT_SETTINGS, type EngineSettings, State } from '../state.ts';
-import type { Seen } from '../stored.ts';
-import { nextDue } from '../timer/tick.ts';
+import { describeShard } from '../tables/describe.ts';
+import { DEFAULT_SETTINGS, type EngineSettings, State } from '../tables/state.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export const START = 1_767_225_600_000 as Instant; // 2026-01-01T00:00:00Z

@@ -1,7 +1,8 @@
 /** A worker and its gateway as a script: it does what a test tells it, and keeps what it was told. */
-import type { ClaimRef } from '../command.ts';
-import type { KillAttempt, SendAssignment } from '../effect.ts';
-import type { NodeId, QueueName, TenantId, WorkerId } from '../ids.ts';
+
+import type { KillAttempt, SendAssignment } from '../decide/effect.ts';
+import type { ClaimRef } from '../model/command.ts';
+import type { NodeId, QueueName, TenantId, WorkerId } from '../model/ids.ts';
 
 export class ScriptedWorker {
   readonly id: WorkerId;

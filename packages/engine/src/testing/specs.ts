@@ -1,6 +1,6 @@
 /** Small dags for tests. Every field has a value that stays out of the way unless a test is about it. */
-import type { DagSpec, RetryPolicy, ScheduleSpec, TaskSpec } from '../dag/spec.ts';
-import type { QueueName } from '../ids.ts';
+import type { DagSpec, RetryPolicy, ScheduleSpec, TaskSpec } from '../model/dag/spec.ts';
+import type { QueueName } from '../model/ids.ts';
 
 export const NO_RETRY: RetryPolicy = { maxAttempts: 1, minMs: 0, baseMs: 1_000, factor: 2, maxMs: 60_000, maxLost: 3 };
 

@@ -1,0 +1,34 @@
+/** Runs leave the working set. */
+import type { Version } from '../tables/dag/dag.ts';
+import { pagesOf } from '../tables/map/run-maps.ts';
+import type { State } from '../tables/state.ts';
+import { forEachSlot } from '../tables/task/task-slots.ts';
+
+/** Forgets runs whose end is in the database: from now on they are found there. */
+export function forgetSettledRuns(state: State): void {
+  const { lingering } = state;
+  let settled = 0;
+  while (settled < lingering.length && lingering[settled]!.batchNo <= state.settledBatchNo) {
+    forgetRun(state, lingering[settled]!.slot);
+    settled += 1;
+  }
+  if (settled > 0) lingering.splice(0, settled);
+}
+
+export function forgetRun(state: State, run: number): void {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  if (version.speculates) state.stragglers.forgetRun(state, run);
+  if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
+  tasks.release(runs.base[run]!, version.room);
+  if (version.graph.maps !== null) {
+    for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);
+  }
+  forgetVersionIfUnused(version.origin);
+  runs.remove(run);
+}
+
+export function forgetVersionIfUnused(version: Version): void {
+  const { dag, no } = version;
+  if (version.liveRuns === 0 && dag.current !== version && dag.versions.get(no) === version) dag.versions.delete(no);
+}

@@ -1,0 +1,209 @@
+/** A live run from its rows: what has no row is derived (D4). */
+
+import { assert } from '../model/assert.ts';
+import { chanceOf } from '../model/chance.ts';
+import { PRIORITIES } from '../model/dag/spec.ts';
+import { shardOfRun } from '../model/ids.ts';
+import { RUN_OUTCOMES, RUN_PHASES } from '../model/run/phase.ts';
+import { readRunNotes } from '../model/run/run-notes.ts';
+import type { StoredRun, StoredTask } from '../model/stored.ts';
+import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
+import { deriveTasks } from '../propagate/derive.ts';
+import { failsRun } from '../propagate/move.ts';
+import type { Columns } from '../propagate/run-tasks-view.ts';
+import { watchMaps } from '../propagate/watch-maps.ts';
+import type { Version } from '../tables/dag/dag.ts';
+import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
+import { enqueue } from '../tables/queue/enqueue.ts';
+import { noteCheckpoint } from '../tables/run/checkpoints.ts';
+import { restorePauses } from '../tables/run/paused.ts';
+import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
+import { graceOf } from '../tables/task/claim-of.ts';
+import { isCall } from '../tables/task/is-call.ts';
+import { isClosingTask, mayRun } from '../tables/task/may-run.ts';
+import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../tables/task/task-notes.ts';
+import { forEachSlot, slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
+import { BLOCKED, READY, SUCCEEDED } from '../tables/task/task-table.ts';
+import { watchLoadedRun } from '../tables/timer/run-timers.ts';
+import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
+import { watchLoaded, watchOf, watchTotal } from '../tables/timer/task-timers.ts';
+import { watchPause } from '../tables/timer/watch-pause.ts';
+import { linkAttempt } from '../tables/worker/attempts.ts';
+import { LOADED } from '../tables/worker/confirmed.ts';
+import { beginLease, watchLease } from '../tables/worker/lease.ts';
+import { restoreSecond } from './apply-second.ts';
+import { noteFailure, voidStopped } from './apply-task.ts';
+
+const ASK_SPREAD_MS = 1_000;
+
+/** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
+export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
+  // Before anything that may throw: whoever stops a load is charged for it (I57).
+  state.currentRun = stored.runId;
+  const { runs, tasks } = state;
+  const dag = state.dags.get(stored.dagId);
+  const deployed = known ?? dag?.versions.get(stored.versionNo);
+  assert(dag !== undefined && deployed !== undefined, 'a run comes with its dag and its version');
+  const version = deployed.upTo(readRunNotes(stored.notes).until).grown(stored.added);
+  const run = runs.add(stored.runId, stored.uid, version);
+  runs.createdAt[run] = stored.createdAt;
+  runs.priority[run] = PRIORITIES.indexOf(stored.priority);
+  runs.phase[run] = RUN_PHASES.indexOf(stored.phase);
+  runs.outcome[run] = stored.outcome === null ? 0 : 1 + RUN_OUTCOMES.indexOf(stored.outcome);
+  runs.strikes[run] = stored.strikes;
+  runs.flags[run] =
+    (stored.admitted ? ADMITTED : 0) |
+    (stored.isForced ? FORCED : 0) |
+    (stored.hasParams ? HAS_PARAMS : 0) |
+    (stored.tasks.length > 0 ? CLAIMED : 0) |
+    (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
+  runs.retries[run] = stored.retries;
+  if (stored.notes !== undefined) runs.notes.set(run, readRunNotes(stored.notes));
+  if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
+  restorePauses(state, run, stored.pauses);
+  watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
+  if (stored.added !== undefined) runs.added.set(run, stored.added);
+  const base = tasks.allocate(version.room, run);
+  runs.base[run] = base;
+  const isLive = stored.phase !== 'ended';
+  if (stored.parent !== undefined) {
+    runs.setParent(run, stored.parent);
+    if (isLive) dag.liveChildren += 1;
+  }
+  if (isLive) {
+    version.origin.liveRuns += 1;
+    dag.liveRuns += 1;
+  }
+  const derived = deriveTasks(version.graph, stored.tasks, stored);
+  copyDerived(state, derived.columns, { from: 0, to: base, length: version.taskCount });
+  if (derived.maps !== null) adoptMaps(state, run, derived.maps, derived.columns);
+  if (derived.facts !== undefined) runs.facts.set(run, derived.facts);
+  if (stored.phase === 'open' && stored.admitted) watchLoadedRun(state, run, stored);
+  for (const row of stored.tasks) restoreTask(state, run, row);
+  countTasks(state, run);
+  if (runs.phase[run] === OPEN && !stored.admitted) {
+    dag.waitingRuns.push(stored.runId);
+    state.agenda.dags.add(dag);
+  }
+  // A node that died between two steps may have left a run with nothing to do but end.
+  const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
+  const mayRefire = (version.graph.closing?.repeating.length ?? 0) > 0;
+  const isOver = runs.unfinished[run] === 0 || runs.phase[run] === CLOSING;
+  if (isLive && (isOver || isFailing || mayRefire)) state.agenda.runs.add(run);
+  if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);
+  state.currentRun = null;
+  return run;
+}
+
+function copyDerived(
+  { tasks }: State,
+  { state, unmet, upSucceeded, upFailed, upUpstreamFailed, upSkipped }: Columns,
+  { from, to, length }: { readonly from: number; readonly to: number; readonly length: number },
+): void {
+  const until = from + length;
+  tasks.state.set(state.subarray(from, until), to);
+  tasks.unmet.set(unmet.subarray(from, until), to);
+  tasks.upSucceeded.set(upSucceeded.subarray(from, until), to);
+  tasks.upFailed.set(upFailed.subarray(from, until), to);
+  tasks.upUpstreamFailed.set(upUpstreamFailed.subarray(from, until), to);
+  tasks.upSkipped.set(upSkipped.subarray(from, until), to);
+}
+
+/** What its maps have made gets slots of the table, page by page. */
+function adoptMaps(state: State, run: number, maps: RunMaps, columns: Columns): void {
+  state.runs.maps.set(run, maps);
+  for (const expansion of maps.expansions) {
+    const pages = expansion.pages.splice(0);
+    takePages(expansion, expansion.unfolded, (length, firstNo) => {
+      const to = state.tasks.allocate(length, run, firstNo);
+      copyDerived(state, columns, { from: pages[expansion.pages.length]!, to, length });
+      return to;
+    });
+  }
+}
+
+function restoreTask(state: State, run: number, row: StoredTask): void {
+  const { tasks, runs } = state;
+  const slot = slotOf(state, run, row.taskNo);
+  // Of a map that was removed since: history.
+  if (slot < 0 && row.taskNo >= runs.versionOf(run).taskCount) return;
+  assert(slot >= 0, 'a row is of a task of its run');
+  tasks.fence[slot] = row.fence;
+  tasks.attemptNo[slot] = row.attemptNo;
+  tasks.lostCount[slot] = row.lostCount;
+  tasks.budgetBase[slot] = row.budgetBase;
+  tasks.cleared[slot] = row.state === 'cleared' ? 1 : 0;
+  tasks.retryAt[slot] = row.retryAt ?? 0;
+  noteFailure(state, slot, row.fingerprint ?? 0, row.quick);
+  tasks.claimedAt[slot] = row.claimedAt;
+  tasks.claimedMono[slot] = state.mono - Math.max(0, state.now - row.claimedAt);
+  tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
+  tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
+  if (row.state === 'cleared') voidStopped(state, slot);
+  if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
+  keepNotes(state, slot, row.notes);
+  if (row.state !== 'expired') forgetExpiry(state, slot);
+  if (!isOnItsWay(state, run, slot)) forgetQueued(state, slot);
+  const spec = taskSpecOf(state, slot);
+  const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
+  const { deadlineAt } = notesOf(state, slot);
+  if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
+  if (tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);
+  if (row.state === 'retrying') {
+    // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
+    const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
+    setTaskTimer(state, 'retry', within(retryAt - state.now, retryAt - endedAt), timer);
+  }
+  if (row.state === 'succeeded' && row.outcome === 'succeeded')
+    notePace(state, slot, (row.endedAt ?? 0) - row.claimedAt);
+  if (row.state !== 'running') return;
+  if (spec.timeoutMs !== null) {
+    const spanMs = deadlineAt === undefined ? spec.timeoutMs : deadlineAt - row.claimedAt;
+    const leftMs = within(row.claimedAt + spanMs - state.now, spanMs);
+    if (deadlineAt !== undefined) watchOf(state, slot).deadlineAt = state.mono + leftMs;
+    setTaskTimer(state, 'timeout', leftMs, timer);
+  }
+  if (runs.versionOf(run).hasClaimTimers) watchLoaded(state, slot);
+  // Nobody knows which words of the call have arrived: it is asked for anew, not all of them in one moment.
+  if (isCall(state, slot))
+    return setTaskTimer(state, 'call', ASK_SPREAD_MS * chanceOf(1, timer.runId, row.taskNo), timer);
+  tasks.confirmed[slot] = LOADED;
+  const worker = state.workers.getOrAdd(row.workerId, (state.mono + state.settings.leaseMs) as State['mono']);
+  beginLease(state, worker);
+  linkAttempt(state, slot, worker);
+  watchLease(state, worker);
+  state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
+  if (!mayRun(state, slot)) {
+    setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, timer);
+  }
+  watchPace(state, slot);
+  restoreSecond(state, slot);
+}
+
+/** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued. */
+function isOnItsWay({ runs, tasks }: State, run: number, slot: number): boolean {
+  const code = tasks.state[slot]!;
+  const isQueueing = runs.phase[run] !== OPEN || runs.has(run, ADMITTED);
+  return code !== BLOCKED && code < SUCCEEDED && (code !== READY || isQueueing);
+}
+
+function countTasks(state: State, run: number): void {
+  const { tasks, runs } = state;
+  let [unfinished, closingLeft, failed] = [0, 0, 0];
+  forEachSlot(state, run, (slot) => {
+    const code = tasks.state[slot]!;
+    if (code < SUCCEEDED && isClosingTask(state, slot)) closingLeft += 1;
+    else if (code < SUCCEEDED) unfinished += 1;
+    else if (failsRun(state, run, slot, code)) failed += 1;
+    if (code === READY) enqueue(state, slot);
+  });
+  runs.unfinished[run] = unfinished;
+  runs.closingLeft[run] = closingLeft;
+  runs.failed[run] = failed;
+}
+
+function within(value: number, most: number): number {
+  return Math.min(Math.max(value, 0), most);
+}

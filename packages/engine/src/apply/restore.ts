@@ -1,0 +1,202 @@
+/** Makes state of what the store hands back: on takeover, while the rest is loading, and for what a command needs to see. */
+
+import { assert } from '../model/assert.ts';
+import { birthShardOf, dagNo } from '../model/dag/dag-id.ts';
+import { type Instant, type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import type {
+  AdmittedCount,
+  SilentWorker,
+  StoredBreaker,
+  StoredDag,
+  StoredRun,
+  StoredSchedule,
+  StoredShard,
+  StoredVersion,
+} from '../model/stored.ts';
+import { Dag, Version } from '../tables/dag/dag.ts';
+import { leaveLane } from '../tables/queue/enqueue.ts';
+import { ENDED } from '../tables/run/run-table.ts';
+import { makeSchedule } from '../tables/schedule/schedule.ts';
+import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
+import type { State } from '../tables/state.ts';
+import { forEachSlot } from '../tables/task/task-slots.ts';
+import { READY, RUNNING } from '../tables/task/task-table.ts';
+import { unlinkAttempt } from '../tables/worker/attempts.ts';
+import { watchLease } from '../tables/worker/lease.ts';
+import { dropSecond } from './apply-second.ts';
+import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
+import { restoreBreaker } from './restore-breaker.ts';
+import { restoreRun } from './restore-run.ts';
+import { missedAtTakeover, noteLook } from './service.ts';
+
+export interface Heads {
+  readonly shards: readonly StoredShard[];
+  readonly schedules: readonly StoredSchedule[];
+  readonly runs: readonly StoredRun[];
+  readonly dags: readonly StoredDag[];
+  readonly versions: readonly StoredVersion[];
+  readonly admitted: readonly AdmittedCount[];
+  readonly breakers: readonly StoredBreaker[];
+}
+
+/** Takes shards into the working set, as of their takeover. */
+export function adoptShards(state: State, heads: Heads, now: { readonly wall: Instant; readonly mono: number }): void {
+  noteLook(state, now.wall);
+  state.now = now.wall;
+  state.mono = now.mono as State['mono'];
+  for (const stored of heads.shards) {
+    assert(!state.shards.has(stored.shard), 'a shard is adopted once');
+    const { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs } = stored;
+    const missedUntil = missedAtTakeover(now.wall, missedAgoMs);
+    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil });
+    for (const silent of stored.silentWorkers) {
+      const leaseEndsAt = (state.mono + silenceLeftMs(state, silent)) as State['mono'];
+      const worker = state.workers.getOrAdd(silent.workerId, leaseEndsAt);
+      worker.silencedIn.add(shard);
+      if (!worker.heard && leaseEndsAt < worker.leaseEndsAt) {
+        worker.leaseEndsAt = leaseEndsAt;
+        // Another shard may have had it watched until later.
+        worker.watchedAt = null;
+      }
+      watchLease(state, worker);
+    }
+  }
+  for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);
+  for (const stored of heads.schedules) {
+    restoreSchedule(state, stored);
+  }
+  // Before the dags, which look for their own.
+  for (const stored of heads.breakers) restoreBreaker(state, stored);
+  restoreRuns(state, heads);
+}
+
+/** Even where owners change every few seconds a worker that lives has this long to be heard by each. */
+const LEAST_RECONCILE_MS = 1_000;
+
+/**
+ * What is left of a silent worker's lease. A new owner gives it some time to be heard, for it may not have known whom to speak to.
+ * That time shrinks with what earlier owners have waited for it: else owners that each go before it is over would never give up (I25).
+ */
+function silenceLeftMs({ settings }: State, { silentMs, servedMs }: SilentWorker): number {
+  const { leaseMs, reconcileMs } = settings;
+  const toBeHeardMs = Math.max(Math.min(reconcileMs, leaseMs - servedMs), LEAST_RECONCILE_MS);
+  return Math.max(leaseMs - silentMs, toBeHeardMs);
+}
+
+/** One that can't be read stops no other: it is kept as it is, and paused by the next step (I57). */
+function restoreSchedule(state: State, stored: StoredSchedule): void {
+  try {
+    const schedule = makeSchedule(stored);
+    watchSchedule(state, schedule);
+    state.schedules.set(stored.dagId, schedule);
+  } catch (error) {
+    const { shard, dagId } = stored;
+    state.schedules.set(dagId, { ...stored, cron: null });
+    state.agenda.faulty.push({ shard, dagId, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Adds dags, versions and live runs that are not in memory yet. What is in memory is newer, and stays. */
+export function restoreRuns(state: State, { dags, versions, runs }: Pick<Heads, 'dags' | 'versions' | 'runs'>): void {
+  restoreDags(state, dags, versions);
+  for (const stored of runs) {
+    if (stored.phase === 'ended' || !state.shards.has(shardOfRun(stored.runId))) continue;
+    if (state.runs.find(stored.runId) >= 0) continue;
+    if (stored.setAside) giveUpPlace(state, stored);
+    if (stored.setAside || state.quarantined.has(stored.runId)) continue;
+    restoreRun(state, stored);
+  }
+  // Versions of ended runs came along; nothing in memory needs them.
+  for (const { dagId, versionNo } of versions) {
+    const version = state.dags.get(dagId)?.versions.get(versionNo);
+    if (version !== undefined) forgetVersionIfUnused(version);
+  }
+}
+
+function restoreDags(state: State, dags: readonly StoredDag[], versions: readonly StoredVersion[]): void {
+  const byName = new Map(versions.map((version) => [`${version.dagId}/${version.versionNo}`, version]));
+  for (const stored of dags) {
+    state.tenantNames.set(stored.tenantId, stored.tenant);
+    if (state.dags.get(stored.dagId) !== undefined || !state.shards.has(stored.shard)) continue;
+    const current = byName.get(`${stored.dagId}/${stored.versionNo}`);
+    assert(current !== undefined, 'a dag comes with its current version');
+    const { shard, dagId, tenantId, tenant, name, versionNo } = stored;
+    const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
+    dag.isRetired = stored.isRetired;
+    dag.windowsUntil = stored.windowsUntil;
+    dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
+    state.admittedOf.delete(dagId);
+    state.breakers.attach(dag);
+    state.dags.add(dag);
+    const shardState = state.shards.get(shard)!;
+    shardState.lastDagNo = Math.max(shardState.lastDagNo, dagNo(dagId));
+  }
+  for (const stored of versions) {
+    const dag = state.dags.get(stored.dagId);
+    if (dag === undefined || dag.versions.has(stored.versionNo)) continue;
+    dag.versions.set(stored.versionNo, new Version(dag, stored.versionNo, stored.hash, stored.spec));
+  }
+}
+
+/** Gives shards out of the hand: another node has them, or will. */
+export function dropShards(state: State, shards: readonly ShardNo[]): void {
+  const leaving = new Set(shards);
+  for (const run of state.runs.slots()) {
+    if (leaving.has(shardOfRun(state.runs.id[run] as RunId))) dropRun(state, run);
+  }
+  state.lingering = state.lingering.filter(({ slot }) => state.runs.version[slot] !== undefined);
+  for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
+  for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
+  for (const [id, schedule] of state.schedules) if (leaving.has(schedule.shard)) state.schedules.delete(id);
+  for (const [name, { stored }] of state.recentKeys) if (leaving.has(stored.shard)) state.recentKeys.delete(name);
+  for (const worker of state.workers.all()) {
+    for (const shard of shards) worker.silencedIn.delete(shard);
+    state.workers.forgetIfIdle(worker);
+  }
+  for (const runId of state.aside) if (leaving.has(shardOfRun(runId))) state.aside.delete(runId);
+  for (const shard of shards) {
+    state.breakers.dropShard(shard);
+    state.shards.delete(shard);
+  }
+  state.agenda.loaded = state.agenda.loaded.filter(({ shard }) => !leaving.has(shard));
+  state.agenda.faulty = state.agenda.faulty.filter(({ shard }) => !leaving.has(shard));
+}
+
+function dropDag(state: State, dag: Dag): void {
+  state.dags.remove(dag);
+  state.agenda.dags.delete(dag);
+  for (const lanes of dag.lanes.values()) {
+    for (const lane of lanes) {
+      lane?.clear();
+      lane?.queue.update(lane);
+    }
+  }
+}
+
+function dropRun(state: State, run: number): void {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  if (runs.phase[run] !== ENDED) {
+    forEachSlot(state, run, (slot) => {
+      dropSecond(state, slot);
+      if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
+      else if (tasks.state[slot] === READY) leaveLane(state, slot);
+    });
+    version.origin.liveRuns -= 1;
+    version.dag.liveRuns -= 1;
+    if (runs.parents.has(run)) version.dag.liveChildren -= 1;
+  }
+  state.agenda.runs.delete(run);
+  forgetRun(state, run);
+}
+
+/** A run that is set aside and not in memory was counted as active all the same, by the load (I7). */
+export function giveUpPlace(state: State, { runId, dagId, admitted }: StoredRun): void {
+  if (!admitted || state.aside.has(runId)) return;
+  state.aside.add(runId);
+  const dag = state.dags.get(dagId);
+  if (dag !== undefined) {
+    dag.activeRuns -= 1;
+    state.agenda.dags.add(dag);
+  } else if (state.admittedOf.has(dagId)) state.admittedOf.set(dagId, state.admittedOf.get(dagId)! - 1);
+}

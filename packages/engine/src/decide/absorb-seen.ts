@@ -1,0 +1,19 @@
+import { restoreRuns } from '../apply/restore.ts';
+import { deadLetterName } from '../model/dead-letter.ts';
+import { keyName } from '../model/key-name.ts';
+import type { Seen } from '../model/stored.ts';
+import type { Recorder } from './recorder.ts';
+
+/** What the host fetched for a step. */
+export function absorbSeen(recorder: Recorder, seen: Seen): void {
+  const { state } = recorder;
+  recorder.seen = seen;
+  restoreRuns(state, seen);
+  for (const run of seen.runs) {
+    recorder.runsByUid.set(run.uid, run);
+    if (state.runs.find(run.runId) < 0) recorder.endedRuns.set(run.runId, run);
+  }
+  recorder.seenVersions = seen.versions;
+  for (const deadLetter of seen.deadLetters) recorder.deadLetters.set(deadLetterName(deadLetter), deadLetter);
+  for (const key of seen.keys) recorder.keys.set(keyName(key), key);
+}

@@ -1,0 +1,43 @@
+import { type Answer, type CallEnd, type ChildEnded, RECORDED, refuse } from '../../model/command.ts';
+import type { AttemptOutcome } from '../../model/task/outcome.ts';
+import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { WAITING } from '../../tables/task/task-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { isStopping, stopCall } from './stop-call.ts';
+
+/** A child that failed may do better the next time, where the task has retries; what a person or a definition said stays so. */
+const CLASS_OF = {
+  succeeded: 'succeeded',
+  accepted: 'succeeded',
+  failed: 'transient',
+  full: 'transient',
+  cancelled: 'permanent',
+  set_aside: 'permanent',
+  refused: 'permanent',
+  unbegun: 'cancelled',
+} as const satisfies Record<CallEnd, AttemptOutcome>;
+
+/** The first word of the end of a call counts; all others find that nobody waits any more (I51). */
+export function childEnded(recorder: Recorder, { claim, end, output, error }: ChildEnded): Answer {
+  const { state } = recorder;
+  const slot = findTask(state, claim);
+  if (slot === null || !isHeld(state, slot, claim) || state.tasks.state[slot] !== WAITING) {
+    return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+  }
+  if (end === 'refused' || end === 'full') {
+    // The same call may be under way once more, and find a dag that has been revived or has room again: it must find that it is over.
+    const as = { outcome: CLASS_OF[end], error, code: `child:${end}` };
+    if (!isStopping(state, slot)) stopCall(recorder, slot, as);
+    return RECORDED;
+  }
+  // It was stopped, and that is why it ended so; but one that was quicker than the stop has its result.
+  const stop = state.stopping.get(slot);
+  const isFailure = CLASS_OF[end] !== 'succeeded';
+  // A failure of its own, when all its time was over, gives it no other attempt (I41).
+  const isStopped = end === 'cancelled' || end === 'unbegun' || (isFailure && stop?.isLast === true);
+  const stopped = isStopped ? stop : undefined;
+  const code = isFailure ? `child:${end}` : null;
+  endAttempt(recorder, slot, { outcome: CLASS_OF[end], output, error, code, ...stopped, isChildOver: true });
+  return RECORDED;
+}

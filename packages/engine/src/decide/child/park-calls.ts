@@ -1,0 +1,63 @@
+/**
+ * Tasks that run other dags. One that is ready is parked at once: a claim without a worker, the first word of the call, and
+ * from then on the task waits, holding no slot (I54). It is asked for again until its end is known, so no word that is
+ * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
+ * the call that made it.
+ */
+import { type AttemptNo, type Fence, NOBODY, type RunId } from '../../model/ids.ts';
+import { isReady } from '../../tables/queue/enqueue.ts';
+import { CLAIMED } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import { isCall } from '../../tables/task/is-call.ts';
+import { mayRun } from '../../tables/task/may-run.ts';
+import { hasRow } from '../../tables/task/task-notes.ts';
+import { taskNoOf } from '../../tables/task/task-slots.ts';
+import { notesOfClaim } from '../../tables/timer/task-timers.ts';
+import { beginProbe, holdReady } from '../breaker/pass.ts';
+import type { Recorder } from '../recorder.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { depthOf, sendCall } from './send-call.ts';
+
+/** Calls that may lie above a run: a dag that calls itself comes to an end. */
+export const MAX_DEPTH = 16;
+
+export function parkCalls(recorder: Recorder): void {
+  const { calls } = recorder.state.agenda;
+  for (const slot of calls) {
+    if (recorder.isFull()) return;
+    calls.delete(slot);
+    // One that was paused may find that the breaker of what it failed with has opened meanwhile (I44).
+    if (isReadyCall(recorder.state, slot) && !holdReady(recorder, slot)) parkCall(recorder, slot);
+  }
+}
+
+function isReadyCall(state: State, slot: number): boolean {
+  const run = state.tasks.run[slot]!;
+  // In this order: its map may have been removed in this step, and with it what there was to know of it.
+  return run >= 0 && isReady(state, state.runs.id[run]!, slot) && isCall(state, slot) && mayRun(state, slot);
+}
+
+function parkCall(recorder: Recorder, slot: number): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const runId = runs.id[run] as RunId;
+  state.currentRun = runId;
+  recorder.record({
+    kind: 'AttemptClaimed',
+    runId,
+    taskNo: taskNoOf(state, slot),
+    attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
+    fence: (tasks.fence[slot]! + 1) as Fence,
+    workerId: NOBODY,
+    firstOfTask: !hasRow(state, slot),
+    firstOfRun: !runs.has(run, CLAIMED),
+    at: state.now,
+    ...notesOfClaim(state, slot),
+  });
+  beginProbe(state, slot);
+  if (depthOf(state, run) > MAX_DEPTH) {
+    const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;
+    endAttempt(recorder, slot, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });
+  } else sendCall(recorder, slot, 'begin');
+}

@@ -1,0 +1,33 @@
+/** What the shard of a called dag is told. */
+import { PRIORITIES } from '../../model/dag/spec.ts';
+import type { Instant } from '../../model/ids.ts';
+import { FORCED } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import { claimOf } from '../../tables/task/claim-of.ts';
+import type { SendCall } from '../effect.ts';
+import { visibleTo } from '../match/send-assignment.ts';
+import type { Recorder } from '../recorder.ts';
+
+export function sendCall(recorder: Recorder, slot: number, step: SendCall['step']): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const run = tasks.run[slot]!;
+  const claim = claimOf(state, slot);
+  recorder.send({
+    kind: 'SendCall',
+    step,
+    force: runs.has(run, FORCED),
+    claim,
+    claimedAt: tasks.claimedAt[slot] as Instant,
+    runUid: runs.uidOf(run),
+    version: runs.versionOf(run),
+    priority: PRIORITIES[runs.priority[run]!]!,
+    depth: depthOf(state, run),
+    ...visibleTo(state, run, claim.taskNo),
+  });
+}
+
+/** Of a run that this one calls. */
+export function depthOf({ runs }: State, run: number): number {
+  return (runs.parents.get(run)?.depth ?? 0) + 1;
+}

@@ -1,0 +1,26 @@
+/** A dag that is deleted keeps its history, its live runs and its name; the next deploy brings it back. */
+import { type Answer, DONE, type RetireDag, refuse } from '../../model/command.ts';
+import type { Actor } from '../../model/ids.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import type { Recorder } from '../recorder.ts';
+import { setSchedule } from '../schedule/set-schedule.ts';
+
+export function retireDag(recorder: Recorder, command: RetireDag): Answer {
+  const { state } = recorder;
+  const { shard, dagId, tenantId, actor } = command;
+  const dag = state.dags.get(dagId);
+  if (dag === undefined || dag.tenantId !== tenantId) return refuse('DAG_NOT_FOUND');
+  if (dag.isRetired) return DONE;
+  // First what is due by the schedule: once this is answered, no window fires any more (I2, I6).
+  setSchedule(recorder, { shard, dagId, spec: null, actor });
+  recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
+  return DONE;
+}
+
+/** Deployed again as it was. Its schedule begins anew: what came due meanwhile was nobody's to fire. */
+export function reviveDag(recorder: Recorder, dag: Dag, actor: Actor): void {
+  const { id: dagId, shard, tenantId, current } = dag;
+  const event = current.spec.on?.event ?? null;
+  recorder.record({ kind: 'DagRevived', shard, tenantId, dagId, event, actor, at: recorder.state.now });
+  setSchedule(recorder, { shard, dagId, spec: current.spec.schedule, actor });
+}

@@ -1,0 +1,43 @@
+/** A worker loses its attempts: its lease is over, or it has left. */
+import { attemptsOf } from '../../tables/worker/attempts.ts';
+import { CONFIRMED, MISSING } from '../../tables/worker/confirmed.ts';
+import type { Worker } from '../../tables/worker/worker-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { returnClaim } from '../task/report.ts';
+import { killAttempt } from './kill.ts';
+
+/** The worker's time is up, or it has left: it loses its attempts, step by step if they are many (I25, I68). */
+export function endLease(recorder: Recorder, worker: Worker): void {
+  const { state } = recorder;
+  for (const slot of attemptsOf(state, worker)) {
+    if (recorder.isFull()) break;
+    // It has taken the place of the first attempt meanwhile, which this worker had too: its turn comes at once.
+    if (state.tasks.worker[slot] !== worker.no) continue;
+    state.currentRun = state.runIdOfTask(slot);
+    giveUpAttempt(recorder, slot, worker);
+  }
+  if (worker.running === 0) {
+    clearSilence(recorder, worker);
+    state.workers.forgetIfIdle(worker);
+  }
+}
+
+function giveUpAttempt(recorder: Recorder, slot: number, worker: Worker): void {
+  if (!worker.hasLeft) {
+    killAttempt(recorder, slot, 'lost');
+    const error = 'The worker was not heard for the length of its lease.';
+    if (!worker.isDraining) return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:silent', error });
+    // A deploy gives workers some time to finish, and then kills them.
+    const drained = `${error} It was told to stop before.`;
+    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:drained', error: drained, isOrderly: true });
+  } else if ([CONFIRMED, MISSING].includes(recorder.state.tasks.confirmed[slot]!)) {
+    const error = 'The worker has left.';
+    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:left', error, isOrderly: true });
+  } else returnClaim(recorder, slot, 'drained');
+}
+
+/** The worker was heard, or has nothing any more: its silence is of no interest. */
+export function clearSilence(recorder: Recorder, worker: Worker): void {
+  for (const shard of worker.silencedIn) recorder.record({ kind: 'WorkerHeardAgain', shard, workerId: worker.id });
+}

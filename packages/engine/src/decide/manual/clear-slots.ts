@@ -1,0 +1,117 @@
+/**
+ * Tasks are to run again. Two changes say all of it: `RunReopened` for a run that had ended, `TaskCleared` for each task
+ * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
+ */
+import { type Answer, refuse } from '../../model/command.ts';
+import type { Actor, RunId } from '../../model/ids.ts';
+import { instanceName } from '../../tables/map/task-names.ts';
+import { OPEN } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import { isClosingTask } from '../../tables/task/may-run.ts';
+import { hasOwnState } from '../../tables/task/task-notes.ts';
+import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { CANCELLED, FAILED, RUNNING, STOPPED, TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { reopenRun } from '../run/reopen.ts';
+import { MAX_TOUCHED } from './choose.ts';
+import { clearTask } from './clear-task.ts';
+import { removeMaps } from './remove-maps.ts';
+import { stopAttempt } from './stop-attempt.ts';
+import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
+import { isBusy, isClearable, widened } from './widen.ts';
+
+interface How {
+  readonly force: boolean;
+  readonly actor: Actor;
+  /** The how manieth retry of the run by its own policy. */
+  readonly retryNo?: number;
+}
+
+/** Those of the tasks that there is something to clear of. */
+export function clearSlots(recorder: Recorder, run: number, chosen: readonly number[], how: How): Answer | null {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  const { wanted, fed, gone } = widened(
+    state,
+    run,
+    chosen.filter((slot) => isClearable(state, slot)),
+  );
+  const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
+  const inside = [...gone].map((no) => slotOf(state, run, no));
+  const busy = [...new Set([...chosen, ...inside])].filter((slot) => isBusy(tasks.state[slot]!));
+  if (busy.length > 0 && (!how.force || busy.some((slot) => tasks.state[slot] !== RUNNING))) {
+    return refuse('TASK_BUSY', naming(state, busy));
+  }
+  if (wanted.length === 0) return null;
+  const tearing = teardownsAtWork(
+    state,
+    run,
+    wanted.map((slot) => taskNoOf(state, slot)),
+    { again: true },
+  );
+  if (tearing.length > 0) return refuse('TASK_BUSY', naming(state, tearing));
+  if (wanted.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
+  const inTheWay = failuresLeft(state, run, new Set([...wanted, ...inside]));
+  if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
+  const done = teardownsDone(state, run);
+  const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
+  for (const slot of busy) stopAttempt(recorder, slot, how.actor);
+  const isWanted = new Set(wanted);
+  const all = [...new Set([...wanted, ...stopped])].filter((slot) => !isGone(slot)).sort((a, b) => a - b);
+  all.forEach((slot, i) =>
+    clearTask(recorder, slot, { actor: how.actor, fresh: isWanted.has(slot), more: i < all.length - 1 }),
+  );
+  removeMaps(recorder, runs.id[run] as RunId, fed, how.actor);
+  remakeTornDown(recorder, run, done, how.actor);
+  return null;
+}
+
+/** Opens a run that has ended: what was stopped with it goes on, and what was taken down for that is made again. */
+export function goOn(recorder: Recorder, run: number, actor: Actor): void {
+  const done = teardownsDone(recorder.state, run);
+  const stopped = reopenFor(recorder, run, actor);
+  stopped.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: false, more: i < stopped.length - 1 }));
+  remakeTornDown(recorder, run, done, actor);
+}
+
+/**
+ * Opens a run that has ended. A failure that closed it has stopped others in their course: they go on as well, and are to be
+ * cleared with the rest.
+ */
+export function reopenFor(recorder: Recorder, run: number, actor: Actor, retryNo = 0): readonly number[] {
+  const { state } = recorder;
+  if (state.runs.phase[run] === OPEN) return [];
+  reopenRun(recorder, run, actor, retryNo);
+  const stopped: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot] === CANCELLED && hasOwnState(state, slot)) stopped.push(slot);
+  });
+  return stopped;
+}
+
+/** Failures that would close the run again at once, were only these tasks to run again. */
+export function failuresLeft(state: State, run: number, without: ReadonlySet<number>): number[] {
+  const { runs, tasks } = state;
+  const { graph } = runs.versionOf(run);
+  if (!graph.isFailFast) return [];
+  const behind = new Set(graph.reach([...without].map((slot) => specNoOf(state, slot))));
+  const left: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    const code = tasks.state[slot];
+    if ((code !== FAILED && code !== STOPPED) || without.has(slot) || isClosingTask(state, slot)) return;
+    // A condition without an answer is looked at again behind a task that runs again.
+    if (hasOwnState(state, slot) || !behind.has(specNoOf(state, slot))) left.push(slot);
+  });
+  return left;
+}
+
+const NAMED = 10;
+
+export function naming(state: State, slots: readonly number[]): string {
+  const names = slots.slice(0, NAMED).map((slot) => {
+    const maps = state.runs.mapsOf(state.tasks.run[slot]!);
+    const name = instanceName(taskSpecOf(state, slot).name, maps, taskNoOf(state, slot));
+    return `${name} (${TASK_STATE_NAMES[state.tasks.state[slot]!]})`;
+  });
+  return names.join(', ') + (slots.length > NAMED ? ` and ${slots.length - NAMED} more` : '');
+}

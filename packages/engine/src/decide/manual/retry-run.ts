@@ -1,0 +1,36 @@
+/** A run that ended failed is tried again by its dag's own policy: what failed is cleared, in the commit of its end (I32). */
+import type { Actor, Instant, RunId } from '../../model/ids.ts';
+import { RUN_OUTCOMES } from '../../model/run/phase.ts';
+import { isClosingTask } from '../../tables/task/may-run.ts';
+import { hasOwnState } from '../../tables/task/task-notes.ts';
+import { forEachSlot } from '../../tables/task/task-slots.ts';
+import { FAILED } from '../../tables/task/task-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { clearSlots } from './clear-slots.ts';
+
+const POLICY = 'policy' as Actor;
+
+/** Answers whether it is. Nothing is done where no failed task could run again: a condition without an answer stays so. */
+export function retryRunByPolicy(recorder: Recorder, run: number): boolean {
+  const { state } = recorder;
+  const { runs, now } = state;
+  const { retryRun } = runs.versionOf(run).spec;
+  if (retryRun === undefined || RUN_OUTCOMES[runs.outcome[run]! - 1] !== 'failed') return false;
+  const retryNo = runs.retries[run]! + 1;
+  if (retryNo > retryRun.maxTimes) return false;
+  const failed: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    if (state.tasks.state[slot] !== FAILED || !hasOwnState(state, slot)) return;
+    // What closes a run does not decide it.
+    if (!isClosingTask(state, slot)) failed.push(slot);
+  });
+  if (failed.length === 0 || clearSlots(recorder, run, failed, { force: false, actor: POLICY, retryNo }) !== null) {
+    return false;
+  }
+  if (retryRun.delayMs > 0) {
+    const until = (now + retryRun.delayMs) as Instant;
+    const runId = runs.id[run] as RunId;
+    recorder.record({ kind: 'PauseSet', runId, taskNo: null, paused: true, until, actor: POLICY, at: now });
+  }
+  return true;
+}

@@ -1,0 +1,122 @@
+/**
+ * What was taken down is made again before anything works with it. A task between a setup and its teardown may be opened by much
+ * that is not about it: the retry of a task outside that it needs, a mark, a run that goes on. So this looks at what has become of
+ * the tasks, whoever opened them, and not at what was chosen.
+ */
+import type { Actor, RunId } from '../../model/ids.ts';
+import { allClosers, placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
+import { viewOf } from '../../propagate/move.ts';
+import { nearest, type RunTasksView, slotIn, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
+import type { State } from '../../tables/state.ts';
+import { hasOwnState } from '../../tables/task/task-notes.ts';
+import { slotOf } from '../../tables/task/task-slots.ts';
+import { RUNNING, SUCCEEDED } from '../../tables/task/task-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { clearTask } from './clear-task.ts';
+import { removeMaps } from './remove-maps.ts';
+import { stopAttempt } from './stop-attempt.ts';
+import { isBusy, isClearable, widened } from './widen.ts';
+
+/**
+ * Teardowns that have run, and wait for nothing ordinary any more, by their numbers. One that somebody has marked while its tasks
+ * still run is none: its setup is in use.
+ */
+export function teardownsDone(state: State, run: number): readonly number[] {
+  const view = viewOf(state, run);
+  return teardownsOf(view).filter((no) => isClearable(state, slotIn(view, no)) && !hasOpen(view, no));
+}
+
+/** Of these, what is to be used again: the teardown is cleared, and its setups with it. */
+export function remakeTornDown(recorder: Recorder, run: number, done: readonly number[], actor: Actor): void {
+  const { state } = recorder;
+  const runId = state.runs.id[run] as RunId;
+  for (;;) {
+    const view = viewOf(state, run);
+    const again = done.filter((no) => {
+      const slot = slotIn(view, no);
+      // One that went with its map has no slot.
+      return slot >= 0 && state.tasks.state[slot] !== RUNNING && isClearable(state, slot) && hasOpen(view, no);
+    });
+    if (again.length === 0) return;
+    const { wanted, fed, gone } = widened(
+      state,
+      run,
+      again.flatMap((no) => [slotIn(view, no), ...madeFor(view, no)]),
+    );
+    for (const no of gone) {
+      const slot = slotOf(state, run, no);
+      if (state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, actor);
+    }
+    wanted.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: true, more: i < wanted.length - 1 }));
+    removeMaps(recorder, runId, fed, actor);
+  }
+}
+
+/**
+ * Teardowns that run now, and that wait for what these tasks may open; by their slots. With `again` the tasks themselves are to run;
+ * otherwise somebody only says what has become of them.
+ */
+export function teardownsAtWork(
+  state: State,
+  run: number,
+  tasks: readonly number[],
+  { again }: { readonly again: boolean },
+): readonly number[] {
+  const view = viewOf(state, run);
+  const working = new Set(
+    teardownsOf(view)
+      .map((no) => slotIn(view, no))
+      .filter((slot) => isBusy(state.tasks.state[slot]!)),
+  );
+  if (working.size === 0) return [];
+  const found = new Set<number>();
+  for (const task of [...(again ? tasks : []), ...decidedWith(state, view, tasks)]) {
+    for (let no: number | null = task; no !== null; no = placeholderOf(view, no)) {
+      visitAwaiting(view, no, (closer) => {
+        if (working.has(slotIn(view, closer))) found.add(slotIn(view, closer));
+      });
+    }
+  }
+  return [...found];
+}
+
+function teardownsOf(view: RunTasksView): number[] {
+  const { closing } = view.graph;
+  if (closing?.tasks.some(({ kind }) => kind === 'teardown') !== true) return [];
+  return allClosers(view).filter((no) => closing.get(specIn(view, no)).kind === 'teardown');
+}
+
+/** Whether it waits for an ordinary task that has not ended. */
+function hasOpen(view: RunTasksView, no: number): boolean {
+  const closing = view.graph.closing!;
+  return closing.get(specIn(view, no)).awaits.some((up) => {
+    if (closing.has(up)) return false;
+    return view.columns.state[slotIn(view, nearest(view, no, up))]! < SUCCEEDED;
+  });
+}
+
+function madeFor(view: RunTasksView, no: number): number[] {
+  const made: number[] = [];
+  for (const setup of view.graph.closing!.get(specIn(view, no)).teardown ?? []) {
+    visitNear(view, no, setup, (each) => {
+      if (view.columns.state[slotIn(view, each)] === SUCCEEDED) made.push(slotIn(view, each));
+    });
+  }
+  return made;
+}
+
+/** All behind these that has no state of its own, and so may be opened with them. */
+function decidedWith(state: State, view: RunTasksView, from: readonly number[]): Set<number> {
+  const [seen, stack] = [new Set<number>(), [...from]];
+  for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
+    const spec = specIn(view, no);
+    for (const below of [...view.graph.below(spec), ...(view.graph.maps?.fed.get(spec) ?? [])]) {
+      visitNear(view, no, below, (other) => {
+        if (seen.has(other) || hasOwnState(state, slotIn(view, other))) return;
+        seen.add(other);
+        stack.push(other);
+      });
+    }
+  }
+  return seen;
+}

@@ -1,0 +1,57 @@
+/** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
+import { isRepeating } from '../../model/dag/closing-plan.ts';
+import type { AttemptNo, TaskNo } from '../../model/ids.ts';
+import { outcomeOf } from '../../propagate/closing.ts';
+import type { State } from '../../tables/state.ts';
+import { notesOf } from '../../tables/task/task-notes.ts';
+import { slotOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { FAILED, SUCCEEDED, TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
+import type { HookEventDetails } from '../effect.ts';
+
+const MOST_FAILED = 100;
+
+/** Null for what is no hook. */
+export function hookEventFor(state: State, run: number, taskNo: TaskNo): HookEventDetails | null {
+  const { runs, tasks } = state;
+  const version = runs.versionOf(run);
+  const { hook } = taskSpecOf(state, slotOf(state, run, taskNo));
+  if (hook === undefined) return null;
+  const { on, of } = hook;
+  if (of === null) {
+    const failed = version.spec.tasks.flatMap((_, no) => (tasks.state[slotOf(state, run, no)] === FAILED ? [no] : []));
+    const outcome = outcomeOf(runs.outcome[run]!);
+    const time = isRepeating({ hook }) ? firingOf(state, run, taskNo) : 0;
+    return {
+      on,
+      taskNo: null,
+      taskName: null,
+      outcome,
+      attemptNo: time as AttemptNo,
+      failed: failed.slice(0, MOST_FAILED),
+    };
+  }
+  // In a map, of its own instance.
+  const about = (runs.mapsOf(run)?.near(taskNo, of) ?? of) as TaskNo;
+  const path = runs.mapsOf(run)?.pathOf(about) ?? [];
+  const taskName = `${version.task(of as TaskNo).name}${path.map((index) => `[${index}]`).join('')}`;
+  const slot = slotOf(state, run, about);
+  if (on === 'retry') {
+    const attemptNo = firingOf(state, run, taskNo) as AttemptNo;
+    return { on, taskNo: about, taskName, outcome: null, attemptNo, failed: [] };
+  }
+  const code = tasks.state[slot]!;
+  const slow = on === 'slow' ? notesOf(state, slot).slowAttempts?.[firingOf(state, run, taskNo) - 1] : undefined;
+  return {
+    on,
+    taskNo: about,
+    taskName,
+    outcome: code < SUCCEEDED ? null : TASK_STATE_NAMES[code]!,
+    attemptNo: (slow ?? tasks.attemptNo[slot]) as AttemptNo,
+    failed: [],
+  };
+}
+
+/** The how manieth time of what it runs for. */
+function firingOf(state: State, run: number, hook: TaskNo): number {
+  return (notesOf(state, slotOf(state, run, hook)).firing ?? 0) + 1;
+}

@@ -1,0 +1,79 @@
+/** What a worker is told of a task that was claimed for it. */
+import type { ClaimRef } from '../../model/command.ts';
+import { shardOfRun, type TaskNo } from '../../model/ids.ts';
+import { viewOf } from '../../propagate/move.ts';
+import { checkpointOf } from '../../tables/run/checkpoints.ts';
+import { HAS_PARAMS } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import { ownerOf } from '../../tables/straggler/seconds.ts';
+import { notesOf } from '../../tables/task/task-notes.ts';
+import { slotOf, specNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../../tables/task/task-table.ts';
+import type { Worker } from '../../tables/worker/worker-table.ts';
+import type { SendAssignment } from '../effect.ts';
+import { mappedClaim } from '../map/claim.ts';
+import type { Recorder } from '../recorder.ts';
+import { runInfoOf } from '../run/run-info.ts';
+import { hookEventFor } from './hook-event.ts';
+
+/** To the worker that the task was claimed for, once that is committed. */
+export function sendAssignment(recorder: Recorder, slot: number, worker: Worker, claim: ClaimRef): void {
+  const { state } = recorder;
+  const run = state.tasks.run[slot]!;
+  const shard = state.shards.get(shardOfRun(claim.runId))!;
+  recorder.send({
+    kind: 'SendAssignment',
+    gateway: worker.gateway!,
+    workerId: worker.id,
+    shard: shard.shard,
+    epoch: shard.epoch,
+    claim,
+    runUid: state.runs.uidOf(run),
+    version: state.runs.versionOf(run),
+    ...visibleTo(state, run, claim.taskNo),
+    memoryBytes: notesOf(state, ownerOf(state, slot)).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
+    hookEvent: hookEventFor(state, run, claim.taskNo),
+    checkpoint: checkpointOf(state, run, claim.taskNo),
+  });
+}
+
+type Visible = Pick<
+  SendAssignment,
+  'specNo' | 'map' | 'hasParams' | 'runInfo' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'
+>;
+
+/** What a task may see of its run when it begins. */
+export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
+  const version = state.runs.versionOf(run);
+  const { graph } = version;
+  const slot = slotOf(state, run, taskNo);
+  const specNo = graph.maps === null ? taskNo : specNoOf(state, slot);
+  const hasParams = state.runs.has(run, HAS_PARAMS);
+  const runInfo = version.task(specNo).runInfo === true ? runInfoOf(state, run) : null;
+  // In a plain graph nothing begins whose upstream has not succeeded; what is tried again may find it cleared meanwhile.
+  if (graph.isPlain && state.tasks.fence[slot]! <= 1) {
+    const succeededUpstream = graph.needs[specNo]!;
+    return { specNo, map: null, hasParams, runInfo, succeededUpstream, failedUpstream: NONE, missingUpstream: NONE };
+  }
+  const seen = graph.maps === null ? upstream(state, run, specNo) : mappedClaim(viewOf(state, run), taskNo);
+  return { specNo, hasParams, runInfo, ...seen };
+}
+
+type Upstream = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'>;
+const NONE: readonly number[] = [];
+
+/** What has become of its upstream tasks. */
+function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream {
+  const base = runs.base[run]!;
+  const needs = runs.versionOf(run).graph.seenBy(taskNo);
+  const isIn = (codes: readonly number[]) => (no: number) => codes.includes(tasks.state[base + no]!);
+  return {
+    map: null,
+    succeededUpstream: needs.filter(isIn([SUCCEEDED])),
+    failedUpstream: needs.filter(isIn(AS_FAILED)),
+    missingUpstream: needs.filter((no) => !isIn(AS_DECIDED)(no)),
+  };
+}
+
+const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED, STOPPED];
+const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];

@@ -1,0 +1,53 @@
+/** One step in the making: decisions record changes, which are applied at once, and effects, which wait for the commit. */
+import { apply } from '../apply/apply.ts';
+import type { Change } from '../model/change.ts';
+import type { Command } from '../model/command.ts';
+import type { RunId } from '../model/ids.ts';
+import type { Seen, StoredDeadLetter, StoredKey, StoredRun, StoredVersion } from '../model/stored.ts';
+import type { UnstoredChange } from '../model/unstored-change.ts';
+import type { State } from '../tables/state.ts';
+import type { Worker } from '../tables/worker/worker-table.ts';
+import type { Effect } from './effect.ts';
+
+export class Recorder {
+  readonly state: State;
+  readonly changes: Change[] = [];
+  readonly effects: Effect[] = [];
+  /** Ended runs, and keys, that the host fetched for this step: not part of the working set. */
+  readonly endedRuns = new Map<RunId, StoredRun>();
+  /** Versions that came with them. */
+  seenVersions: readonly StoredVersion[] = [];
+  /** All that was fetched for this step. */
+  seen: Seen | null = null;
+  readonly runsByUid = new Map<string, StoredRun>();
+  /** Workers whose slots were lent for this decision only. */
+  readonly lent = new Set<Worker>();
+  readonly keys = new Map<string, StoredKey>();
+  readonly deadLetters = new Map<string, StoredDeadLetter>();
+
+  constructor(state: State) {
+    this.state = state;
+  }
+
+  record(change: Change): void {
+    apply(this.state, change);
+    this.changes.push(change);
+  }
+
+  /** A move that is applied, and not stored. */
+  move(change: UnstoredChange): void {
+    apply(this.state, change);
+  }
+
+  send(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /** Sets of workers that say more in the same batch: what an earlier one lacks proves nothing, the later one tells. */
+  readonly overtaken = new Set<Command>();
+
+  /** The step has made its share of changes: what is left goes on in the next one. */
+  isFull(): boolean {
+    return this.changes.length >= this.state.settings.changesPerStep;
+  }
+}

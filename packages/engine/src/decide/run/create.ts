@@ -1,0 +1,72 @@
+/** Makes runs: of a submission, of a window. */
+import { assert } from '../../model/assert.ts';
+import { bitsOf } from '../../model/chance.ts';
+import type { RunCreated } from '../../model/change.ts';
+import {
+  type Actor,
+  type DagId,
+  type Instant,
+  makeRunUid,
+  nextRunId,
+  type RunId,
+  type RunUid,
+  type ShardNo,
+  type VersionNo,
+} from '../../model/ids.ts';
+import { readParamFacts } from '../../model/task/facts.ts';
+import type { Dag, Version } from '../../tables/dag/dag.ts';
+import type { Schedule } from '../../tables/schedule/schedule.ts';
+import type { Recorder } from '../recorder.ts';
+
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> & {
+  /** The current one unless told. */
+  readonly version?: Version;
+};
+
+/** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
+export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
+  const { state } = recorder;
+  const shard = state.shards.get(dag.shard);
+  assert(shard !== undefined, 'runs are created by the owner of the shard');
+  const { version = dag.current } = run;
+  const runId = nextRunId(dag.shard, shard.lastRunId, state.now);
+  recorder.record({
+    kind: 'RunCreated',
+    runId,
+    tenantId: dag.tenantId,
+    dagId: dag.id,
+    versionNo: version.no,
+    priority: run.priority,
+    uid: run.uid,
+    cause: run.cause,
+    firesAt: run.firesAt,
+    ...(run.parent === undefined ? {} : { parent: run.parent }),
+    admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    params: run.params,
+    ...(run.until === undefined ? {} : { until: run.until }),
+    facts: readParamFacts(version.spec.paramFacts, run.params),
+    actor: run.actor,
+    at: state.now,
+  });
+  return runId;
+}
+
+/** Params were checked against the schema of the version that a run would take, or that has none. */
+export function areChecked({ current }: Dag, checkedFor: VersionNo | undefined): boolean {
+  return checkedFor === undefined ? current.spec.paramsSchema === undefined : checkedFor === current.no;
+}
+
+const SCHEDULE = 'schedule' as Actor;
+
+export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
+  const dag = recorder.state.dags.get(schedule.dagId);
+  assert(dag !== undefined, 'a due schedule has its dag in memory');
+  const uid = uidOfWindow(dag.shard, schedule.dagId, firesAt);
+  const { priority, defaultParams: params = null } = dag.current.spec;
+  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
+}
+
+/** The window is the run's name: the same window gives the same uid, whoever decides it (I1). */
+export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
+  return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
+}

@@ -1,0 +1,89 @@
+/** Follows up on what a step has done: runs with nothing left to run close and end, waiting runs are admitted. */
+
+import type { Actor, RunId } from '../../model/ids.ts';
+import { RUN_OUTCOMES } from '../../model/run/phase.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import { ADMITTED, CLOSING, OPEN } from '../../tables/run/run-table.ts';
+import { tellParent } from '../child/tell-parent.ts';
+import { retryRunByPolicy } from '../manual/retry-run.ts';
+import { expandMaps } from '../map/expand-maps.ts';
+import type { Recorder } from '../recorder.ts';
+import { strikeSchedule } from '../schedule/set-schedule.ts';
+import { refireHooks } from '../task/refire.ts';
+import { stopRunning } from './stop-running.ts';
+
+const SYSTEM = 'system' as Actor;
+
+export function settleAgenda(recorder: Recorder): void {
+  const { agenda, runs } = recorder.state;
+  if (agenda.maps.size > 0) expandMaps(recorder);
+  for (const run of agenda.runs) {
+    if (recorder.isFull()) return;
+    agenda.runs.delete(run);
+    finishRun(recorder, run);
+    // Its own close has put it back. One that is open again is looked at again: what was cleared may have nothing to do.
+    if (runs.phase[run] !== OPEN) agenda.runs.delete(run);
+  }
+  noteSilentWorkers(recorder);
+  for (const { shard, dagId, reason } of agenda.faulty.splice(0)) {
+    strikeSchedule(recorder, { kind: 'StrikeSchedule', shard, dagId, reason });
+  }
+  for (const dag of agenda.dags) {
+    admitWaiting(recorder, dag);
+    if (recorder.isFull()) return; // This dag may have more to admit.
+    agenda.dags.delete(dag);
+  }
+}
+
+function noteSilentWorkers(recorder: Recorder): void {
+  const { agenda, workers } = recorder.state;
+  while (agenda.loaded.length > 0 && !recorder.isFull()) {
+    const { shard, workerNo } = agenda.loaded.pop()!;
+    const worker = workers.at(workerNo);
+    if (worker === undefined || worker.heard || worker.silencedIn.has(shard)) continue;
+    recorder.record({ kind: 'WorkerSilenced', shard, workerId: worker.id });
+  }
+}
+
+/** Open with no task left, or one failed that it must not outlive: closing, its outcome fixed. Closing with nothing left: ended (I33). */
+export function finishRun(recorder: Recorder, run: number): void {
+  const { runs, now } = recorder.state;
+  if (runs.version[run] === undefined) return;
+  const runId = runs.id[run] as RunId;
+  recorder.state.currentRun = runId;
+  refireHooks(recorder, run);
+  const isOver = runs.unfinished[run] === 0;
+  const hasFailed = runs.failed[run]! > 0;
+  if (runs.phase[run] === OPEN && (isOver || (hasFailed && runs.versionOf(run).graph.isFailFast))) {
+    const outcome = hasFailed ? 'failed' : 'succeeded';
+    recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
+    if (!isOver) stopRunning(recorder, run);
+  }
+  if (
+    runs.phase[run] === CLOSING &&
+    runs.unfinished[run] === 0 &&
+    runs.closingLeft[run] === 0 &&
+    runs.running[run] === 0
+  ) {
+    const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
+    recorder.record({ kind: 'RunEnded', runId, outcome, at: now });
+    if (retryRunByPolicy(recorder, run)) return; // It has not ended for those who wait for it.
+    tellParent(recorder, run);
+    const { dag, spec } = runs.versionOf(run);
+    if (spec.callbackUrl === undefined) return;
+    const [uid, tenantId, dagId, url] = [runs.uidOf(run), dag.tenantId, dag.id, spec.callbackUrl];
+    recorder.record({ kind: 'CallbackDue', runId, uid, tenantId, dagId, url, outcome, at: now });
+  }
+}
+
+/** Oldest first. An entry may speak of a run that has gone. */
+function admitWaiting(recorder: Recorder, dag: Dag): void {
+  const { runs, now } = recorder.state;
+  while (dag.hasRoomForRun() && !recorder.isFull()) {
+    const runId = dag.waitingRuns.pop();
+    if (runId === undefined) return;
+    const run = runs.find(runId);
+    if (run < 0 || runs.phase[run] !== OPEN || runs.has(run, ADMITTED)) continue;
+    recorder.record({ kind: 'RunAdmitted', runId, at: now });
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What a cancel would do, decided on a copy of the run by the code that does it: which attempts are stopped, which tasks never begin,
+ * and what closes the run then. The closing is played to its end as if all of it succeeded: what a failure in it changes nobody knows.
+ */
+import { type Answer, type CancelRun, refuse, type TouchedTask } from '../../model/command.ts';
+import type { TaskNo } from '../../model/ids.ts';
+import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
+import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { CANCELLED, READY, RETRYING, RUNNING, TASK_STATE_NAMES, WAITING } from '../../tables/task/task-table.ts';
+import { copyFor, findRun, statesOf } from '../manual/manually.ts';
+import type { Recorder } from '../recorder.ts';
+import { endAttempt } from '../task/end-attempt.ts';
+import { cancelRun } from './cancel.ts';
+
+export function previewCancel(recorder: Recorder, { dryRun: _dryRun, ...command }: CancelRun): Answer {
+  const on = copyFor(recorder, command.runId);
+  const { state } = on;
+  const run = findRun(on, command, { cancelledToo: true });
+  if (typeof run !== 'number') return run;
+  const before = statesOf(state, run);
+  const attempts = new Map([...before.keys()].map((no) => [no, state.tasks.attemptNo[slotOf(state, run, no)]!]));
+  const answer = cancelRun(on, command);
+  if (!answer.ok) return answer;
+  if (answer.kind !== 'cancelled') return refuse('RUN_ENDED');
+  const stopped = stopAll(on, run);
+  const closing = playClosing(on, run);
+  const tasks = [...statesOf(state, run)].flatMap(([taskNo, code]): TouchedTask[] => {
+    const was = before.get(taskNo) ?? code;
+    const isClosing = closing.has(taskNo);
+    if (code === was && !isClosing) return [];
+    const wasBusy = was === RUNNING || was === WAITING;
+    const isStopped = stopped.has(taskNo) || (wasBusy && code === CANCELLED);
+    return [
+      {
+        taskNo,
+        name: taskSpecOf(state, slotOf(state, run, taskNo)).name,
+        before: TASK_STATE_NAMES[was]!,
+        after: isClosing ? 'ready' : TASK_STATE_NAMES[code]!,
+        how: isClosing ? 'closes' : code === CANCELLED ? 'cancelled' : 'decided',
+        stopped: isStopped ? (attempts.get(taskNo) ?? 0) : 0,
+      },
+    ];
+  });
+  return { ok: true, kind: 'touched', dryRun: true, reopened: false, tasks };
+}
+
+/** Workers and called runs have done as they were told. */
+function stopAll(on: Recorder, run: number): ReadonlySet<TaskNo> {
+  const { state } = on;
+  const busy: number[] = [];
+  forEachSlot(state, run, (slot) => {
+    const code = state.tasks.state[slot];
+    if ((code === RUNNING || code === WAITING) && !mayRun(state, slot)) busy.push(slot);
+  });
+  for (const slot of busy) endAttempt(on, slot, { outcome: 'cancelled', error: null, isChildOver: true });
+  return new Set(busy.map((slot) => taskNoOf(state, slot)));
+}
+
+/**
+ * What would begin now, and then, until nothing is left. What runs already goes on, and is nothing new. From the last one back: what
+ * is undone in reverse order is found in one pass.
+ */
+function playClosing(on: Recorder, run: number): ReadonlySet<TaskNo> {
+  const { state } = on;
+  const [begins, closing] = [new Set<TaskNo>(), [] as number[]];
+  forEachSlot(state, run, (slot) => {
+    if (isClosingTask(state, slot) && mayRun(state, slot)) closing.push(slot);
+  });
+  closing.reverse();
+  for (let isMoving = true; isMoving; ) {
+    isMoving = false;
+    for (const slot of closing) {
+      const code = state.tasks.state[slot];
+      if (code !== READY && code !== RETRYING && code !== RUNNING) continue;
+      isMoving = true;
+      if (code === READY) begins.add(taskNoOf(state, slot));
+      on.move({ kind: 'SuccessAssumed', runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot) });
+    }
+  }
+  return begins;
+}

@@ -1,0 +1,26 @@
+import { shadowOf } from '../../tables/straggler/seconds.ts';
+import { graceOf } from '../../tables/task/claim-of.ts';
+import { mayRun } from '../../tables/task/may-run.ts';
+import { forEachSlot } from '../../tables/task/task-slots.ts';
+import { RUNNING, WAITING } from '../../tables/task/task-table.ts';
+import { setTaskTimer } from '../../tables/timer/set-task-timer.ts';
+import { stopCall } from '../child/stop-call.ts';
+import { killAttempt } from '../lease/kill.ts';
+import type { Recorder } from '../recorder.ts';
+
+/** The run is closed before its time, or forced to its end: the attempts that may not go on are told to stop. */
+export function stopRunning(recorder: Recorder, run: number): void {
+  const { state } = recorder;
+  forEachSlot(state, run, (slot) => {
+    const code = state.tasks.state[slot];
+    if ((code !== RUNNING && code !== WAITING) || mayRun(state, slot)) return;
+    // Its child run is stopped, and it ends with that: nothing is forced before.
+    if (code === WAITING) return stopCall(recorder, slot, null);
+    for (const held of [slot, shadowOf(state, slot)]) {
+      if (held < 0) continue;
+      const claim = killAttempt(recorder, held, 'cancelled');
+      // The worker has its grace; one that does not answer is ended by the server (I42).
+      setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, claim);
+    }
+  });
+}

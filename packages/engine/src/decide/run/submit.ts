@@ -1,0 +1,98 @@
+import { type Answer, refuse, type SubmitRuns } from '../../model/command.ts';
+import type { DagSpec } from '../../model/dag/spec.ts';
+import { untilFault } from '../../model/dag/until.ts';
+import { type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
+import { keyName } from '../../model/key-name.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import { Version } from '../../tables/dag/dag.ts';
+import { refuseUnlessOpen } from '../dead-letter/replay.ts';
+import type { Recorder } from '../recorder.ts';
+import { areChecked, createRun } from './create.ts';
+
+/** Runs on demand, all of them or none (I13). The same key and body always give the same answer (I11). */
+export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
+  const { state } = recorder;
+  const dag = state.dags.get(command.dagId);
+  if (dag === undefined || dag.tenantId !== command.tenantId) return refuse('DAG_NOT_FOUND');
+  const count = command.items.length;
+  const earlier = findKey(recorder, command);
+  if (earlier !== undefined) {
+    if (earlier.bodyHash !== command.key?.bodyHash) return refuse('IDEMPOTENCY_CONFLICT', command.key?.key);
+    return { ok: true, kind: 'submitted', uid: earlier.uid, count, repeated: true };
+  }
+  // Stored, or in a batch in flight, which the database does not show yet.
+  if (command.mayRepeat && (recorder.runsByUid.has(command.uid) || state.recentUids.has(command.uid))) {
+    return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
+  }
+  if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
+  const version = command.versionNo === undefined ? dag.current : olderVersion(recorder, dag, command.versionNo);
+  if (version === null) return refuse('DAG_NOT_FOUND', dag.name);
+  // Another version has come since the edge looked: whoever asked checks again. Params of a run were checked with its version.
+  if (version === dag.current && !areChecked(dag, command.checkedFor))
+    return refuse('PARAMS_UNCHECKED', String(dag.current.no));
+  const refused = command.replays === undefined ? null : refuseUnlessOpen(recorder, command.tenantId, command.replays);
+  if (refused !== null) return refused;
+  const fault = untilFaultIn(version.spec, command);
+  if (fault !== null) return refuse('UNTIL_INVALID', fault);
+  state.recentUids.set(command.uid, state.batchNo);
+  for (let index = 0; index < count; index++) {
+    const { params, priority, until } = command.items[index]!;
+    const runId = createRun(recorder, dag, {
+      uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
+      version,
+      priority: priority ?? version.spec.priority,
+      cause: command.cause ?? 'api',
+      firesAt: null,
+      params,
+      ...(until === undefined ? {} : { until }),
+      actor: command.actor,
+    });
+    if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, runId);
+  }
+  if (command.replays !== undefined) {
+    const used = { as: 'replayed', newUid: command.uid, actor: command.actor, at: state.now } as const;
+    recorder.record({ kind: 'DeadLetterClosed', ...command.replays, ...used });
+  }
+  return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+const NAMED = 10;
+
+/** Why a run can't go up to the task that one of the items names; null when all can. */
+function untilFaultIn(spec: DagSpec, { items }: SubmitRuns): string | null {
+  for (const { until } of items) {
+    const found = until === undefined ? null : untilFault(spec, until);
+    if (found === null) continue;
+    if (found.fault === 'closes') return `${until} is a ${found.kind}: name an ordinary task, or a group`;
+    const listed = found.known.slice(0, NAMED).join(', ') + (found.known.length > NAMED ? ', …' : '');
+    return `the dag has no task or group ${until}; its tasks are ${listed}`;
+  }
+  return null;
+}
+
+/** Fetched with the command unless it is in memory; from its first run on it is kept like any other that has runs. */
+function olderVersion(recorder: Recorder, dag: Dag, versionNo: VersionNo): Version | null {
+  const known = dag.versions.get(versionNo);
+  if (known !== undefined) return known;
+  const found = recorder.seenVersions.find((one) => one.dagId === dag.id && one.versionNo === versionNo);
+  if (found === undefined) return null;
+  const version = new Version(dag, found.versionNo, found.hash, found.spec);
+  dag.versions.set(versionNo, version);
+  return version;
+}
+
+function storeKey(
+  recorder: Recorder,
+  { shard, tenantId, dagId: target, uid }: SubmitRuns,
+  { key, bodyHash }: NonNullable<SubmitRuns['key']>,
+  runId: RunId,
+): void {
+  const [operation, at] = ['submit', recorder.state.now];
+  recorder.record({ kind: 'KeyStored', shard, tenantId, operation, target, key, bodyHash, runId, uid, at });
+}
+
+function findKey(recorder: Recorder, { key, tenantId, dagId }: SubmitRuns) {
+  if (key === null) return undefined;
+  const name = keyName({ tenantId, operation: 'submit', target: dagId, key: key.key });
+  return recorder.state.recentKeys.get(name)?.stored ?? recorder.keys.get(name);
+}

@@ -1,0 +1,137 @@
+/** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
+
+import { chanceOf } from '../../model/chance.ts';
+import type { AttemptEnded } from '../../model/change.ts';
+import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../../model/ids.ts';
+import { type ReadFacts, readTaskFacts, type TaskFacts } from '../../model/task/facts.ts';
+import { NO_NOTES, noting } from '../../model/task/notes.ts';
+import type { AttemptOutcome } from '../../model/task/outcome.ts';
+import type { Version } from '../../tables/dag/dag.ts';
+import type { State } from '../../tables/state.ts';
+import { ownerOf, shadowOf } from '../../tables/straggler/seconds.ts';
+import { mayRun } from '../../tables/task/may-run.ts';
+import { notesOf } from '../../tables/task/task-notes.ts';
+import { specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { WAITING } from '../../tables/task/task-table.ts';
+import { dropUnnamed } from '../add/drop-unnamed.ts';
+import { passRetry } from '../breaker/pass.ts';
+import { stopCall } from '../child/stop-call.ts';
+import type { Recorder } from '../recorder.ts';
+import { endOneOfTwo } from '../straggler/end-second.ts';
+import { classifyFailure, followEnd } from './follow-end.ts';
+import { countEnd, memoryAfter, retryDelayMs } from './plan-retry.ts';
+
+interface Ending {
+  readonly outcome: AttemptOutcome;
+  readonly output?: string | null;
+  /** Where the output itself is elsewhere. */
+  readonly facts?: ReadFacts;
+  readonly error: string | null;
+  readonly startedAt?: Instant | null;
+  /** Of a call: its child run has ended, or will never be. */
+  readonly isChildOver?: true;
+  readonly code?: string | null;
+  readonly retryAfterMs?: number | null;
+  readonly memoryBytes?: number | null;
+  /** It was lost with a worker that was told to stop: that counts against no budget (I28, I39). */
+  readonly isOrderly?: true;
+  /** The time of the whole task is over: there is no other. */
+  readonly isLast?: boolean;
+}
+
+export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
+  const { state } = recorder;
+  const { tasks, runs } = state;
+  // Not before its child run has ended: that would go on without anybody to wait for it.
+  if (tasks.state[slot] === WAITING && ending.isChildOver !== true) return stopCall(recorder, slot, ending);
+  const run = tasks.run[slot]!;
+  const isOpen = mayRun(state, slot);
+  const taskNo = taskNoOf(state, slot);
+  const attemptNo = tasks.attemptNo[slot] as AttemptNo;
+  const version = runs.versionOf(run);
+  const read =
+    isOpen && ending.outcome === 'succeeded'
+      ? (ending.facts ?? readFacts(version, specNoOf(state, slot), ending.output ?? null))
+      : NO_FACTS;
+  const reported = recordedAs(state, slot, ending.outcome);
+  // A branch that chose what is not there will do so again.
+  const outcome = read.ok ? reported : 'permanent';
+  if (ownerOf(state, slot) !== slot || shadowOf(state, slot) >= 0) {
+    const deciding = endOneOfTwo(recorder, slot, { ...ending, outcome, error: read.ok ? ending.error : read.error });
+    // It has the task's own slot by now.
+    return deciding === null ? undefined : endAttempt(recorder, deciding, ending);
+  }
+  const isOrderly = outcome === 'lost' && ending.isOrderly === true;
+  const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
+  const task = taskSpecOf(state, slot);
+  const runId = runs.id[run] as RunId;
+  const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
+  const isFailure = isOpen && outcome !== 'succeeded';
+  const error = read.ok ? ending.error : read.error;
+  const { code = null, retryAfterMs = null, memoryBytes = null } = ending;
+  const notes = notesOf(state, slot);
+  const uncounted = (notes.uncounted ?? 0) + (isOrderly ? 1 : 0);
+  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
+  const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
+  const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
+  const classified = classifyFailure(recorder, slot, { outcome, code, error });
+  const isLast = classified.isPoison || ending.isLast === true;
+  const delayMs = isFailure && !isLast ? retryDelayMs(task.retry, failed) : null;
+  const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
+  const { fingerprint, quick } = classified;
+  const end: AttemptEnded = {
+    kind: 'AttemptEnded',
+    runId,
+    taskNo,
+    attemptNo,
+    fence: tasks.fence[slot] as Fence,
+    workerId: tasks.state[slot] === WAITING ? NOBODY : state.workers.at(tasks.worker[slot]!)!.id,
+    outcome,
+    taskState: delayMs !== null ? 'retrying' : !isOpen ? 'cancelled' : outcome === 'succeeded' ? 'succeeded' : 'failed',
+    claimedAt: tasks.claimedAt[slot] as Instant,
+    startedAt: ending.startedAt ?? null,
+    endedAt: state.now,
+    retryAt: delayMs === null ? null : ((state.now + delayMs) as Instant),
+    lostCount,
+    fingerprint,
+    quick,
+    output: outcome === 'succeeded' ? (ending.output ?? null) : null,
+    facts:
+      isFailure && delayMs === null && task.tellsError === true
+        ? errorFacts(outcome, code)
+        : read.ok
+          ? read.text
+          : null,
+    error,
+    code,
+    ...(notes.speculative === attemptNo ? { speculative: true } : {}),
+    ...(version.keepsNotes || isOrderly
+      ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined, uncounted: uncounted || undefined })
+      : NO_NOTES),
+  };
+  // Also one that may add nothing any more: a task that was added once more may have another template by now.
+  if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
+  recorder.record(end);
+  if (end.retryAt !== null && end.retryAt <= end.endedAt) passRetry(recorder, slot);
+  followEnd(recorder, slot, end, classified, code);
+}
+
+/**
+ * What is recorded of an attempt that says that it ended so. Once the run's outcome is fixed no report makes the task succeed, or
+ * fail (I42); an attempt that was lost never was stopped in order, whatever became of its run.
+ */
+export function recordedAs(state: State, slot: number, outcome: AttemptOutcome): AttemptOutcome {
+  return outcome === 'lost' || mayRun(state, slot) ? outcome : 'cancelled';
+}
+
+function errorFacts(outcome: AttemptOutcome, code: string | null): string {
+  return JSON.stringify({ error: { class: outcome, code } } satisfies TaskFacts);
+}
+
+const NO_FACTS: ReadFacts = { ok: true, text: null };
+
+function readFacts(version: Version, specNo: TaskNo, output: string | null): ReadFacts {
+  if (version.graph.givesFacts[specNo] === 0) return NO_FACTS;
+  const nameOf = (no: number) => version.task(no as TaskNo).name;
+  return readTaskFacts(version.task(specNo), { numbers: version.graph.below(specNo), nameOf }, output);
+}

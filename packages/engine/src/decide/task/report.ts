@@ -1,0 +1,121 @@
+import {
+  type Answer,
+  type ClaimRef,
+  DONE,
+  RECORDED,
+  type RefuseClaim,
+  type ReportAttempt,
+  refuse,
+} from '../../model/command.ts';
+import { growSpec } from '../../model/dag/added.ts';
+import type { TaskSpec } from '../../model/dag/spec.ts';
+import type { RunId } from '../../model/ids.ts';
+import type { StoredRun, StoredTask } from '../../model/stored.ts';
+import type { TaskNotes } from '../../model/task/notes.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
+import { SET_ASIDE } from '../../tables/run/run-table.ts';
+import { ownerOf } from '../../tables/straggler/seconds.ts';
+import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { RUNNING, WAITING } from '../../tables/task/task-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { seenVersion } from '../run/reopen.ts';
+import { returnSecond } from '../straggler/end-second.ts';
+import { endAttempt, recordedAs } from './end-attempt.ts';
+
+/** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */
+export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answer {
+  const { claim } = command;
+  const slot = findTask(recorder.state, claim);
+  if (slot === null) return answerFromHistory(recorder, command);
+  const { tasks } = recorder.state;
+  if (isHeld(recorder.state, slot, claim) && tasks.attemptNo[slot] === claim.attemptNo) {
+    // In a run that was cancelled, or closed by a failure, something else may be recorded, and the worker is told so (I21, I42).
+    const isKept = recordedAs(recorder.state, slot, command.outcome) === command.outcome;
+    endAttempt(recorder, slot, command);
+    return isKept ? RECORDED : stale(claim);
+  }
+  if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
+  // The attempt that ended last may be told of again, also when the next one runs already (I22).
+  const second = secondEnd(tasks.notes.get(slot), claim);
+  if (second !== null) return isRepeat(second, command.outcome, undefined) ? RECORDED : stale(claim);
+  if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
+  const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING || tasks.state[slot] === WAITING ? 1 : 0);
+  const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
+  const task = taskSpecOf(recorder.state, slot);
+  // A number may have gone to a second attempt since; the fence alone names this one.
+  const isSame = endedNo === claim.attemptNo || recorder.state.runs.versionOf(tasks.run[slot]!).speculates;
+  return isSame && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
+}
+
+/** The worker never began: back to ready under a new token, at no cost (I26). */
+export function refuseClaim(recorder: Recorder, { claim }: RefuseClaim): Answer {
+  const slot = findTask(recorder.state, claim);
+  if (slot !== null && isHeld(recorder.state, slot, claim)) returnClaim(recorder, slot, 'refused');
+  return DONE;
+}
+
+export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' | 'undelivered' | 'drained'): void {
+  const { state } = recorder;
+  const owner = ownerOf(state, slot);
+  if (owner !== slot) return returnSecond(recorder, owner, reason);
+  // One that was found to be slow had begun, whatever its worker knows of it.
+  if (state.tasks.notes.get(slot)?.second !== undefined) {
+    const error = 'The worker no longer has this attempt.';
+    return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
+  }
+  const run = state.tasks.run[slot]!;
+  recorder.record({
+    kind: 'ClaimReturned',
+    runId: state.runs.id[run] as RunId,
+    taskNo: taskNoOf(state, slot),
+    fence: state.tasks.fence[slot] as ClaimRef['fence'],
+    reason,
+    at: state.now,
+  });
+}
+
+/**
+ * The attempt is over. Is what the worker says what was recorded? One that the server ended itself (lost, timed out, its run
+ * cancelled) has another outcome than what the worker says. A branch that chose what is not there has it too, and its report ended it.
+ */
+function isRepeat(ended: AttemptOutcome | null, reported: AttemptOutcome, task: TaskSpec | undefined): boolean {
+  if (ended === 'permanent' && reported === 'succeeded') return task?.branch === true;
+  return ended !== null && ended === reported;
+}
+
+function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt): Answer {
+  const run = recorder.endedRuns.get(claim.runId);
+  if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
+  const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
+  const second = row === undefined || row.notes === null ? null : secondEnd(JSON.parse(row.notes) as TaskNotes, claim);
+  if (second !== null && !isVoid(run!, row!)) return isRepeat(second, outcome, undefined) ? RECORDED : stale(claim);
+  if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
+  if (isVoid(run!, row)) return stale(claim);
+  const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
+  // An instance of a map is not in the spec: whatever it may be.
+  const tasks = known === undefined ? [] : growSpec(known.spec, run!.added).tasks;
+  const task = tasks[claim.taskNo] ?? tasks.find(({ branch }) => branch === true);
+  return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
+}
+
+/** How the second attempt that this is about ended by itself, while the first went on; null for any other. */
+function secondEnd(notes: TaskNotes | undefined, { fence, attemptNo }: ClaimRef): AttemptOutcome | null {
+  const second = notes?.second;
+  if (second?.fence !== fence || second.attemptNo !== attemptNo) return null;
+  const { over } = second;
+  return over === undefined || over === 'returned' || over === 'void' ? null : over;
+}
+
+/** As in a run that is in memory: stopped and then cleared by hand, or of a map that was removed (I32). */
+function isVoid({ maps = [] }: StoredRun, { taskNo, state, outcome }: StoredTask): boolean {
+  const isGone = (no: number): boolean => {
+    const map = maps.findLast(({ firstNo }) => firstNo <= no);
+    return map !== undefined && (map.isRemoved || (map.scope !== null && isGone(map.scope)));
+  };
+  return (state === 'cleared' && outcome === 'cancelled') || isGone(taskNo);
+}
+
+function stale(claim: ClaimRef): Answer {
+  return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+}

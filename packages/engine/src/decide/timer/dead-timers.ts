@@ -1,0 +1,41 @@
+/**
+ * Timers are not taken out when what they watch has ended: an attempt that takes a second leaves a timeout of a day
+ * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
+ */
+import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
+import type { State } from '../../tables/state.ts';
+import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { RETRYING } from '../../tables/task/task-table.ts';
+import { isCurrentRunTimer, isRunTimer } from '../../tables/timer/run-timers.ts';
+import type { Timer } from '../../tables/timer/timer-heap.ts';
+import { isWatched } from '../../tables/timer/watch-pause.ts';
+import { isCurrent, isTaskTimer } from './fire-task-timer.ts';
+
+export function dropDeadTimers(state: State): void {
+  if (state.timers.isDueForSweep()) state.timers.sweep((timer) => isLive(state, timer));
+  if (state.windows.isDueForSweep()) state.windows.sweep((timer) => isCurrentWindow(state, timer));
+}
+
+/** The schedule is as it was when the timer was set, and has not decided that window yet. */
+export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
+  const schedule = schedules.get(timer.subject as DagId);
+  if (schedule === undefined || schedule.paused) return false;
+  return schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+}
+
+function isLive(state: State, timer: Timer): boolean {
+  if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
+  if (timer.kind === 'budget') return state.breakers.budget.wakeAt === timer.at;
+  if (timer.kind === 'breaker') return state.breakers.get(timer.subject as DagId, timer.stamp)?.wakeAt === timer.at;
+  if (timer.kind === 'resume') {
+    const run = state.runs.find(timer.subject as RunId);
+    return run >= 0 && isWatched(state, run, timer.stamp);
+  }
+  if (isRunTimer(timer)) return isCurrentRunTimer(state, timer);
+  const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
+  const slot = findTask(state, claim);
+  if (slot === null) return false;
+  if (isTaskTimer(timer)) return isCurrent(state, slot, timer);
+  if (timer.kind !== 'retry') return isHeld(state, slot, claim);
+  return state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
+}

@@ -1,0 +1,33 @@
+/**
+ * Tasks that wait for a slot at the end of a step, and may not wait for ever: since when is stored, for no other row tells it.
+ * One that was claimed in the step in which it became ready costs nothing here.
+ */
+
+import { notesWith } from '../../model/task/notes.ts';
+import { hasRow, notesOf } from '../../tables/task/task-notes.ts';
+import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { READY } from '../../tables/task/task-table.ts';
+import { queuedSince } from '../../tables/timer/task-timers.ts';
+import type { Recorder } from '../recorder.ts';
+
+export function noteQueued(recorder: Recorder): void {
+  const { state } = recorder;
+  const { queued } = state.agenda;
+  for (const slot of queued) {
+    if (recorder.isFull()) return;
+    queued.delete(slot);
+    // The slot may be another task's by now: that has its own entry where it waits.
+    if (state.tasks.run[slot]! < 0 || state.tasks.state[slot] !== READY) continue;
+    if (taskSpecOf(state, slot).queueTimeoutMs === undefined || queuedSince(state, slot) !== undefined) continue;
+    const runId = state.runIdOfTask(slot);
+    state.currentRun = runId;
+    recorder.record({
+      kind: 'TaskQueued',
+      runId,
+      taskNo: taskNoOf(state, slot),
+      isNew: !hasRow(state, slot),
+      notes: notesWith(notesOf(state, slot), { queuedAt: state.now }),
+      at: state.now,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What is kept of a run beside its row, for those that ask for more than tasks: JSON, written whole by each change that alters it,
+ * so that live, on load and in replay it is the same (I19).
+ */
+import type { ClosingPlan } from '../dag/closing-plan.ts';
+import type { Instant } from '../ids.ts';
+
+export interface RunNotes {
+  /** Since it was opened the last time: when it was found to be slow, and when its time was over. */
+  readonly slowAt?: Instant;
+  readonly timedOutAt?: Instant;
+  /** How often it was slow, and how often it was opened again, where a hook of the run counts that. */
+  readonly slowTimes?: number;
+  readonly reopens?: number;
+  /** The task or group that it goes up to; see `model/dag/until.ts`. */
+  readonly until?: string;
+}
+
+/** As it is stored, or as a reader has it. */
+export function readRunNotes(notes: string | RunNotes | null | undefined): RunNotes {
+  return typeof notes === 'string' ? (JSON.parse(notes) as RunNotes) : (notes ?? {});
+}
+
+/** The run is open again: its times begin anew, what hooks have counted goes on. */
+export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
+  const { slowTimes, reopens = 0, until } = notes;
+  const counts = closing !== null && closing.repeatingOf(null).length > 0;
+  if (!counts && until === undefined) return {};
+  const kept: RunNotes = {
+    ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
+    ...(counts ? { reopens: reopens + 1 } : {}),
+    ...(until === undefined ? {} : { until }),
+  };
+  return { notes: JSON.stringify(kept) };
+}
+
+/** Those that a run begins with, if any. */
+export function notesCreated({ until }: Pick<RunNotes, 'until'>): { notes?: string } {
+  return until === undefined ? {} : { notes: JSON.stringify({ until } satisfies RunNotes) };
+}
+
+/** Counted only where a hook asks for it. */
+export function notesSlow(notes: RunNotes, closing: ClosingPlan | null, at: Instant): string {
+  const counts = (closing?.repeatingOf(null).length ?? 0) > 0;
+  return JSON.stringify({ ...notes, slowAt: at, ...(counts ? { slowTimes: (notes.slowTimes ?? 0) + 1 } : {}) });
+}

@@ -1,0 +1,175 @@
+// When a cron fires in a time zone. The zone comes in as data, so that the same schedule and the same data give the same
+// windows on every machine and in every replay (I3).
+//
+// What a clock change does to a schedule depends on its hour field:
+//
+// - *Fixed hours* (any set but all 24) name wall times. One that a change removes is skipped; one that occurs twice fires the
+//   first time only. `30 1 * * *` fires once a day, whatever the clock does, and `30 2 * * *` not at all on the day
+//   that has no 2:30. Steps do not alter this: `*/15 1 * * *` are four wall times.
+// - *Every hour* (all 24) names a pace. It fires at each real instant at which the clock reads a match, so it goes
+//   through both copies of a repeated hour, and passes over a removed one without a pause: `*/15 * * * *` fires every
+//   15 real minutes. A removed wall time counts as lost only when the instant it would have been is no firing under its new
+//   reading: in the half hour that Lord Howe removes, `0 * * * *` loses its 2:00, since that instant now reads 2:30.
+
+import { formatWall, horizonYears, matchesWall, nextWall } from './cron-next.ts';
+import type { Cron } from './cron-type.ts';
+
+/**
+ * The offsets of a zone over a span of time, `untilMs` not included. `fromMs` should lie two days before the first instant
+ * that is asked about: whether a wall time occurs for the first time shows only in what came before it.
+ */
+export interface ZoneData {
+  readonly zone: string;
+  readonly tzVersion: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly initialOffsetMs: number;
+  readonly transitions: readonly { readonly atMs: number; readonly offsetMs: number }[];
+}
+
+/** `beyond`: nothing fires within the data; for an answer it has to reach at least `untilMs`. */
+export type NextWindow = { kind: 'fires'; atMs: number } | { kind: 'never' } | { kind: 'beyond'; untilMs: number };
+
+const dayMs = 86_400_000;
+/** No zone ever moved its clock by more than a day, so what is further away than this cannot show the same wall time. */
+const reachMs = 2 * dayMs;
+const horizonMs = horizonYears * 365.25 * dayMs;
+
+/**
+ * The next firing strictly after `afterMs`. With `fire_after` a gap in which wall times are lost fires once, at its end.
+ *
+ *   nextWindow(cron, berlin, afterMs) // { kind: 'fires', atMs: 1743296400000 }
+ */
+export function nextWindow(
+  cron: Cron,
+  zone: ZoneData,
+  afterMs: number,
+  gap: 'skip' | 'fire_after' = 'skip',
+): NextWindow {
+  assertWithin(zone, afterMs);
+  let fromMs = Math.floor(afterMs) + 1;
+  let segment = segmentAt(zone, fromMs);
+  // Each round either enters the next segment or leaves behind all that repeats one earlier segment.
+  for (;;) {
+    const offsetMs = offsetOf(zone, segment);
+    const endMs = endOf(zone, segment);
+    const wallMs = nextWall(cron, fromMs + offsetMs);
+    if (wallMs === undefined) return { kind: 'never' };
+    const atMs = wallMs - offsetMs;
+    if (atMs - afterMs > horizonMs) return { kind: 'never' };
+    if (atMs < endMs) {
+      const repeatedUntilMs = cron.everyHour ? undefined : repeatedUntil(zone, segment, wallMs);
+      if (repeatedUntilMs === undefined) return { kind: 'fires', atMs };
+      fromMs = repeatedUntilMs - offsetMs;
+    } else if (segment === zone.transitions.length) {
+      return { kind: 'beyond', untilMs: atMs + reachMs };
+    } else {
+      segment += 1;
+      fromMs = endMs;
+      if (gap === 'fire_after' && lostWalls(cron, zone, segment, 1).length > 0) return { kind: 'fires', atMs: endMs };
+    }
+  }
+}
+
+/**
+ * Wall times that a clock change in (afterMs, untilMs] removed and at which the cron would have fired, oldest first: the
+ * windows to record as skipped (I3). Where `gap` is `fire_after` the firing at the gap's end stands for all of them. As
+ * many as the gap has matching seconds: a few as a rule, 86,400 for `* * * * * *` kept to the day that Apia left out.
+ */
+export function removedWindows(
+  cron: Cron,
+  zone: ZoneData,
+  afterMs: number,
+  untilMs: number,
+): readonly { readonly wallTime: string; readonly gapAtMs: number }[] {
+  assertWithin(zone, afterMs);
+  if (untilMs >= zone.untilMs) throw new RangeError(outside(zone, untilMs));
+  const removed: { wallTime: string; gapAtMs: number }[] = [];
+  for (let segment = segmentAt(zone, afterMs) + 1; segment <= zone.transitions.length; segment += 1) {
+    const gapAtMs = startOf(zone, segment);
+    if (gapAtMs > untilMs) break;
+    for (const wallMs of lostWalls(cron, zone, segment, Number.POSITIVE_INFINITY)) {
+      removed.push({ wallTime: formatWall(wallMs), gapAtMs });
+    }
+  }
+  return removed;
+}
+
+/** The wall times that the change at the start of `segment` makes the cron lose. */
+function lostWalls(cron: Cron, zone: ZoneData, segment: number, limit: number): readonly number[] {
+  const gapAtMs = startOf(zone, segment);
+  const offsetMs = offsetOf(zone, segment - 1);
+  const gapEndWallMs = gapAtMs + offsetOf(zone, segment);
+  const lost: number[] = [];
+  let fromWallMs = gapAtMs + offsetMs;
+  while (lost.length < limit && fromWallMs < gapEndWallMs) {
+    const wallMs = nextWall(cron, fromWallMs);
+    if (wallMs === undefined || wallMs >= gapEndWallMs) break;
+    const keepsPace = cron.everyHour && matchesWall(cron, readingAt(zone, wallMs - offsetMs));
+    if (!keepsPace && !occursNear(zone, gapAtMs, wallMs)) lost.push(wallMs);
+    fromWallMs = wallMs + 1;
+  }
+  return lost;
+}
+
+// A zone is a row of segments with one offset each: segment 0 before the first transition, segment n after the nth.
+
+/** When an earlier segment has shown this wall time already: the wall time at which that segment ended. */
+function repeatedUntil(zone: ZoneData, segment: number, wallMs: number): number | undefined {
+  const atMs = wallMs - offsetOf(zone, segment);
+  if (atMs - startOf(zone, segment) > reachMs) return undefined;
+  for (let earlier = segmentAt(zone, startOf(zone, segment) - reachMs); earlier < segment; earlier += 1) {
+    if (shows(zone, earlier, wallMs)) return endOf(zone, earlier) + offsetOf(zone, earlier);
+  }
+  return undefined;
+}
+
+/** Two changes within two days may give back what one of them removed; the wall time then fires where it does occur. */
+function occursNear(zone: ZoneData, gapAtMs: number, wallMs: number): boolean {
+  const last = segmentAt(zone, gapAtMs + reachMs);
+  for (let segment = segmentAt(zone, gapAtMs - reachMs); segment <= last; segment += 1) {
+    if (shows(zone, segment, wallMs)) return true;
+  }
+  return false;
+}
+
+function shows(zone: ZoneData, segment: number, wallMs: number): boolean {
+  const atMs = wallMs - offsetOf(zone, segment);
+  return atMs >= startOf(zone, segment) && atMs < endOf(zone, segment);
+}
+
+function readingAt(zone: ZoneData, atMs: number): number {
+  return atMs + offsetOf(zone, segmentAt(zone, atMs));
+}
+
+function segmentAt(zone: ZoneData, atMs: number): number {
+  let low = 0;
+  let high = zone.transitions.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((zone.transitions[middle]?.atMs ?? 0) <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function offsetOf(zone: ZoneData, segment: number): number {
+  return zone.transitions[segment - 1]?.offsetMs ?? zone.initialOffsetMs;
+}
+
+function startOf(zone: ZoneData, segment: number): number {
+  return zone.transitions[segment - 1]?.atMs ?? Number.NEGATIVE_INFINITY;
+}
+
+function endOf(zone: ZoneData, segment: number): number {
+  return zone.transitions[segment]?.atMs ?? zone.untilMs;
+}
+
+/** Data that starts too late is a bug of the caller: a window that was passed over would be gone for good (I2). */
+function assertWithin(zone: ZoneData, atMs: number): void {
+  if (!(atMs >= zone.fromMs)) throw new RangeError(outside(zone, atMs));
+}
+
+function outside(zone: ZoneData, atMs: number): string {
+  return `Asked about ${atMs}, but the data of ${zone.zone} covers ${zone.fromMs} to ${zone.untilMs}. Supply data that covers it.`;
+}

@@ -1,0 +1,244 @@
+/**
+ * What the store hands back: on load, and for what a command needs to see. Plain values; the store makes them of rows,
+ * `apply/restore.ts` makes state of them.
+ */
+
+import type { ParentRef } from './command.ts';
+import type { AddedTask } from './dag/added.ts';
+import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
+import type { DeadLetterRef, DeadLetterState, QuickFailures } from './dead-letter.ts';
+import type {
+  Actor,
+  AttemptNo,
+  DagId,
+  Epoch,
+  Fence,
+  Instant,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  WorkerId,
+} from './ids.ts';
+import type { RunOutcome, RunPhase } from './run/phase.ts';
+import type { CheckpointRef } from './task/checkpoint-ref.ts';
+import type { Fingerprint } from './task/fingerprint.ts';
+import type { AttemptOutcome } from './task/outcome.ts';
+
+/** A worker that was silent at an earlier takeover, and was not heard since. */
+export interface SilentWorker {
+  readonly workerId: WorkerId;
+  /** How long ago that takeover was, by the database's clock. */
+  readonly silentMs: number;
+  /** How much of that time the shard had an owner that could have heard it, up to the last takeover. */
+  readonly servedMs: number;
+}
+
+export interface StoredShard {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  readonly commitNo: number;
+  readonly lastRunId: RunId;
+  /** The last number given to a dag of this shard. */
+  readonly lastDagNo: number;
+  /**
+   * How long ago, by the database's clock, the last break in service ended that was longer than the grace. Windows due
+   * before that are missed. Null when there was none.
+   */
+  readonly missedAgoMs: number | null;
+  readonly silentWorkers: readonly SilentWorker[];
+}
+
+export interface StoredDag {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  /** The version that new runs take. */
+  readonly versionNo: VersionNo;
+  readonly isRetired: boolean;
+  /** Windows of schedules that were removed are decided up to here; 0 when there were none. */
+  readonly windowsUntil: Instant;
+}
+
+export interface StoredVersion {
+  readonly dagId: DagId;
+  readonly versionNo: VersionNo;
+  readonly hash: string;
+  readonly spec: DagSpec;
+}
+
+export interface StoredSchedule {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly revision: number;
+  readonly spec: ScheduleSpec;
+  readonly paused: boolean;
+  readonly decidedUntil: Instant;
+  readonly fault: string | null;
+}
+
+/** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */
+export interface StoredTask {
+  readonly taskNo: TaskNo;
+  /**
+   * `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`; `cleared`: ended, and
+   * somebody wants another attempt, or it has no more than notes yet; `skipped`, `stopped`: somebody said so, the latter is
+   * shown as cancelled; `expired`: it failed while no attempt ran.
+   */
+  readonly state:
+    | 'running'
+    | 'returned'
+    | 'retrying'
+    | 'succeeded'
+    | 'failed'
+    | 'cancelled'
+    | 'cleared'
+    | 'skipped'
+    | 'stopped'
+    | 'expired';
+  readonly attemptNo: AttemptNo;
+  readonly fence: Fence;
+  readonly workerId: WorkerId;
+  readonly claimedAt: Instant;
+  readonly retryAt: Instant | null;
+  readonly endedAt: Instant | null;
+  readonly outcome: AttemptOutcome | null;
+  readonly lostCount: number;
+  /** Of its last failure. */
+  readonly fingerprint: Fingerprint | null;
+  readonly quick: QuickFailures | null;
+  /** Attempts up to this number count against no budget. */
+  readonly budgetBase: number;
+  /** What decisions need of its output; null unless it has succeeded, and others look at it. */
+  readonly facts: string | null;
+  /** What an attempt of it has left for the next one. */
+  readonly checkpoint: CheckpointRef | null;
+  /** What else is kept of it: see `tables/task/task-notes.ts`. */
+  readonly notes: string | null;
+}
+
+/** A map that has expanded, or was removed since. */
+export interface StoredMap {
+  readonly group: number;
+  /** The number of the first task of the instance that it expanded in; null for the run itself. */
+  readonly scope: number | null;
+  readonly firstNo: number;
+  readonly total: number;
+  /** So many of its instances are there. */
+  readonly unfolded: number;
+  readonly isRemoved: boolean;
+}
+
+/** Somebody has paused a task, or (`taskNo` null) the whole run. */
+export interface StoredPause {
+  readonly taskNo: TaskNo | null;
+  readonly by: Actor;
+  readonly at: Instant;
+  readonly until: Instant | null;
+}
+
+export interface StoredRun {
+  readonly runId: RunId;
+  readonly uid: RunUid;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly versionNo: VersionNo;
+  readonly priority: Priority;
+  readonly phase: RunPhase;
+  readonly outcome: RunOutcome | null;
+  /** Somebody did not want to wait for what closes it. */
+  readonly isForced: boolean;
+  readonly admitted: boolean;
+  readonly strikes: number;
+  readonly setAside: boolean;
+  readonly hasParams: boolean;
+  /** What decisions need of its params. */
+  readonly facts: string | null;
+  readonly createdAt: Instant;
+  /** When it became active, the last time; absent while it waits. */
+  readonly admittedAt?: Instant;
+  /** What is kept of a run whose time is limited: see `tables/timer/run-timers.ts`. */
+  readonly notes?: string;
+  /** The call that made it. */
+  readonly parent?: ParentRef;
+  /** Of one that was cancelled with another grace than the usual. */
+  readonly graceMs: number | null;
+  /** How often its own policy has opened it again. */
+  readonly retries: number;
+  /** In order of the tasks, the run's own first. */
+  readonly pauses: readonly StoredPause[];
+  /** Those with a row, in order of their number. */
+  readonly tasks: readonly StoredTask[];
+  /** In order of their first number; not there for a run without any. */
+  readonly maps?: readonly StoredMap[];
+  /** What its tasks have added to it, in order of their numbers; not there for a run without any. */
+  readonly added?: readonly AddedTask[];
+}
+
+export interface StoredKey {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly operation: string;
+  readonly target: number;
+  readonly key: string;
+  readonly bodyHash: string;
+  readonly runId: RunId;
+  readonly uid: RunUid;
+}
+
+/** A breaker that is not closed. */
+export interface StoredBreaker {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly fingerprint: Fingerprint | null;
+  readonly state: 'open' | 'ramping';
+  readonly pauseMs: number;
+  readonly openedAt: Instant;
+  readonly since: Instant;
+}
+
+export interface StoredDeadLetter {
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly attemptNo: AttemptNo;
+  readonly tenantId: TenantId;
+  readonly state: DeadLetterState;
+}
+
+/** How many live runs of a dag are admitted: known at once on load, before all of its runs are. */
+export interface AdmittedCount {
+  readonly dagId: DagId;
+  readonly admitted: number;
+}
+
+/** What a command must see and the working set lacks. The host fetches all of a batch in one go. */
+export type Need =
+  | { readonly kind: 'run'; readonly runId: RunId }
+  | { readonly kind: 'run_uid'; readonly shard: ShardNo; readonly uid: RunUid }
+  | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
+  | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
+  | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
+  | ({ readonly kind: 'deadLetter' } & DeadLetterRef)
+  | {
+      readonly kind: 'key';
+      readonly shard: ShardNo;
+      readonly tenantId: TenantId;
+      readonly operation: string;
+      readonly target: number;
+      readonly key: string;
+    };
+
+/** The answer to needs. What is not there does not exist (as of the last commit). A dag comes with its current version. */
+export interface Seen {
+  readonly runs: readonly StoredRun[];
+  readonly dags: readonly StoredDag[];
+  readonly versions: readonly StoredVersion[];
+  readonly schedules: readonly StoredSchedule[];
+  readonly keys: readonly StoredKey[];
+  readonly deadLetters: readonly StoredDeadLetter[];
+}

@@ -1,0 +1,155 @@
+/** One version of a dag in the working set. */
+import { type AddedTask, growSpec, roomOf } from '../../model/dag/added.ts';
+import { Graph } from '../../model/dag/graph.ts';
+import type { DagSpec, TaskSpec } from '../../model/dag/spec.ts';
+import { limitSpec } from '../../model/dag/until.ts';
+import type { DagId, QueueName, RunId, ShardNo, TaskNo, TenantId, VersionNo } from '../../model/ids.ts';
+import { hasClaimTimers, keepsNotes } from '../../model/task/notes.ts';
+import type { Breaker } from '../breaker/breaker.ts';
+import type { Lane } from '../queue/lane.ts';
+import { NumberHeap } from '../timer/number-heap.ts';
+
+/** More names than this of one version are not remembered; a graph of each is kept. */
+const MAX_LIMITED = 16;
+
+export class Version {
+  readonly dag: Dag;
+  readonly no: VersionNo;
+  readonly hash: string;
+  readonly spec: DagSpec;
+  readonly graph: Graph;
+  readonly taskCount: number;
+  /** Slots that a run takes: some are kept for tasks that may be added. */
+  readonly room: number;
+  /** The one that was deployed: another only for a run that tasks were added to, or that goes up to a chosen task. */
+  readonly origin: Version;
+  /** How many of them close its runs. */
+  readonly closingCount: number;
+  /** Of some of its tasks more is kept than their rows tell: see `tables/task/task-notes.ts`. */
+  readonly keepsNotes: boolean;
+  /** Some of its tasks have times that begin with a claim, or when they are ready. */
+  readonly hasClaimTimers: boolean;
+  readonly watchesQueue: boolean;
+  /** Some of its tasks may have a second attempt beside the first: see `straggler/`. */
+  readonly speculates: boolean;
+  /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
+  readonly lanes: (Lane | undefined)[] = [];
+  /** Live runs in memory; without any, an old version is forgotten. */
+  liveRuns = 0;
+  /** Of the deployed one: for runs that go up to a chosen task, by its name. */
+  private readonly limited = new Map<string, Version>();
+  private workTexts: (string | undefined)[] | null = null;
+
+  constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec, origin?: Version) {
+    this.dag = dag;
+    this.no = no;
+    this.hash = hash;
+    this.spec = spec;
+    this.graph = new Graph(spec);
+    this.taskCount = spec.tasks.length;
+    this.room = roomOf(spec);
+    this.origin = origin ?? this;
+    this.closingCount = this.graph.closing?.tasks.length ?? 0;
+    // The same before and after tasks are added to a run.
+    const all = spec.templates === undefined ? spec.tasks : [...spec.tasks, ...spec.templates];
+    this.keepsNotes = origin?.keepsNotes ?? all.some(keepsNotes);
+    this.hasClaimTimers = origin?.hasClaimTimers ?? all.some(hasClaimTimers);
+    this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
+    this.watchesQueue = origin?.watchesQueue ?? all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
+  }
+
+  /** For a run that these were added to. */
+  grown(added: readonly AddedTask[] | undefined): Version {
+    const { dag, no, hash, origin } = this;
+    return added === undefined ? this : new Version(dag, no, hash, growSpec(this.ungrown, added), origin);
+  }
+
+  /** The spec without what was added to a run. */
+  get ungrown(): DagSpec {
+    return limitSpec(this.origin.spec, this.spec.until);
+  }
+
+  /** For a run that goes up to this task or group; undefined: to its end. */
+  upTo(until: string | undefined): Version {
+    if (until === undefined) return this;
+    const known = this.origin.limited.get(until);
+    if (known !== undefined) return known;
+    const { dag, no, hash, origin } = this;
+    const spec = limitSpec(origin.spec, until);
+    const version = spec === origin.spec ? origin : new Version(dag, no, hash, spec, origin);
+    if (origin.limited.size < MAX_LIMITED) origin.limited.set(until, version);
+    return version;
+  }
+
+  task(no: TaskNo): TaskSpec {
+    return this.spec.tasks[no]!;
+  }
+
+  /** What a worker is told, as JSON: made once for all runs. Empty for a plain handler. */
+  workText(no: TaskNo): string {
+    const { work } = this.task(no);
+    if (work === undefined) return '';
+    this.workTexts ??= [];
+    return (this.workTexts[no] ??= JSON.stringify(work));
+  }
+}
+
+export class Dag {
+  readonly shard: ShardNo;
+  readonly id: DagId;
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  /** The version that new runs take; its limits are the dag's limits. */
+  current: Version;
+  readonly versions = new Map<VersionNo, Version>();
+  /** Makes no new runs; those that live go on. */
+  isRetired = false;
+  /** Windows of schedules that it had are decided up to here. */
+  windowsUntil = 0;
+  /** Admitted live runs, loaded or not (I7). */
+  activeRuns = 0;
+  /** Live runs in memory. */
+  liveRuns = 0;
+  /** Those of them that tasks of other runs have made. */
+  liveChildren = 0;
+  /** Running attempts (I44). */
+  runningTasks = 0;
+  /** Runs that wait to be admitted, oldest first; entries may be out of date. */
+  readonly waitingRuns = new NumberHeap<RunId>();
+  /** The last batch that changed it: not forgotten before that one is settled. */
+  touchedIn = 0;
+  /** Its own breaker, while that holds or lets go: its lanes step aside as at a limit (I47). */
+  gate: Breaker | null = null;
+  readonly lanes = new Map<QueueName, (Lane | undefined)[]>();
+
+  constructor(
+    shard: ShardNo,
+    id: DagId,
+    tenantId: TenantId,
+    tenant: string,
+    name: string,
+    no: VersionNo,
+    hash: string,
+    spec: DagSpec,
+  ) {
+    this.shard = shard;
+    this.id = id;
+    this.tenantId = tenantId;
+    this.tenant = tenant;
+    this.name = name;
+    this.current = new Version(this, no, hash, spec);
+    this.versions.set(no, this.current);
+  }
+
+  hasRoomForRun(): boolean {
+    const limit = this.current.spec.maxActiveRuns;
+    return limit === null || this.activeRuns < limit;
+  }
+
+  hasRoomForTask(): boolean {
+    const limit = this.current.spec.maxActiveTasks;
+    if (this.gate !== null && this.gate.allowance <= 0) return false;
+    return limit === null || this.runningTasks < limit;
+  }
+}

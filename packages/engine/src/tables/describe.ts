@@ -1,0 +1,101 @@
+/**
+ * The stored part of a shard's state as plain values in a fixed order: two states are the same if these are (I19).
+ * Whether a backoff has run out is known to timers alone, so a task that waits for a retry and one that is ready
+ * again read the same.
+ */
+import { PRIORITIES } from '../model/dag/spec.ts';
+import { type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import type { Pauses } from './run/pauses.ts';
+import { ADMITTED, ENDED } from './run/run-table.ts';
+import type { State } from './state.ts';
+import { shadowOf } from './straggler/seconds.ts';
+import { forEachSlot } from './task/task-slots.ts';
+import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from './task/task-table.ts';
+
+function pausesOf(pauses: Pauses | undefined): unknown {
+  return pauses === undefined ? null : { run: pauses.run, tasks: [...pauses.tasks].sort(([a], [b]) => a - b) };
+}
+
+export function describeShard(state: State, shard: ShardNo): unknown {
+  const { runs, tasks } = state;
+  const live = [...runs.slots()].filter(
+    (run) => shardOfRun(runs.id[run] as RunId) === shard && runs.phase[run] !== ENDED,
+  );
+  live.sort((a, b) => runs.id[a]! - runs.id[b]!);
+  return {
+    lastRunId: state.shards.get(shard)?.lastRunId,
+    schedules: [...state.schedules.values()]
+      .filter((schedule) => schedule.shard === shard)
+      .sort((a, b) => a.dagId - b.dagId)
+      .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
+    breakers: [...state.breakers.all()]
+      .filter((breaker) => breaker.shard === shard)
+      .sort((a, b) => a.dagId - b.dagId || a.fingerprint - b.fingerprint)
+      .map(({ dagId, fingerprint, state: is, pauseMs, openedAt, since }) => [
+        dagId,
+        fingerprint,
+        is,
+        pauseMs,
+        openedAt,
+        since,
+      ]),
+    runs: live.map((run) => {
+      const version = runs.versionOf(run);
+      return {
+        id: runs.id[run],
+        uid: runs.uidOf(run),
+        dagId: version.dag.id,
+        versionNo: version.no,
+        isRetired: version.dag.isRetired,
+        phase: runs.phase[run],
+        outcome: runs.outcome[run],
+        priority: PRIORITIES[runs.priority[run]!],
+        isAdmitted: runs.has(run, ADMITTED),
+        parent: runs.parents.get(run) ?? null,
+        retries: runs.retries[run],
+        pauses: pausesOf(runs.pauses.get(run)),
+        maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({
+          group: group.no,
+          scope,
+          firstNo,
+          total,
+          unfolded,
+          tallies,
+        })),
+        added: runs.added.get(run),
+        nextNo: runs.maps.get(run)?.nextNo,
+        tasks: slotsOf(state, run).map((slot) => {
+          const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;
+          return [
+            tasks.no[slot],
+            code === STOPPED ? 'stopped' : TASK_STATE_NAMES[code],
+            tasks.attemptNo[slot],
+            tasks.fence[slot],
+            tasks.lostCount[slot],
+            tasks.budgetBase[slot],
+            tasks.fingerprint[slot],
+            tasks.quickCount[slot],
+            state.workers.at(tasks.worker[slot]!)?.id ?? null,
+            tasks.notes.get(slot) ?? null,
+            secondOf(state, slot),
+            runs.checkpoints.get(run)?.get(tasks.no[slot]!) ?? null,
+          ];
+        }),
+      };
+    }),
+  };
+}
+
+/** The attempt beside the one in the task's own slot: the notes tell of it, and it must be there. */
+function secondOf(state: State, slot: number): unknown {
+  const shadow = shadowOf(state, slot);
+  if (shadow < 0) return null;
+  const { attemptNo, fence, worker } = state.tasks;
+  return [attemptNo[shadow], fence[shadow], state.workers.at(worker[shadow]!)?.id];
+}
+
+function slotsOf(state: State, run: number): number[] {
+  const slots: number[] = [];
+  forEachSlot(state, run, (slot) => slots.push(slot));
+  return slots;
+}

@@ -1,0 +1,84 @@
+/** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
+
+import type { Dag, Version } from '../dag/dag.ts';
+import { isPaused } from '../run/paused.ts';
+import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
+import type { State } from '../state.ts';
+import { isCall } from '../task/is-call.ts';
+import { specNoOf } from '../task/task-slots.ts';
+import { READY } from '../task/task-table.ts';
+import { watchQueue } from '../timer/task-timers.ts';
+import { Lane } from './lane.ts';
+
+/** Puts a ready task into its lane, unless its run may not run yet. */
+export function enqueue(state: State, slot: number): void {
+  const run = state.tasks.run[slot]!;
+  if (!hasLanes(state, run) || isPaused(state, slot)) return;
+  if (isCall(state, slot)) return void state.agenda.calls.add(slot);
+  const lane = laneOf(state, run, slot);
+  lane.push(state.runs.id[run]!, slot);
+  lane.ready += 1;
+  lane.queue.update(lane);
+  if (state.runs.versionOf(run).watchesQueue) watchQueue(state, slot);
+}
+
+/** The task is ready no more. Its entry stays in the lane until it comes up. */
+export function leaveLane(state: State, slot: number): void {
+  const run = state.tasks.run[slot]!;
+  if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot)) return;
+  const lane = laneOf(state, run, slot);
+  lane.ready -= 1;
+  if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));
+  lane.queue.update(lane);
+}
+
+/**
+ * Whether the ready tasks of a run are in lanes. One that is closed before it was admitted is not admitted any more: what is
+ * left to do for it does not wait.
+ */
+function hasLanes({ runs }: State, run: number): boolean {
+  return runs.phase[run] === OPEN ? runs.has(run, ADMITTED) : runs.phase[run] !== ENDED;
+}
+
+/** An entry may be left from before its run ended and was opened again: it counts only if it would be put there today (I7). */
+export function isReady(state: State, runId: number, slot: number): boolean {
+  const run = state.tasks.run[slot]!;
+  if (run < 0 || state.tasks.state[slot] !== READY) return false;
+  return state.runs.id[run] === runId && hasLanes(state, run) && !isPaused(state, slot);
+}
+
+/** After the dag's limit or its count of running tasks changed. */
+export function updateLanes(dag: Dag): void {
+  for (const lanes of dag.lanes.values()) {
+    for (const lane of lanes) if (lane !== undefined) lane.queue.update(lane);
+  }
+}
+
+function laneOf(state: State, run: number, slot: number): Lane {
+  const version = state.runs.versionOf(run);
+  const no = state.tasks.no[slot]!;
+  const taskNo = no < version.taskCount ? no : specNoOf(state, slot);
+  const priority = state.runs.priority[run]!;
+  const key = taskNo * 4 + priority;
+  const known = version.lanes[key];
+  if (known !== undefined) return known;
+  const lane = findLane(state, version, taskNo, priority);
+  version.lanes[key] = lane;
+  return lane;
+}
+
+function findLane(state: State, version: Version, taskNo: number, priority: number): Lane {
+  const { dag } = version;
+  const name = version.spec.tasks[taskNo]!.queue;
+  let lanes = dag.lanes.get(name);
+  if (lanes === undefined) {
+    lanes = [];
+    dag.lanes.set(name, lanes);
+  }
+  let lane = lanes[priority];
+  if (lane === undefined) {
+    lane = new Lane(dag, state.queue(dag.tenantId, name), priority, state.tasks);
+    lanes[priority] = lane;
+  }
+  return lane;
+}

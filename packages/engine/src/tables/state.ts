@@ -1,0 +1,204 @@
+/**
+ * The working set of one node: the live runs of the shards it owns, with what is needed to decide about them.
+ *
+ * Three kinds of things are in it. What is stored: shards, dags, schedules, runs, tasks; altered by `apply` alone, so
+ * that state equals history (I19). What is derived from that: ready queues, counts, timers. And what is known only in
+ * memory: workers, lent slots, leases (D5).
+ */
+
+import type { KeyStored } from '../model/change.ts';
+import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from '../model/ids.ts';
+import type { ZoneSource } from '../model/schedule/window-after.ts';
+import type { AttemptOutcome } from '../model/task/outcome.ts';
+import { BreakerTable } from './breaker/breaker-table.ts';
+import { type Dag } from './dag/dag.ts';
+import { DagTable } from './dag/dag-table.ts';
+import { type QueueKey, queueKey } from './queue/queue-key.ts';
+import { ReadyQueue } from './queue/ready-queue.ts';
+import { RunTable } from './run/run-table.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import { Stragglers } from './straggler/stragglers.ts';
+import { TaskTable } from './task/task-table.ts';
+import { TimerHeap } from './timer/timer-heap.ts';
+import { SentClaims } from './worker/sent-claims.ts';
+import { type Worker, WorkerTable } from './worker/worker-table.ts';
+
+export interface EngineSettings {
+  /** A worker not heard for this long loses its attempts. */
+  readonly leaseMs: number;
+  /** A worker not heard for this long may be gone: two heartbeats. Two fifths of the lease unless told. */
+  readonly doubtfulMs?: number;
+  /** A claim that its worker does not show this long after it was sent has not arrived, and goes back. */
+  readonly undeliveredMs: number;
+  /** Between the signal to stop and force. */
+  readonly graceMs: number;
+  /** No step makes many more changes than this; what is left goes on in the next one. */
+  readonly changesPerStep: number;
+  /** How many tasks of maps one step makes. */
+  readonly unfoldPerStep: number;
+  /** After a takeover even a worker whose time is up has this long to be heard: it may be looking for a gateway. */
+  readonly reconcileMs: number;
+  /** How often the end of a child run is asked for, in case that word of it was lost. */
+  readonly askChildMs: number;
+  /** Retries that a node lets begin in a second; those beyond wait. */
+  readonly retriesPerSecond: number;
+  /** Retries are held once so many tasks of a dag failed with one error within so long, and none of them got past it. */
+  readonly causeBreaker: {
+    readonly tasks: number;
+    readonly withinMs: number;
+    readonly pauseMs: number;
+    readonly maxPauseMs: number;
+  };
+  /** A break in service of at most this length makes no window missed: see `apply/service.ts`. */
+  readonly windowGraceMs: number;
+  /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
+  readonly zoneData: ZoneSource;
+}
+
+export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
+  leaseMs: 15_000,
+  undeliveredMs: 2_000,
+  graceMs: 10_000,
+  changesPerStep: 2_000,
+  unfoldPerStep: 1_000,
+  reconcileMs: 3_000,
+  askChildMs: 20_000,
+  windowGraceMs: 10_000,
+  retriesPerSecond: 1_000,
+  causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
+};
+
+export interface ShardState {
+  readonly shard: ShardNo;
+  readonly epoch: Epoch;
+  commitNo: number;
+  lastRunId: RunId;
+  lastDagNo: number;
+  /** Windows up to here that are not decided yet are missed. */
+  missedUntil: Instant;
+}
+
+/** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
+export interface Agenda {
+  /** Runs in which no task is left to run, or no attempt to end. */
+  readonly runs: Set<number>;
+  /** Ready tasks that run other dags: they wait for no slot. */
+  readonly calls: Set<number>;
+  /** Maps that may be expanded, or have instances left to unfold. */
+  readonly maps: Map<string, MapToDo>;
+  /** Ready tasks that may not wait for ever: since when they do is to be stored. */
+  readonly queued: Set<number>;
+  /** Dags that may have room for a waiting run. */
+  readonly dags: Set<Dag>;
+  /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
+  loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
+  /** Schedules that could not even be loaded, and why (I57). */
+  faulty: { readonly shard: ShardNo; readonly dagId: DagId; readonly reason: string }[];
+}
+
+export class State {
+  readonly settings: EngineSettings;
+  now = 0 as Instant;
+  mono = 0 as MonoMs;
+  /** When the host last looked whether a window is due. */
+  lookedAt = 0 as Instant;
+  /** Chance of this step, from outside. */
+  seed = 0;
+  /** Number of the batch being decided, and of the last one known to be committed. */
+  batchNo = 0;
+  settledBatchNo = 0;
+
+  readonly shards = new Map<ShardNo, ShardState>();
+  readonly dags = new DagTable();
+  readonly runs = new RunTable();
+  readonly tasks = new TaskTable();
+  readonly schedules = new Map<DagId, Schedule>();
+  /** Admitted runs of dags that are not in memory yet. */
+  readonly admittedOf = new Map<DagId, number>();
+
+  readonly queues = new Map<QueueKey, ReadyQueue>();
+  readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
+  readonly timers = new TimerHeap();
+  readonly windows = new TimerHeap();
+  readonly sent = new SentClaims();
+  readonly breakers: BreakerTable;
+  readonly stragglers = new Stragglers();
+  readonly agenda: Agenda = {
+    runs: new Set(),
+    calls: new Set(),
+    maps: new Map(),
+    queued: new Set(),
+    dags: new Set(),
+    loaded: [],
+    faulty: [],
+  };
+  /** Keys of batches in flight: the database does not show them yet. */
+  readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
+  /** First uids of submissions in flight, with their batch. */
+  readonly recentUids = new Map<RunUid, number>();
+  /** Calls that are to end before their time, by the slot of their task: how, once the child run has ended. */
+  readonly stopping = new Map<number, StopOfCall>();
+  /** Dead letters that were used in batches in flight, with their batch. */
+  readonly recentDeadLetters = new Map<string, number>();
+  /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
+  lingering: { readonly slot: number; readonly batchNo: number }[] = [];
+  /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
+  readonly quarantined = new Set<RunId>();
+  /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
+  readonly aside = new Set<RunId>();
+  /** Tasks of one hand that are cleared, of a row of changes that has not ended: see `TaskCleared.more`. */
+  readonly clearing: number[] = [];
+  /** Made of the journal alone. */
+  isReplay = false;
+  /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
+  currentRun: RunId | null = null;
+  /** The dag whose schedule a decision is about. */
+  currentSchedule: Schedule | null = null;
+
+  constructor(settings: EngineSettings) {
+    this.settings = settings;
+    this.breakers = new BreakerTable(settings.retriesPerSecond);
+  }
+
+  /** Set by the commands that bring a tenant along; names are for assignments and people. */
+  readonly tenantNames = new Map<TenantId, string>();
+
+  tenantName(id: TenantId): string {
+    return this.tenantNames.get(id) ?? `tenant-${id}`;
+  }
+
+  runIdOfTask(slot: number): RunId {
+    return this.runs.id[this.tasks.run[slot]!] as RunId;
+  }
+
+  /** The worker lends to none of its queues any more. A queue that nobody asks for goes with the last offer (I73). */
+  withdrawOffers(worker: Worker): void {
+    for (const key of worker.queueKeys) {
+      const queue = this.queues.get(key);
+      queue?.offers.remove(worker);
+      if (queue?.isUnused()) this.queues.delete(key);
+    }
+  }
+
+  queue(tenantId: TenantId, name: QueueName, key = queueKey(tenantId, name)): ReadyQueue {
+    let queue = this.queues.get(key);
+    if (queue === undefined) {
+      queue = new ReadyQueue(tenantId, name);
+      this.queues.set(key, queue);
+    }
+    return queue;
+  }
+}
+
+export interface StopOfCall {
+  readonly outcome: AttemptOutcome;
+  readonly error: string | null;
+  readonly code?: string | null;
+  readonly isLast?: boolean;
+}
+
+export interface MapToDo {
+  readonly runId: RunId;
+  readonly group: number;
+  readonly scope: number;
+}

@@ -1,0 +1,42 @@
+/**
+ * What is kept of a task beside its row, for those that ask for more than plain retries and one timeout. It is written whole,
+ * as JSON, by each change that alters it, so that live, on load and in replay it is the same (I19). Plain tasks have none.
+ */
+import type { TaskNotes } from '../../model/task/notes.ts';
+import type { State } from '../state.ts';
+
+export function notesOf({ tasks }: State, slot: number): TaskNotes {
+  return tasks.notes.get(slot) ?? NONE;
+}
+
+const NONE: TaskNotes = {};
+
+/** Somebody has said since what became of it: that it expired once is of no interest. */
+export function forgetExpiry({ tasks }: State, slot: number): void {
+  const { expired, ...others } = tasks.notes.get(slot) ?? NONE;
+  if (expired !== undefined) tasks.notes.set(slot, others);
+}
+
+/**
+ * Since when a task was ready tells nothing once it is not, and has no claim either: when it is ready again it has its whole time
+ * in the queue again. Its row may still say so; a load forgets it as well.
+ */
+export function forgetQueued({ tasks }: State, slot: number): void {
+  const { queuedAt, ...others } = tasks.notes.get(slot) ?? NONE;
+  if (queuedAt !== undefined) tasks.notes.set(slot, others);
+}
+
+/** Only a task that has one has notes. */
+export function hasRow({ tasks }: State, slot: number): boolean {
+  return tasks.fence[slot]! > 0 || tasks.notes.has(slot);
+}
+
+export function keepNotes(state: State, slot: number, text: string | null | undefined): void {
+  if (text !== undefined && text !== null) state.tasks.notes.set(slot, JSON.parse(text) as TaskNotes);
+}
+
+/** Its row says what it is. Others are what their upstream makes of them (D4). */
+export function hasOwnState({ tasks }: State, slot: number): boolean {
+  if (tasks.cleared[slot] !== 0) return false;
+  return tasks.fence[slot]! > 0 || tasks.notes.get(slot)?.expired !== undefined;
+}

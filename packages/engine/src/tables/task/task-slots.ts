@@ -1,0 +1,37 @@
+/** Where the tasks of a run are in the task table. Whoever goes from a task to its slot, or back, asks here. */
+import type { TaskSpec } from '../../model/dag/spec.ts';
+import type { TaskNo } from '../../model/ids.ts';
+import type { State } from '../state.ts';
+
+/** The slot of a task, or -1 when the run has no such task, no longer or not yet. */
+export function slotOf({ runs }: State, run: number, taskNo: number): number {
+  if (taskNo < runs.versionOf(run).taskCount) return runs.base[run]! + taskNo;
+  return runs.mapsOf(run)?.slotOf(taskNo) ?? -1;
+}
+
+export function taskNoOf({ tasks }: State, slot: number): TaskNo {
+  return tasks.no[slot] as TaskNo;
+}
+
+/** Its number in the spec: another than its own for an instance of a map. */
+export function specNoOf({ runs, tasks }: State, slot: number): TaskNo {
+  const [no, run] = [tasks.no[slot]!, tasks.run[slot]!];
+  return (no < runs.versionOf(run).taskCount ? no : runs.mapsOf(run)!.specOf(no)) as TaskNo;
+}
+
+/** What a task of a live run is to do. */
+export function taskSpecOf(state: State, slot: number): TaskSpec {
+  const version = state.runs.versionOf(state.tasks.run[slot]!);
+  const no = state.tasks.no[slot]!;
+  // By far the most common case, without the detour.
+  return version.task(no < version.taskCount ? (no as TaskNo) : specNoOf(state, slot));
+}
+
+/** Visits all tasks of a run that are there, in the order of their numbers. */
+export function forEachSlot({ runs }: State, run: number, visit: (slot: number) => void): void {
+  const base = runs.base[run]!;
+  const version = runs.versionOf(run);
+  const end = base + version.taskCount;
+  for (let slot = base; slot < end; slot++) visit(slot);
+  if (version.graph.maps !== null) runs.mapsOf(run)?.forEachSlot(visit);
+}

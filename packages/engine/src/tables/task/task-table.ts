@@ -1,0 +1,216 @@
+/**
+ * The tasks of live runs, as columns. Those of a run's spec lie side by side, so that task t of a run is slot `base + t`; those
+ * that its maps have made lie in pages (`tables/map/run-maps.ts`).
+ *
+ *   blocked ──── its rule says so ───▶ ready ── claim ──▶ running ──▶ succeeded | failed
+ *      │                              ▲  ▲                │ │ │
+ *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
+ *      ▼                              └──── retrying ◀──────┘
+ *   upstream_failed | skipped | cancelled, or failed: its condition has no answer. In a mapped group: expanded, and from there
+ *   what its instances come to; or succeeded at once, for a map without items.
+ *
+ * One that waits for too long goes from ready or retrying to failed, without another attempt.
+ *
+ * A task that runs another dag goes from ready to waiting, and on from there as from running.
+ *
+ * Back to blocked goes only what somebody clears or marks by hand, and what was decided because of it.
+ */
+import type { TaskNotes } from '../../model/task/notes.ts';
+import { grown } from '../column.ts';
+
+export const BLOCKED = 0;
+export const READY = 1;
+export const RUNNING = 2;
+export const RETRYING = 3;
+/** Parked without a worker: another run must end first. */
+export const WAITING = 4;
+/** A task of a mapped group that has become its instances, until the last of them has ended. */
+export const EXPANDED = 5;
+export const SUCCEEDED = 6;
+export const FAILED = 7;
+export const UPSTREAM_FAILED = 8;
+export const CANCELLED = 9;
+export const SKIPPED = 10;
+/** Cancelled by itself, while its run goes on: shown as cancelled, counts as failed. */
+export const STOPPED = 11;
+
+/** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
+export const TASK_MOVES: readonly (readonly number[])[] = [
+  // succeeded: its map is empty, or by hand, as stopped
+  [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED, STOPPED],
+  // To retrying where a breaker holds it back; back to blocked only by a recorded action of a person (I32), as all below.
+  [BLOCKED, RUNNING, WAITING, RETRYING, FAILED, CANCELLED],
+  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
+  [BLOCKED, READY, RUNNING, WAITING, FAILED, CANCELLED], // straight to running in a replay, which has no timers
+  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
+  [BLOCKED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
+  [BLOCKED, EXPANDED], // expanded: an instance is decided anew, as all below
+  [BLOCKED, EXPANDED],
+  [BLOCKED, EXPANDED],
+  // ready: a claim that came back after its run was closed, and the run is open again; retrying: a closing task after a force
+  [BLOCKED, READY, RETRYING, EXPANDED],
+  [BLOCKED, EXPANDED],
+  [BLOCKED],
+];
+
+export const TASK_STATE_NAMES = [
+  'blocked',
+  'ready',
+  'running',
+  'retrying',
+  'waiting',
+  'expanded',
+  'succeeded',
+  'failed',
+  'upstream_failed',
+  'cancelled',
+  'skipped',
+  'cancelled',
+] as const;
+
+export const NONE = -1;
+
+export class TaskTable {
+  private capacity = 0;
+  private used = 0;
+  /** Blocks to use again, by their length. */
+  private readonly free = new Map<number, number[]>();
+
+  run = new Int32Array(0);
+  /** Its number within the run. */
+  no = new Int32Array(0);
+  state = new Uint8Array(0);
+  /**
+   * Upstream tasks that have not ended yet, and how many of the others ended so: of a mapped one each instance. In a plain graph
+   * only the first is looked at while nothing has failed, so the others are not even set to 0 for a new run of one.
+   */
+  unmet = new Int32Array(0);
+  upSucceeded = new Int32Array(0);
+  upFailed = new Int32Array(0);
+  upUpstreamFailed = new Int32Array(0);
+  upSkipped = new Int32Array(0);
+  /** Attempts begun so far, the running one included. */
+  attemptNo = new Int32Array(0);
+  lostCount = new Int32Array(0);
+  /** Attempts up to this number count against no budget: somebody cleared the task after it. */
+  budgetBase = new Int32Array(0);
+  /** 1 when somebody wants another attempt that has not been claimed yet: its upstream says what it is. */
+  cleared = new Uint8Array(0);
+  fence = new Int32Array(0);
+  /** The worker that runs it; its other attempts follow by `next`. */
+  worker = new Int32Array(0);
+  next = new Int32Array(0);
+  previous = new Int32Array(0);
+  /** 1 when the worker has shown that it holds the claim. */
+  confirmed = new Uint8Array(0);
+  /** How the last attempt that ended did: 0 for none, else 1 + index in ATTEMPT_OUTCOMES. */
+  lastOutcome = new Uint8Array(0);
+  /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
+  endedFence = new Int32Array(0);
+  /** Of its last failure; 0 when it had none, or somebody cleared it since. */
+  fingerprint = new Float64Array(0);
+  /** Attempts in a row that failed at once, and when the first of them did. */
+  quickCount = new Uint8Array(0);
+  quickSince = new Float64Array(0);
+  claimedAt = new Float64Array(0);
+  /** The same instant on the clock that never jumps. */
+  claimedMono = new Float64Array(0);
+  /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
+  retryAt = new Float64Array(0);
+
+  /** Few tasks have any. */
+  readonly notes = new Map<number, TaskNotes>();
+  readonly watches = new Map<number, Watch>();
+
+  /** Slots side by side, for tasks that are numbered from `firstNo` on. */
+  allocate(length: number, run: number, firstNo = 0): number {
+    const room = roomFor(length);
+    const base = this.free.get(room)?.pop() ?? this.extend(room);
+    // A loop, not `fill` per column: most runs have a task or a few, and a dozen calls cost more than they do.
+    for (let slot = base; slot < base + length; slot++) {
+      this.run[slot] = run;
+      this.no[slot] = firstNo + slot - base;
+      this.state[slot] = BLOCKED;
+      this.cleared[slot] = 0;
+      this.attemptNo[slot] = 0;
+      this.lostCount[slot] = 0;
+      this.budgetBase[slot] = 0;
+      this.fence[slot] = 0;
+      this.worker[slot] = NONE;
+      this.next[slot] = NONE;
+      this.previous[slot] = NONE;
+      this.confirmed[slot] = 0;
+      this.lastOutcome[slot] = 0;
+      this.endedFence[slot] = 0;
+      this.retryAt[slot] = 0;
+      this.fingerprint[slot] = 0;
+      this.quickCount[slot] = 0;
+    }
+    return base;
+  }
+
+  release(base: number, length: number): void {
+    for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
+    for (const kept of [this.notes, this.watches]) {
+      if (kept.size > 0) for (let slot = base; slot < base + length; slot++) kept.delete(slot);
+    }
+    const room = roomFor(length);
+    const blocks = this.free.get(room);
+    if (blocks === undefined) this.free.set(room, [base]);
+    else blocks.push(base);
+  }
+
+  private extend(length: number): number {
+    const base = this.used;
+    this.used += length;
+    if (this.used > this.capacity) {
+      this.capacity = Math.max(64, this.capacity * 2, this.used);
+      this.run = grown(this.run, this.capacity);
+      this.no = grown(this.no, this.capacity);
+      this.state = grown(this.state, this.capacity);
+      this.unmet = grown(this.unmet, this.capacity);
+      this.upSucceeded = grown(this.upSucceeded, this.capacity);
+      this.upFailed = grown(this.upFailed, this.capacity);
+      this.upUpstreamFailed = grown(this.upUpstreamFailed, this.capacity);
+      this.upSkipped = grown(this.upSkipped, this.capacity);
+      this.cleared = grown(this.cleared, this.capacity);
+      this.attemptNo = grown(this.attemptNo, this.capacity);
+      this.lostCount = grown(this.lostCount, this.capacity);
+      this.budgetBase = grown(this.budgetBase, this.capacity);
+      this.fence = grown(this.fence, this.capacity);
+      this.worker = grown(this.worker, this.capacity);
+      this.next = grown(this.next, this.capacity);
+      this.previous = grown(this.previous, this.capacity);
+      this.confirmed = grown(this.confirmed, this.capacity);
+      this.lastOutcome = grown(this.lastOutcome, this.capacity);
+      this.endedFence = grown(this.endedFence, this.capacity);
+      this.fingerprint = grown(this.fingerprint, this.capacity);
+      this.quickCount = grown(this.quickCount, this.capacity);
+      this.quickSince = grown(this.quickSince, this.capacity);
+      this.claimedAt = grown(this.claimedAt, this.capacity);
+      this.claimedMono = grown(this.claimedMono, this.capacity);
+      this.retryAt = grown(this.retryAt, this.capacity);
+    }
+    return base;
+  }
+}
+
+/**
+ * Blocks come in sizes a quarter of a power of two apart, so that a block left by one dag is of use to many others: with a
+ * size for each count of tasks, memory would grow with each new count and never be used again (I73).
+ */
+export function roomFor(length: number): number {
+  if (length <= 8) return length;
+  const quarter = 2 ** (29 - Math.clz32(length - 1));
+  return Math.ceil(length / quarter) * quarter;
+}
+
+/** What is known of a task's times only in memory, on the clock that never jumps. */
+export interface Watch {
+  queueDueAt?: number;
+  /** Of the running attempt, once it got more time. */
+  deadlineAt?: number;
+  progressAt?: number;
+  /** Of a task that may run twice: the last checkpoint of this attempt that was kept. */
+  savedNo?: number;
+}

@@ -1,0 +1,17 @@
+import type { State } from '../state.ts';
+
+/** On the clock that never jumps, from the moment of the decision (I40, I41). */
+export function setTaskTimer(
+  state: State,
+  kind: 'timeout' | 'retry' | 'kill' | 'call',
+  delayMs: number,
+  task: { readonly runId: number; readonly taskNo: number; readonly fence: number },
+): void {
+  state.timers.push({
+    at: state.mono + Math.max(0, delayMs),
+    kind,
+    subject: task.runId,
+    taskNo: task.taskNo,
+    stamp: task.fence,
+  });
+}

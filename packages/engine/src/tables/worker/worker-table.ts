@@ -1,0 +1,92 @@
+/**
+ * The workers that the engine knows: those that lend slots and those that run attempts. Nothing of it is stored (D5),
+ * but for the silence of a worker at takeover.
+ */
+
+import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../../model/ids.ts';
+import type { QueueKey } from '../queue/queue-key.ts';
+
+export class Worker {
+  readonly no: number;
+  readonly id: WorkerId;
+  /** The gateway it was last heard through; null until it is heard. */
+  gateway: NodeId | null = null;
+  /** Whose it is; null until it lends. */
+  tenantId: TenantId | null = null;
+  queues: readonly QueueName[] = [];
+  /** The same queues, as its tenant's. */
+  queueKeys: readonly QueueKey[] = [];
+  /** Slots on loan from its gateway and not used yet. */
+  free = 0;
+  /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */
+  standing = false;
+  /** When its leases end, unless it is heard again. */
+  leaseEndsAt: MonoMs;
+  /** The timer in the heap that watches the lease; null when none does. */
+  watchedAt: MonoMs | null = null;
+  heard = false;
+  /** When the newest heartbeat so far was heard. */
+  heardAt = Number.NEGATIVE_INFINITY as MonoMs;
+  /** Since when it owes a sign of claims that were sent to it; null when it owes none. */
+  owesSince: MonoMs | null = null;
+  /** Since when a set of it lacked something that it had shown. */
+  missesSince: MonoMs | null = null;
+  /** It was told to stop, and finishes what it has: it may be killed before that is done. */
+  isDraining = false;
+  /** It said that it goes; what is left of its attempts is being given up. */
+  hasLeft = false;
+  /** Shards for which its silence is stored. */
+  readonly silencedIn = new Set<ShardNo>();
+  /** First of its running attempts in the task table. */
+  firstTask = -1;
+  running = 0;
+
+  constructor(no: number, id: WorkerId, leaseEndsAt: MonoMs) {
+    this.no = no;
+    this.id = id;
+    this.leaseEndsAt = leaseEndsAt;
+  }
+}
+
+export class WorkerTable {
+  private readonly byId = new Map<WorkerId, Worker>();
+  private readonly byNo: (Worker | undefined)[] = [];
+  private readonly freeNos: number[] = [];
+  private readonly onForget: (worker: Worker) => void;
+
+  constructor(onForget: (worker: Worker) => void) {
+    this.onForget = onForget;
+  }
+
+  get(id: WorkerId): Worker | undefined {
+    return this.byId.get(id);
+  }
+
+  at(no: number): Worker | undefined {
+    return this.byNo[no];
+  }
+
+  getOrAdd(id: WorkerId, leaseEndsAt: MonoMs): Worker {
+    const known = this.byId.get(id);
+    if (known !== undefined) return known;
+    const no = this.freeNos.pop() ?? this.byNo.length;
+    const worker = new Worker(no, id, leaseEndsAt);
+    this.byNo[no] = worker;
+    this.byId.set(id, worker);
+    return worker;
+  }
+
+  /** Forgets a worker that runs nothing and lends nothing (I73). */
+  forgetIfIdle(worker: Worker): void {
+    if (worker.running > 0 || worker.free > 0 || worker.silencedIn.size > 0) return;
+    if (this.byId.get(worker.id) !== worker) return;
+    this.byId.delete(worker.id);
+    this.byNo[worker.no] = undefined;
+    this.freeNos.push(worker.no);
+    this.onForget(worker);
+  }
+
+  all(): IterableIterator<Worker> {
+    return this.byId.values();
+  }
+}
