@@ -174,7 +174,7 @@ describe('why', () => {
       why: { code: 'no_worker' },
       tasks: [{ why: { code: 'no_worker' } }],
     });
-    const words = 'No worker listens to queue "gpu".';
+    const words = 'No worker serves queue "gpu".';
     expect((await cli.run('runs', 'show', id)).stdout).toContain(words);
     expect((await cli.run('runs', 'watch', id, '--timeout', '1s')).stdout).toContain(`wait ready: ${words}`);
     const doctor = await cli.run('doctor');

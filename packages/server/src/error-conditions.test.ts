@@ -35,7 +35,7 @@ test('the class and the code of a failure choose what runs after it, and readers
     ['load', 'failed', null],
     ['waits', 'failed', null],
     ['by-code', 'succeeded', null],
-    ['by-class', 'skipped', "Its condition does not hold: tasks.load.error.class in ['timeout', 'lost']"],
+    ['by-class', 'skipped', "Its condition is false: tasks.load.error.class in ['timeout', 'lost']"],
     ['by-queue', 'succeeded', null],
   ]);
 });

@@ -42,7 +42,7 @@ test('only the chosen task and what it depends on run; the run says so, and the 
   const run = await endOf(body.id);
   expect(run).toMatchObject({ outcome: 'succeeded', until: 'load' });
   const tasks = run.tasks as readonly Record<string, unknown>[];
-  const reason = 'The run goes up to load only, which does not depend on it.';
+  const reason = 'The run stops at load, which does not depend on this task.';
   expect(tasks.map((task) => [task.name, task.state, task.reason])).toEqual([
     ['make', 'succeeded', null],
     ['list', 'succeeded', null],

@@ -66,7 +66,7 @@ test('every attempt has its line, also those that came and went between two look
 test('what holds a task, or its run, is told once', () => {
   const lines: string[] = [];
   const view = new PlainView((line) => lines.push(line));
-  const why = { code: 'no_worker', message: 'No worker listens to queue "gpu".', until: null } as const;
+  const why = { code: 'no_worker', message: 'No worker serves queue "gpu".', until: null } as const;
   const held = runView([taskView('a', 'ready', { why })], { why: { ...why, message: `Task a: ${why.message}` } });
   view.show(held);
   view.show(held);
@@ -74,7 +74,7 @@ test('what holds a task, or its run, is told once', () => {
   view.show(runView([taskView('a', 'ready', { why: paused })], { why: paused }));
   view.show(runView([taskView('a', 'ready', { why: paused })], { why: paused }));
   expect(lines.slice(1)).toEqual([
-    '  a ready: No worker listens to queue "gpu".',
+    '  a ready: No worker serves queue "gpu".',
     '  a ready',
     '  The run is paused, by ada.',
   ]);

@@ -8,44 +8,44 @@ import { pageTable } from './page-table.ts';
 type StateName = (typeof TASK_STATE_NAMES)[number];
 
 const TASK_MEANING: Record<StateName, string> = {
-  blocked: 'waits for upstream tasks',
-  ready: 'may start: waits for a slot, and for its limits',
-  running: 'an attempt has been claimed for a worker',
-  retrying: 'its last attempt failed; the next one starts when the backoff is over',
-  waiting: 'it runs another dag, and waits for the end of that run; it takes no worker and no slot',
+  blocked: 'waits for tasks that it needs',
+  ready: 'can start; waits for a free slot and for limits',
+  running: 'an attempt is assigned to a worker',
+  retrying: 'its last attempt failed; the next one starts after the backoff',
+  waiting: 'it runs another dag and waits for that run to end; it uses no worker and no slot',
   expanded:
-    'a mapped task that has become its instances, until the last of them has ended; then it shows what they came to',
-  succeeded: 'an attempt succeeded; of a mapped task: all instances, or there were none',
+    'a mapped task whose instances exist, until the last one has ended; then it shows their combined result',
+  succeeded: 'an attempt succeeded; for a mapped task: all instances succeeded, or there are none',
   failed:
-    'an attempt failed for good, or the budget of attempts is used up; or it waited, or took in all, too long; or its condition has no answer, its map no length or too many items',
-  upstream_failed: 'tasks that it needs failed: it will never run',
+    'an attempt failed permanently, retries are used up, or a timeout passed; or its condition cannot be evaluated, or its map has no list or too many items',
+  upstream_failed: 'tasks that it needs failed, so it will not run',
   cancelled:
-    'it was cancelled by itself, which counts as a failure; or its run was cancelled, or closed by a failure, before it ended',
-  skipped: 'its trigger rule, its condition, a branch or a short circuit says that it does not run',
+    'it was cancelled alone, which counts as a failure; or its run was cancelled or closed before it ended',
+  skipped: 'its trigger rule, its condition, a branch or a short circuit decided that it does not run',
 };
 
 const PHASE_MEANING: Record<RunPhase, string> = {
-  open: 'its tasks may run; no outcome yet',
+  open: 'its tasks can run; it has no outcome yet',
   closing:
-    'the outcome is fixed; ordinary tasks that still run are being ended; teardowns, undos and hooks run; it counts against limits',
-  ended: 'nothing of it runs, waits or holds a slot',
+    'the outcome is fixed; running ordinary tasks are being stopped; teardowns, undos and hooks run; it still counts against limits',
+  ended: 'nothing runs, waits or holds a slot',
 };
 
 const RUN_OUTCOME_MEANING: Record<RunOutcome, string> = {
-  succeeded: 'no task can run any more, and every leaf (a task that no other needs) succeeded or was skipped',
-  failed: 'a leaf failed or could not run because of a failure; under `fail_fast` and `skip_failed`: any task failed',
-  cancelled: 'someone cancelled it before it was completed',
+  succeeded: 'no more task can run, and every leaf (a task that no other task needs) succeeded or was skipped',
+  failed: 'a leaf failed or could not run because of a failure; with `fail_fast` and `skip_failed`: any task failed',
+  cancelled: 'it was cancelled before it completed',
 };
 
 const ATTEMPT_MEANING: Record<AttemptOutcome, string> = {
   succeeded: 'the worker reported success',
-  transient: 'the worker reported a failure that may pass',
-  permanent: 'the worker reported a failure that trying again does not mend',
-  timeout: "it ran longer than the task's timeout allows",
-  lost: 'its worker was not heard for the length of its lease, or lost it',
-  cancelled: 'its run was cancelled, or the worker stopped it',
-  resource: 'it ran out of something, such as memory',
-  stuck: 'it made no progress for longer than the task allows',
+  transient: 'the worker reported a temporary failure',
+  permanent: 'the worker reported a failure that a retry cannot fix',
+  timeout: "it ran longer than the task's timeout",
+  lost: 'its worker sent no heartbeat during its lease, or lost the attempt',
+  cancelled: 'its run was cancelled, or its worker stopped it',
+  resource: 'it ran out of a resource, such as memory',
+  stuck: "it reported no progress for the task's progress timeout",
 };
 
 const BUDGET_MEANING = { maxAttempts: '`maxAttempts`, after a backoff', maxLost: '`maxLost`, at once' } as const;
@@ -53,7 +53,7 @@ const BUDGET_MEANING = { maxAttempts: '`maxAttempts`, after a backoff', maxLost:
 export function statesPage(): string {
   return [
     '# States',
-    'Made from the tables in `packages/engine`. A test compares; `npx vitest run packages/engine/src/pages/states-page.test.ts -u` writes it anew.',
+    'Generated from the tables in `packages/engine`. To write this page again: `npx vitest run packages/engine/src/pages/states-page.test.ts -u`.',
     '## Tasks',
     pageTable(
       ['state', 'meaning', 'may become'],
@@ -62,15 +62,15 @@ export function statesPage(): string {
         code === STOPPED ? [] : [[`\`${name}\``, TASK_MEANING[name], movesFrom(code)]],
       ),
     ),
-    'A claim that is refused, or never arrives, goes from `running` back to `ready` and does not count as an attempt.',
-    'Back to `blocked` leads only what people do by hand: clearing the task, or one that it waits for. It begins with fresh budgets; older attempts stay. What its upstream makes of it follows at once. Marking a task goes the same way, from `blocked` to what was said of it.',
+    'If a worker refuses an assignment, or never receives it, the task goes from `running` back to `ready`. This does not count as an attempt.',
+    'A task goes back to `blocked` only if you clear it, or clear a task that it needs. It starts with new budgets; older attempts stay. If you mark a task, it goes through `blocked` to the marked state.',
     '## Attempts',
     pageTable(
       ['outcome', 'meaning', 'counts against'],
       ATTEMPT_OUTCOMES.map((outcome) => [`\`${outcome}\``, ATTEMPT_MEANING[outcome], budgetOf(outcome)]),
     ),
     '## Runs',
-    'A run goes through its phases in this order. Back to `open` goes only one that was not cancelled, when somebody has its tasks cleared or marked, or its own policy (`retryRun`) does.',
+    'A run goes through these phases in order. It goes back to `open` only if you clear or mark its tasks, or if its `retryRun` policy does. A cancelled run never does.',
     pageTable(
       ['phase', 'meaning'],
       RUN_PHASES.map((phase) => [`\`${phase}\``, PHASE_MEANING[phase]]),
@@ -79,8 +79,8 @@ export function statesPage(): string {
       ['outcome', 'meaning'],
       RUN_OUTCOMES.map((outcome) => [`\`${outcome}\``, RUN_OUTCOME_MEANING[outcome]]),
     ),
-    'Teardowns, undos and hooks change no outcome, whatever becomes of them. They are `skipped` where there is nothing for them to do, and `cancelled` only by a cancel with force.',
-    'A run that makes decisions about it go wrong twice is _set aside_: it stays as it is, is shown, and nothing touches it until a person does.',
+    'Teardowns, undos and hooks never change the outcome. They are `skipped` if there is nothing to do, and `cancelled` only by a cancel with `force`.',
+    'If scheduling a run fails twice with an internal error, the run is _set aside_: it stays as it is, other runs continue, and nothing changes it until you do.',
     '',
   ]
     .join('\n\n')
@@ -94,5 +94,5 @@ function movesFrom(code: number): string {
 
 function budgetOf(outcome: AttemptOutcome): string {
   const budget = BUDGET_OF[outcome];
-  return budget === null ? 'none: the task ends with it' : BUDGET_MEANING[budget];
+  return budget === null ? 'nothing: the task ends' : BUDGET_MEANING[budget];
 }

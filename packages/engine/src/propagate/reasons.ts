@@ -33,7 +33,7 @@ interface Look {
 function reasonOf({ graph, names, derived }: Look, no: number): string {
   const { columns, facts } = derived;
   const { state } = columns;
-  if (graph.isOutside?.[no] === 1) return `The run goes up to ${graph.until} only, which does not depend on it.`;
+  if (graph.isOutside?.[no] === 1) return `The run stops at ${graph.until}, which does not depend on this task.`;
   const rule = TRIGGER_RULES[graph.rule[no]!]!;
   const listed = (list: readonly number[]) =>
     list
@@ -43,18 +43,18 @@ function reasonOf({ graph, names, derived }: Look, no: number): string {
   const needs = graph.needs[no]!;
   if (state[no] === UPSTREAM_FAILED) {
     const bad = needs.filter((up) => [FAILED, UPSTREAM_FAILED, STOPPED].includes(state[up]!));
-    return `Its rule is ${rule}, and it needs what did not succeed: ${listed(bad)}.`;
+    return `Its rule is ${rule}, and these tasks did not succeed: ${listed(bad)}.`;
   }
   const gate = (graph.gates[no] ?? []).find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
   const closed = gate ?? needs.find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
-  if (closed !== undefined) return `The short circuit ${names[closed]} let nothing pass.`;
+  if (closed !== undefined) return `The short circuit ${names[closed]} stopped the tasks after it.`;
   const branch = needs.find((up) => state[up] === SUCCEEDED && !letsPass({ graph, ...derived }, up, no));
-  if (branch !== undefined) return `The branch ${names[branch]} chose another way.`;
+  if (branch !== undefined) return `The branch ${names[branch]} chose another task.`;
   const condition = graph.conditions[no];
   const found = condition == null ? null : evaluateIn({ graph, base: 0, ...derived }, no, condition);
   const skipped = needs.filter((up) => state[up] === SKIPPED);
   if (found?.ok === true && !isTruthy(found.fact) && (skipped.length === 0 || !rule.startsWith('all_success'))) {
-    return `Its condition does not hold: ${condition!.text}`;
+    return `Its condition is false: ${condition!.text}`;
   }
-  return skipped.length > 0 ? `Its rule is ${rule}, and ${listed(skipped)} was skipped.` : `Its rule ${rule} says so.`;
+  return skipped.length > 0 ? `Its rule is ${rule}, and ${listed(skipped)} was skipped.` : `Its rule is ${rule}.`;
 }

@@ -37,7 +37,7 @@ export interface HostMetrics {
   readonly workers: number;
   readonly slots: number;
   readonly freeSlots: number;
-  // Since the process began.
+  // Seconds since the process started.
   readonly runsCreated: Counts<RunCreated['cause']>;
   readonly runsEnded: Counts<RunOutcome>;
   readonly runsReopened: number;

@@ -35,6 +35,6 @@ export const templateSchema = z.strictObject({
 export const addingDagFields = {
   /** What tasks with `adds` may add. */
   templates: z.array(templateSchema).min(1).max(MAX_TEMPLATES, `must be at most ${MAX_TEMPLATES}`).optional(),
-  /** How many tasks may be added to one run; 100 unless told. */
+  /** Maximum number of tasks that can be added to one run. Default: 100. */
   maxAddedTasks: z.int().min(1).max(MAX_TASKS).optional(),
 } as const;

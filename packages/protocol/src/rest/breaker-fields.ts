@@ -33,7 +33,7 @@ export const breakerSchema = z.strictObject({
 export const breakerFields = {
   /** Holds new tasks while too many fail; false: retries are not held behind errors that many share either. */
   breaker: z.union([z.literal(false), breakerSchema], 'must be false, or an object').optional(),
-  /** Open dead letters that are kept, the newest; 10,000 unless told. */
+  /** How many open dead letters are kept, newest first. Default: 10,000. */
   maxDeadLetters: z.int().min(1).max(1_000_000).optional(),
 } as const;
 

@@ -1,24 +1,24 @@
 /** What editors show of the fields about poison, breakers and dead letters. */
 export const BREAKER_WORDS = {
   'tasks[].poison': {
-    description: 'Given up before its retries are used up when it fails at once again and again; false: never.',
+    description: 'Stop retrying early if attempts fail again and again right after their start. false: never.',
     examples: [false, { count: 3, within: '1m', under: '1s' }],
   },
-  'tasks[].poison.count': { description: 'So many times in a row; 3 unless told.' },
-  'tasks[].poison.within': { description: 'Within this time; 1m unless told.', examples: ['1m'] },
-  'tasks[].poison.under': { description: 'Sooner than this after its start; 1s unless told.', examples: ['1s'] },
+  'tasks[].poison.count': { description: 'Times in a row. Default: 3.' },
+  'tasks[].poison.within': { description: 'Within this time. Default: 1m.', examples: ['1m'] },
+  'tasks[].poison.under': { description: 'Failed within this time after its start. Default: 1s.', examples: ['1s'] },
   breaker: {
     description:
-      'Holds new tasks of the dag while too many of its attempts fail, and tries one now and then; false: retries are not held behind errors that many share either.',
+      'Holds new tasks of the dag while too many attempts fail, and probes now and then. false: retries are not held for a shared error either.',
     examples: [{ share: 0.5, window: '1m', minimum: 20 }, false],
   },
-  'breaker.share': { description: 'Of the ended attempts: how many must have failed; 0.5 unless told.' },
-  'breaker.window': { description: 'Of the attempts that ended within this time; 1m unless told.', examples: ['1m'] },
-  'breaker.minimum': { description: 'Fewer ended attempts than this say nothing; 20 unless told.' },
+  'breaker.share': { description: 'Share of ended attempts that must have failed. Default: 0.5.' },
+  'breaker.window': { description: 'Looks at attempts that ended within this time. Default: 1m.', examples: ['1m'] },
+  'breaker.minimum': { description: 'Minimum number of ended attempts. Default: 20.' },
   'breaker.pause': {
-    description: 'Until the first probe; each that fails doubles it; 5s unless told.',
+    description: 'Time until the first probe. Doubles with each failed probe. Default: 5s.',
     examples: ['5s'],
   },
-  'breaker.maxPause': { description: 'The longest from one probe to the next; 1m unless told.', examples: ['1m'] },
-  maxDeadLetters: { description: 'Open dead letters that are kept, the newest; 10,000 unless told.' },
+  'breaker.maxPause': { description: 'Longest time between probes. Default: 1m.', examples: ['1m'] },
+  maxDeadLetters: { description: 'How many open dead letters are kept, newest first. Default: 10,000.' },
 } as const;

@@ -99,7 +99,7 @@ export const dagDefinitionSchema = z.strictObject({
   retryRun: z.strictObject({ maxTimes: z.int().min(1).max(100), delay: retryRunDelaySchema.default(0) }).optional(),
   /** How long a run may take, from when it became active; then it fails. */
   timeout: durationSchema.optional(),
-  /** A run that takes longer is told of as slow, and goes on. */
+  /** A run that takes longer is reported as slow and continues. */
   softTimeout: durationSchema.optional(),
   ...closingDagFields,
   ...addingDagFields,

@@ -17,7 +17,7 @@ const REFERENCE = '${{ tasks.extract.output.rows }}';
 
 const MAP: Words = {
   description:
-    'Once for each item of a list: a reference to an output or to params, a list, or several of them by name under over. Inputs have the item as ${{ item }} and its number as ${{ index }}.',
+    'Run once per item of a list: a reference to an output or to params, a list, or several lists by name under over. Inputs refer to ${{ item }} and ${{ index }}.',
   examples: [
     '${{ tasks.list.output.files }}',
     { over: { file: '${{ tasks.list.output.files }}', size: [1, 2, 3] }, mode: 'product' },
@@ -25,186 +25,185 @@ const MAP: Words = {
 };
 
 const MAP_OVER: Words = {
-  description: 'One list, or several by name: then the item has a field for each, as ${{ item.file }}.',
+  description: 'One list, or several by name. With several, the item has one field per list: ${{ item.file }}.',
 };
 const MAP_MODE: Words = {
-  description: 'With several lists: product (each with each; unless told) or zip (the first with the first …).',
+  description: 'With several lists: product (every combination) or zip (first with first …). Default: product.',
 };
 
 /** By path; `[]` stands for the items of a list. */
 const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
   ...SPECULATE_WORDS,
-  '': { description: 'A dag: tasks, what each does, and what must come before it.' },
-  $schema: { description: 'Where this schema is; for editors.' },
+  '': { description: 'A dag: tasks, what each does, and what it needs.' },
+  $schema: { description: 'URL of this schema, for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
-  description: { description: 'For people. It is a part of the version.' },
+  description: { description: 'Text for people. Part of the version.' },
   on: {
-    description: 'A run for each event of this name, with its payload as params.',
+    description: 'Start a run for each event of this name, with its payload as params.',
     examples: [{ event: 'order.paid' }],
   },
   'on.event': { description: 'Name of the event.', examples: ['order.paid'] },
   callbackUrl: {
-    description: 'Is called when a run has ended: a signed POST, repeated until it is answered.',
+    description: 'URL to call when a run has ended: a signed POST, repeated until it is answered.',
     examples: ['https://example.com/done'],
   },
   params: {
-    description: 'JSON Schema of the params: checked when a run is submitted; defaults are filled in.',
+    description: 'JSON Schema of the params. Checked when a run is submitted; defaults are filled in.',
     examples: [{ type: 'object', properties: { day: { type: 'string', format: 'date' } }, required: ['day'] }],
   },
   files: {
     description:
-      'Files and folders that processes find in their working folder: paths and patterns (* and **) within the folder of this file. Files that a run names need not be listed.',
+      'Files and folders to copy into the working folder of processes: paths and patterns (* and **) in the folder of this file. Files named in run are included automatically.',
     examples: [['etl/', 'sql/**/*.sql']],
   },
-  tasks: { description: 'At most 10,000. Their order does not matter: needs and inputs say what comes first.' },
+  tasks: { description: 'At most 10,000, in any order. needs and inputs define what runs first.' },
   'tasks[]': { description: 'A task does one thing: call, run, http, handler or dag.' },
   'tasks[].name': { description: 'Unique within the dag.', examples: ['extract'] },
   'tasks[].call': {
-    description: 'A function: a file of this folder, and the name that it exports; without a name its default export.',
+    description: 'A function: a file in this folder and the name of an export. Without a name: the default export.',
     examples: ['./tasks.ts#extract'],
   },
-  'tasks[].handler': { description: 'A function that the worker was started with.', examples: ['extract'] },
+  'tasks[].handler': { description: 'A function that the worker provides (--handlers).', examples: ['extract'] },
   'tasks[].inProcess': {
-    description: 'With call: in the worker’s own process. Faster, and a hot loop in it stops the whole worker.',
+    description: 'With call: run in the worker’s own process. Faster, but a busy loop stops the whole worker.',
   },
   'tasks[].run': {
-    description: 'A process: a command line for the shell, or a program and its arguments.',
+    description: 'A process: a shell command, or a program with arguments.',
     examples: ['./load.sh "$INPUT_day"', ['node', 'load.mjs']],
   },
-  'tasks[].shell': { description: 'With run as one text: what reads it; sh unless told.' },
+  'tasks[].shell': { description: 'With run as text: the shell. Default: sh.' },
   'tasks[].env': {
-    description: 'With run: its environment. Values may hold ${{ secrets.NAME }}.',
+    description: 'With run: its environment. Values can contain ${{ secrets.NAME }}.',
     examples: [{ API_KEY: '${{ secrets.API_KEY }}' }],
   },
   'tasks[].exitCodes': {
     description:
-      'With run: what its exit codes mean, by number or range: succeeded, transient, permanent or resource. Unless told 75 may pass, 64, 65, 66, 77, 78, 126 and 127 do not, and all others but 0 may.',
+      'With run: meaning of exit codes, by number or range: succeeded, transient, permanent or resource. Default: 64, 65, 66, 77, 78, 126 and 127 are permanent, all others except 0 transient.',
     examples: [{ 3: 'permanent', '10-19': 'transient' }],
   },
-  'tasks[].cwd': { description: 'With run: its working folder; a fresh empty one unless told.' },
+  'tasks[].cwd': { description: 'With run: its working folder. Default: a new empty folder.' },
   'tasks[].http': { description: 'An HTTP call.', examples: [{ url: 'https://example.com/hook', method: 'POST' }] },
-  'tasks[].http.method': { description: 'GET unless told.' },
-  'tasks[].http.url': { description: 'Whole address.', examples: ['https://example.com/hook'] },
+  'tasks[].http.method': { description: 'Default: GET.' },
+  'tasks[].http.url': { description: 'Full URL.', examples: ['https://example.com/hook'] },
   'tasks[].http.headers': {
-    description: 'Values may hold ${{ secrets.NAME }}.',
+    description: 'Values can contain ${{ secrets.NAME }}.',
     examples: [{ authorization: 'Bearer ${{ secrets.API_KEY }}' }],
   },
   'tasks[].http.body': {
-    description: 'JSON, or a text that is sent as it is. Left out: the inputs are sent, where the method has a body.',
+    description: 'JSON, or text that is sent as is. Default: the inputs, if the method has a body.',
   },
   'tasks[].http.statuses': {
     description:
-      'What statuses that are not expected mean, by number or range: transient, permanent or resource. Unless told 408, 425, 429 and 5xx may pass, and all others do not.',
+      'Failure class of unexpected statuses, by number or range: transient, permanent or resource. Default: 408, 425, 429 and 5xx are transient, all others permanent.',
     examples: [{ 404: 'transient', '500-599': 'permanent' }],
   },
-  'tasks[].http.expect': { description: 'Statuses that mean success; 200 to 299 unless told.', examples: [[200, 204]] },
-  'tasks[].http.timeout': { description: 'For the whole call; 30 s unless told.', examples: ['10s'] },
+  'tasks[].http.expect': { description: 'Statuses that mean success. Default: 200 to 299.', examples: [[200, 204]] },
+  'tasks[].http.timeout': { description: 'Timeout of the whole call. Default: 30 s.', examples: ['10s'] },
   'tasks[].dag': {
-    description: 'The name of another dag: the task is a run of it, with the inputs of the task as its params.',
+    description: 'The name of another dag. The task is a run of it, with the inputs of the task as params.',
     examples: ['clean-region'],
   },
   'tasks[].wait': {
-    description: 'With dag: false to go on as soon as that run is stored; otherwise the task ends with it.',
+    description: 'With dag: false to continue when that run is stored. Default: the task ends when that run ends.',
   },
   'tasks[].inputs': {
-    description: 'Values by name: JSON, or a reference to what a task returned or the run was submitted with.',
+    description: 'Values by name: JSON, or a reference to a task output or to the params of the run.',
     examples: [{ rows: REFERENCE, day: '${{ params.day }}', limit: 100 }],
   },
   'tasks[].secrets': {
-    description: 'Names of secrets that the function or process asks for.',
+    description: 'Names of secrets that the function or process needs.',
     examples: [['API_KEY']],
   },
-  'tasks[].queue': { description: 'Workers take tasks of the queues that they were started with.', examples: ['gpu'] },
+  'tasks[].queue': { description: 'Workers run tasks of the queues that they serve.', examples: ['gpu'] },
   'tasks[].needs': {
     description:
-      'Tasks that come first, and by default must succeed. Those that its inputs come from, or its condition looks at, need not be named.',
+      'Tasks that must end first and, by default, succeed. Tasks that inputs or the condition refer to are included automatically.',
     examples: [['extract']],
   },
   'tasks[].retries': {
     description:
-      'When it is tried again. The wait before attempt n+1 is drawn evenly from minMs to min(maxMs, baseMs × factor^(n−1)).',
+      'When to retry. The wait before attempt n+1 is random between minMs and min(maxMs, baseMs × factor^(n−1)).',
     examples: [{ maxAttempts: 5, baseMs: 1000 }],
   },
   'tasks[].retries.maxAttempts': {
-    description: 'Attempts in all that may fail, the first included: 1 means no retry.',
+    description: 'Maximum number of attempts, including the first. 1: no retry.',
   },
   'tasks[].retries.on': {
-    description: 'Classes that are tried again; all but permanent unless told.',
+    description: 'Failure classes to retry. Default: all except permanent.',
     examples: [['transient', 'timeout']],
   },
   'tasks[].retries.codes': {
-    description: 'Looked at first: the first pattern that fits the code of the failure counts.',
+    description: 'Checked first. The first pattern that matches the failure code counts.',
   },
-  'tasks[].retries.codes[]': { description: 'A pattern, and what it means.' },
+  'tasks[].retries.codes[]': { description: 'A pattern and its meaning.' },
   'tasks[].retries.codes[].match': {
-    description: 'A code, or what codes begin with.',
+    description: 'A failure code, or a prefix of codes.',
     examples: ['exit:75', 'http:5*'],
   },
-  'tasks[].retries.codes[].retry': { description: 'Whether such a failure is tried again.' },
+  'tasks[].retries.codes[].retry': { description: 'Whether to retry this failure.' },
   'tasks[].retries.errors': {
-    description: 'Looked at after the codes, before the class: the first pattern that fits the error counts.',
+    description: 'Checked after the codes and before the class. The first pattern that matches the error counts.',
   },
-  'tasks[].retries.errors[]': { description: 'A pattern, and what it means.' },
+  'tasks[].retries.errors[]': { description: 'A pattern and its meaning.' },
   'tasks[].retries.errors[].match': {
-    description: 'A part of the text, with * for anything between parts.',
+    description: 'Part of the text. * matches anything.',
     examples: ['deadlock detected'],
   },
-  'tasks[].retries.errors[].retry': { description: 'Whether such a failure is tried again.' },
+  'tasks[].retries.errors[].retry': { description: 'Whether to retry this failure.' },
   'tasks[].retries.budgets': {
-    description: 'Attempts that may end so, by class, within maxAttempts.',
+    description: 'Maximum number of attempts per failure class, within maxAttempts.',
     examples: [{ timeout: 2 }],
   },
   'tasks[].queueTimeout': {
-    description: 'How long it may be ready without a worker taking it; then it fails.',
+    description: 'How long it can be ready without a worker. Then it fails.',
     examples: ['10m'],
   },
-  'tasks[].stuckAfter': { description: 'How long one attempt may go without telling of progress.', examples: ['5m'] },
+  'tasks[].stuckAfter': { description: 'How long one attempt can run without reporting progress.', examples: ['5m'] },
   'tasks[].totalTimeout': {
-    description: 'For the whole task: all attempts and the waits between them.',
+    description: 'Timeout of the whole task: all attempts and the waits between them.',
     examples: ['6h'],
   },
   'tasks[].softTimeout': {
-    description: 'An attempt that takes longer is told of as slow, and goes on.',
+    description: 'An attempt that takes longer is reported as slow and continues.',
     examples: ['20m'],
   },
-  timeout: { description: 'For a whole run, from when it became active; then it fails.', examples: ['12h'] },
-  softTimeout: { description: 'A run that takes longer is told of as slow, and goes on.', examples: ['8h'] },
-  'tasks[].memory': { description: 'What one attempt may have of memory.', examples: ['512MiB'] },
+  timeout: { description: 'Timeout of the whole run, from when it became active. Then it fails.', examples: ['12h'] },
+  softTimeout: { description: 'A run that takes longer is reported as slow and continues.', examples: ['8h'] },
+  'tasks[].memory': { description: 'Memory limit of one attempt.', examples: ['512MiB'] },
   'tasks[].onResource': {
-    description: 'What the next attempt gets after one ran out of memory.',
+    description: 'Memory of the next attempt after one ran out of memory.',
     examples: [{ factor: 2, max: '4GiB' }],
   },
-  'tasks[].onResource.factor': { description: 'Times what it had; 2 unless told.' },
-  'tasks[].onResource.max': { description: 'The most that it gets.', examples: ['4GiB'] },
+  'tasks[].onResource.factor': { description: 'Factor of the previous memory limit. Default: 2.' },
+  'tasks[].onResource.max': { description: 'Maximum.', examples: ['4GiB'] },
   'tasks[].retries.minMs': { description: 'Shortest wait.' },
-  'tasks[].retries.baseMs': { description: 'Longest wait before the second attempt.' },
-  'tasks[].retries.factor': { description: 'How the longest wait grows with each attempt.' },
-  'tasks[].retries.maxMs': { description: 'Where it stops growing.' },
+  'tasks[].retries.baseMs': { description: 'Longest wait before attempt 2.' },
+  'tasks[].retries.factor': { description: 'Growth factor of the longest wait, per attempt.' },
+  'tasks[].retries.maxMs': { description: 'Upper limit.' },
   'tasks[].retries.maxLost': {
     description:
-      'Attempts that may be lost with their worker before the task is given up; 10 unless told. Those of a worker that was told to stop do not count.',
+      'Attempts that can be lost with their worker before the task fails. Default: 10. Attempts of a worker that was told to stop do not count.',
   },
   'tasks[].timeout': {
-    description: 'For one attempt: a span with its unit, such as 30s; none unless told.',
+    description: 'Timeout of one attempt, with a unit: 30s. Default: none.',
     examples: ['30s', '5m'],
   },
   'tasks[].rule': {
-    description: 'What must have become of the tasks that it needs; all_success unless told.',
+    description: 'Trigger rule over the tasks that it needs. Default: all_success.',
     examples: ['all_done', 'one_failed'],
   },
   'tasks[].when': {
     description:
-      'A condition over params and outputs of tasks; where it does not hold the task is skipped. It needs the tasks that it looks at.',
+      'A condition over params and task outputs. If it is false, the task is skipped. The task needs the tasks that the condition refers to.',
     examples: ["${{ params.mode == 'full' && length(tasks.find.output.files) > 0 }}"],
   },
   'tasks[].branch': {
-    description:
-      'Its output is the name, or a list of names, of the tasks needing it that go on; the others are skipped.',
+    description: 'Its output is the name, or a list of names, of the next tasks to run. The others are skipped.',
   },
   'tasks[].shortCircuit': {
     description:
-      'An output that is empty or false skips the tasks that need it; with all, everything behind it whatever its rule.',
+      'If its output is empty or false, the tasks that need it are skipped. With all: everything downstream, whatever its rule.',
     examples: [true, 'all'],
   },
   ...CLOSING_WORDS,
@@ -212,59 +211,59 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].map.mode': MAP_MODE,
   'groups[].map.over': MAP_OVER,
   'groups[].map.mode': MAP_MODE,
-  'tasks[].group': { description: 'The group that it is in: one of those under groups.', examples: ['each-file'] },
+  'tasks[].group': { description: 'Its group: one of groups.', examples: ['each-file'] },
   'tasks[].map': MAP,
   groups: {
-    description: 'Tasks that belong together. The tasks of a mapped group run once for each item, each item by itself.',
+    description: 'Tasks that belong together. The tasks of a mapped group run once per item, independently.',
     examples: [[{ name: 'each-file', map: '${{ tasks.list.output.files }}' }]],
   },
-  'groups[]': { description: 'A group; tasks and other groups name it as their group.' },
+  'groups[]': { description: 'A group. Tasks and other groups refer to it with group.' },
   'groups[].name': { description: 'Unique among groups and tasks.', examples: ['each-file'] },
   'groups[].group': { description: 'The group that it is in.' },
   'groups[].map': MAP,
-  maxMapSize: { description: 'How many items a map may have; over it the map fails. 10,000 unless told.' },
+  maxMapSize: { description: 'Maximum number of items of a map. Above it the map fails. Default: 10,000.' },
   'tasks[].adds': {
     description:
-      'Its attempts may add tasks to their run, made of the templates of the dag; they begin once it has succeeded.',
+      'Its attempts can add tasks to their run, from the templates of the dag. They start when it has succeeded.',
   },
   templates: {
-    description: 'What tasks with adds may add to a run: tasks without a place in the graph.',
+    description: 'What tasks with adds can add to a run: tasks without a place in the graph.',
     examples: [[{ name: 'load', run: './load.sh "$INPUT_file"' }]],
   },
-  'templates[]': { description: 'All of a task but its place; a task that is made of it has a name of its own.' },
+  'templates[]': { description: 'A task without a place in the graph. Each task made from it gets its own name.' },
   'templates[].name': { description: 'Unique among the templates.', examples: ['load'] },
-  'templates[].needs': { description: 'Tasks of the dag that each task made of it needs.' },
-  maxAddedTasks: { description: 'How many tasks may be added to one run; 100 unless told.' },
+  'templates[].needs': { description: 'Tasks of the dag that each task made from it needs.' },
+  maxAddedTasks: { description: 'Maximum number of tasks that can be added to one run. Default: 100.' },
   onFailure: {
     description:
-      'When a task has failed: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (go on without it). continue unless told.',
+      'When a task fails: continue (finish what does not depend on it), fail_fast (close the run) or skip_failed (continue without it). Default: continue.',
   },
   retryRun: {
-    description: 'A run that ended failed is opened again by the server, and what failed runs again.',
+    description: 'If a run fails, open it again and retry the failed tasks.',
     examples: [{ maxTimes: 2, delay: '5m' }],
   },
-  'retryRun.maxTimes': { description: 'So many times; not counted are those by hand.' },
-  'retryRun.delay': { description: 'After so long; at once unless told.', examples: ['5m'] },
-  priority: { description: 'Of its runs, unless a run is submitted with another.' },
-  maxActiveRuns: { description: 'Runs at a time; further ones wait.' },
-  maxActiveTasks: { description: 'Tasks at a time, over all runs of the dag.' },
+  'retryRun.maxTimes': { description: 'Maximum number of times, without manual retries.' },
+  'retryRun.delay': { description: 'Delay before it. Default: none.', examples: ['5m'] },
+  priority: { description: 'Priority of its runs, unless a run is submitted with another.' },
+  maxActiveRuns: { description: 'Maximum number of active runs. Further runs wait.' },
+  maxActiveTasks: { description: 'Maximum number of running tasks, over all runs of the dag.' },
   schedule: {
-    description: 'When runs are created by themselves.',
+    description: 'When runs are created automatically.',
     examples: [{ cron: '0 7 * * *', zone: 'Europe/Berlin' }],
   },
   'schedule.cron': {
     description:
-      'Minute, hour, day of month, month, day of week; six fields begin with seconds. L, #, ? and H are known.',
+      'Minute, hour, day of month, month, day of week. With six fields, seconds come first. L, #, ? and H are supported.',
     examples: ['*/15 * * * *', '0 7 * * 1-5'],
   },
-  'schedule.zone': { description: 'IANA time zone; UTC unless told.', examples: ['Europe/Berlin'] },
+  'schedule.zone': { description: 'IANA time zone. Default: UTC.', examples: ['Europe/Berlin'] },
   'schedule.gap': {
-    description: 'A wall time that a clock change leaves out: skipped, or fired at the end of the gap.',
+    description: 'For a local time that a clock change removes: skip it, or fire at the end of the gap.',
   },
   'schedule.missed': {
-    description: 'Windows that were missed while nothing could run: none, the latest, or all of them.',
+    description: 'Windows that were missed while no server ran: run none, the latest, or all of them.',
   },
-  'schedule.missedLimit': { description: 'With missed: all, how many at most.' },
+  'schedule.missedLimit': { description: 'With missed: all. Maximum number.' },
 };
 
 type Schema = Record<string, unknown> & {

@@ -33,7 +33,7 @@ export const deployQuerySchema = z.object({
     .max(500)
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line of text')
     .optional()
-    .describe('Where the files lie, to warn when the same name is deployed from elsewhere. Not part of the version.'),
+    .describe('Where the files are, to warn if the same name is deployed from another place. Not part of the version.'),
 });
 
 export const lastRunSchema = z.object({

@@ -62,6 +62,6 @@ export const placeFields = {
 /** The fields of a dag; its schema spreads them. */
 export const groupFields = {
   groups: z.array(groupDefinitionSchema).max(MAX_GROUPS, `must be at most ${MAX_GROUPS}`).optional(),
-  /** How many items a map may have; over it the map fails. 10,000 unless told. */
+  /** Maximum number of items of a map. Above it the map fails. Default: 10,000. */
   maxMapSize: z.int().min(1).max(MAX_MAP_SIZE).optional(),
 } as const;

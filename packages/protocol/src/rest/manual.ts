@@ -16,15 +16,15 @@ const taskNames = z
   .min(1, 'must name at least one task')
   .max(MAX_NAMED_TASKS, `must name at most ${MAX_NAMED_TASKS} tasks`);
 const states = z.array(taskStateSchema).min(1).max(20);
-const force = z.boolean().optional().describe('Stop attempts that run.');
-const dryRun = z.boolean().optional().describe('Only tell what would be touched.');
-const reason = z.string().max(1_000).optional().describe('Why; shown with the task.');
+const force = z.boolean().optional().describe('Stop running attempts.');
+const dryRun = z.boolean().optional().describe('Only report what would change.');
+const reason = z.string().max(1_000).optional().describe('The reason. Shown with the task.');
 
 const selection = {
-  tasks: taskNames.optional().describe('By name; a mapped task stands for all its instances.'),
-  states: states.optional().describe('Of these, the ones in one of these states.'),
-  downstream: z.boolean().optional().describe('And what lies behind them; true unless told.'),
-  upstream: z.boolean().optional().describe('And what lies before them.'),
+  tasks: taskNames.optional().describe('Task names. A mapped task selects all its instances.'),
+  states: states.optional().describe('Only tasks in these states.'),
+  downstream: z.boolean().optional().describe('Also the tasks that depend on them. Default: true.'),
+  upstream: z.boolean().optional().describe('Also the tasks that they depend on.'),
   force,
   dryRun,
 };
@@ -40,11 +40,11 @@ export type Clear = z.infer<typeof clearSchema>;
 export const clearRunsSchema = z
   .strictObject({
     ...selection,
-    outcome: runOutcomeSchema.optional().describe('Only runs that ended so; failed unless told.'),
-    since: z.iso.datetime().optional().describe('Only runs that were created from here on.'),
-    until: z.iso.datetime().optional().describe('Only runs that were created before.'),
+    outcome: runOutcomeSchema.optional().describe('Only runs with this outcome. Default: failed.'),
+    since: z.iso.datetime().optional().describe('Only runs created at or after this time.'),
+    until: z.iso.datetime().optional().describe('Only runs created before this time.'),
     cursor: z.string().optional(),
-    limit: z.int().min(1).max(100).optional().describe('How many runs are looked at; 20 unless told.'),
+    limit: z.int().min(1).max(100).optional().describe('Maximum number of runs. Default: 20.'),
   })
   .refine(isChosen, CHOOSE);
 export type ClearRuns = z.infer<typeof clearRunsSchema>;
@@ -99,8 +99,8 @@ export type Paused = z.infer<typeof pausedSchema>;
 
 export const rerunSchema = z.strictObject({
   version: z.enum(['same', 'latest']).optional().describe('Of the dag: as the run had it, or the newest.'),
-  params: paramsSchema.optional().describe('In place of those that the run had.'),
-  dryRun: z.boolean().optional().describe('Only tell which run would be made.'),
+  params: paramsSchema.optional().describe('Other params. Default: the params of the run.'),
+  dryRun: z.boolean().optional().describe('Only report which run would start.'),
 });
 export type Rerun = z.infer<typeof rerunSchema>;
 

@@ -204,8 +204,8 @@ export const listRunsSchema = pageQuerySchema.extend({
   dag: nameSchema.optional(),
   state: runStateSchema.optional(),
   outcome: runOutcomeSchema.optional(),
-  parent: runIdSchema.optional().describe('Only runs that tasks of this one have made.'),
-  mine: z.enum(['true', 'false']).optional().describe('Only runs that were made with this credential.'),
+  parent: runIdSchema.optional().describe('Only child runs of this run.'),
+  mine: z.enum(['true', 'false']).optional().describe('Only runs that were started with this credential.'),
 });
 export type ListRuns = z.infer<typeof listRunsSchema>;
 
@@ -216,13 +216,8 @@ export type RunPage = z.infer<typeof runPageSchema>;
 /** How a run is cancelled. `force`: its teardowns, undos and hooks are ended too, and attempts are not waited for. */
 export const cancelSchema = z.strictObject({
   force: z.boolean().optional(),
-  graceMs: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .optional()
-    .describe('What running attempts are given to stop; 10 s unless told.'),
-  dryRun: z.boolean().optional().describe('Only tell what would be stopped, and what would run to close the run.'),
+  graceMs: z.int().min(0).max(3_600_000).optional().describe('How long running attempts have to stop. Default: 10 s.'),
+  dryRun: z.boolean().optional().describe('Only report what would stop, and what would run to close the run.'),
 });
 export type Cancel = z.infer<typeof cancelSchema>;
 

@@ -10,7 +10,7 @@ const speculateSchema = z.strictObject({
   factor: z.number().min(1.1).max(1_000).default(DEFAULT_SPECULATE.factor),
   /** Never before it has run this long. */
   after: durationSchema.default(DEFAULT_SPECULATE.minMs),
-  /** So many siblings must have succeeded; half of them unless told, or a hundred. */
+  /** Number of siblings that must have succeeded. Default: half of them, at most 100. */
   minimum: z.int().min(1).max(1_000_000).optional(),
 });
 
@@ -39,12 +39,12 @@ export function speculateSpec({ speculate }: SpeculateFields): { readonly specul
 export const SPECULATE_WORDS = {
   'tasks[].speculate': {
     description:
-      'An item of a map that takes far longer than its siblings gets a second attempt beside the first, at another worker. The first to succeed counts, the other is stopped.',
+      'If an item of a map takes far longer than its siblings, a speculative attempt starts on another worker. The first to succeed counts, the other is stopped.',
     examples: [true, { factor: 3, after: '10s' }],
   },
-  'tasks[].speculate.factor': { description: 'Times the median of the siblings that have succeeded; 3 unless told.' },
-  'tasks[].speculate.after': { description: 'Never before it has run this long; 10s unless told.', examples: ['10s'] },
+  'tasks[].speculate.factor': { description: 'Factor of the median running time of succeeded siblings. Default: 3.' },
+  'tasks[].speculate.after': { description: 'Minimum running time. Default: 10s.', examples: ['10s'] },
   'tasks[].speculate.minimum': {
-    description: 'So many siblings must have succeeded; half of them unless told, or a hundred.',
+    description: 'Number of siblings that must have succeeded. Default: half of them, at most 100.',
   },
 } as const;

@@ -23,17 +23,17 @@ export const sizeSchema = z
   });
 
 export const limitFields = {
-  /** What one attempt may have of memory. */
+  /** Memory limit of one attempt. */
   memory: sizeSchema.optional(),
   /** After a resource failure the next attempt gets what it asked for, or this many times as much, up to `max`. */
   onResource: z.strictObject({ factor: z.number().min(1).max(100).default(2), max: sizeSchema }).optional(),
   /** How long it may be ready without a worker taking it. */
   queueTimeout: durationSchema.optional(),
-  /** How long one attempt may go without telling of progress. */
+  /** How long one attempt can run without reporting progress. */
   stuckAfter: durationSchema.optional(),
   /** How long it may take over all its attempts and the waits between them, from the first on. */
   totalTimeout: durationSchema.optional(),
-  /** An attempt that takes longer is told of as slow, and goes on. */
+  /** An attempt that takes longer is reported as slow and continues. */
   softTimeout: durationSchema.optional(),
 } as const;
 

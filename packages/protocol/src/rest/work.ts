@@ -63,11 +63,11 @@ export const httpCallSchema = z.strictObject({
     .default({}),
   /** JSON, sent as it is; a text is sent as text. Left out: the task's inputs are sent, where the method has a body. */
   body: z.unknown().optional(),
-  /** Statuses that mean success; 200 to 299 unless told. */
+  /** Statuses that mean success. Default: 200 to 299. */
   expect: z.array(z.int().min(100).max(599)).min(1).max(50).optional(),
   /** What other statuses mean: `{ 404: transient, 500-599: permanent }`. Those that are not named: 408, 425, 429 and 5xx may pass. */
   statuses: classMapSchema('statuses', 599, ['transient', 'permanent', 'resource']).optional(),
-  /** For the whole call; 30 s unless told. The task's own timeout counts as well. */
+  /** Timeout of the whole call. Default: 30 s. The task's own timeout counts as well. */
   timeout: durationSchema.default(30_000),
 });
 

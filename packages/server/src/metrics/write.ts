@@ -47,8 +47,8 @@ export function metricsPage(): string {
   });
   return `# Metrics
 
-\`GET /metrics\` answers in the text format of Prometheus, to any valid credential. The numbers are those of the server that is asked: ask
-each one. No label holds a name of a user, a dag or a task. Made from the table that the server goes by.
+\`GET /metrics\` returns the Prometheus text format, with any valid credential. The numbers are those of one server, so scrape
+each server. No label contains the name of a user, a dag or a task. This page is generated from the server's table of metrics.
 
 \`\`\`yaml
 scrape_configs:

@@ -38,7 +38,7 @@ test('what failed is cleared after a look; the run goes on, and tells who did it
   const id = await ended(chain('clear', 'a', 'b', 'c'));
   expect(await states(id)).toEqual({ a: 'succeeded', b: 'failed', c: 'upstream_failed' });
   const reasons = (await client().getRun(id)).tasks.map(({ reason }) => reason);
-  expect(reasons[2]).toContain('it needs what did not succeed: b');
+  expect(reasons[2]).toContain('these tasks did not succeed: b');
   broken.delete('b');
   const dry = await client().clearTasks(id, { states: ['failed'], dryRun: true });
   expect(dry).toMatchObject({ run: id, dryRun: true, reopened: true, count: 2 });

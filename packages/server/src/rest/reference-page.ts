@@ -19,27 +19,27 @@ export function restPage(): string {
     const rows = OPERATIONS.filter((operation) => operation.group === group).map((operation) =>
       rowOf(operation, calls),
     );
-    return `## ${GROUPS[group]}\n\n| request | what it does | for | refusals of its own | gRPC |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}`;
+    return `## ${GROUPS[group]}\n\n| request | what it does | roles | specific errors | gRPC |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}`;
   });
   return `# REST
 
-Every request but those for anyone carries \`Authorization: Bearer <token>\`, or the cookie of a session that a login link opened; a change by a
-session must come from the server's own page. What is sent is \`application/json\`, but for bundles. There is no CORS, and requests under a name that
-the server was not told of are refused. Instants are ISO 8601 in UTC. The whole of it, with shapes, is at \`/openapi.json\` (OpenAPI 3.1) and, to
-be read, at \`/docs\`. This page is made from the table that the server goes by.
+Send \`Authorization: Bearer <token>\` with every request, except routes for anyone. A browser session (from a login link) uses a cookie instead; its
+changes must come from the server's own page. Bodies are \`application/json\`, except bundles. There is no CORS. The server refuses host names that it does
+not know. Times are ISO 8601 in UTC. All schemas are in \`/openapi.json\` (OpenAPI 3.1); \`/docs\` shows them as a page. This page is generated
+from the server's table of operations.
 
-${calls.size} of the ${OPERATIONS.length} operations can be asked for over [gRPC](grpc.md) too; the last column names the call.
+${calls.size} of the ${OPERATIONS.length} operations are also available over [gRPC](grpc.md); the last column names the call.
 
-Roles: \`admin\` may everything; \`operator\` all but tokens and retention; \`viewer\` reads; \`worker\` runs tasks, and sees metrics.
+Roles: \`admin\` can do everything; \`operator\` everything except tokens and retention; \`viewer\` can read; \`worker\` can run tasks and read metrics.
 
-Lists take \`limit\` (1 to 500) and \`cursor\`, and answer \`{ "items", "cursor" }\`; \`cursor\` is null at the end.
+Lists take \`limit\` (1 to 500) and \`cursor\`, and return \`{ "items", "cursor" }\`. \`cursor\` is null on the last page.
 
-Every change takes an \`Idempotency-Key\` (up to 255 printable characters): one key, one outcome, within operation and target. The same key with
-another body is a \`409 IDEMPOTENCY_CONFLICT\`. Keys of submissions live as long as their runs, all others for a day.
+Send an \`Idempotency-Key\` (up to 255 printable characters) with every change: one key, one outcome, per operation and target. The same key with
+another body is refused with \`409 IDEMPOTENCY_CONFLICT\`. Keys of submissions live as long as their runs, other keys for a day.
 
-Errors are \`application/problem+json\` with a \`code\` for programs, a \`detail\` and a \`remedy\` for people, \`problems\` with the place of each fault, and
-\`retryable\`: see [errors](errors.md). With \`503\` nothing was done; after \`504\` or a lost connection it may have been: ask again with the same key. Any
-request may be refused with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FORBIDDEN\`, any change with ${words(CHANGE_ERRORS)}.
+Errors are \`application/problem+json\`: a \`code\` for programs, \`detail\` and \`remedy\` for people, \`problems\` with the path of each invalid field, and
+\`retryable\`. See [errors](errors.md). After \`503\` nothing has changed. After \`504\` or a lost connection, send the request again with the same key. Any
+request can fail with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FORBIDDEN\`, any change also with ${words(CHANGE_ERRORS)}.
 
 | limit | |
 | --- | --- |
@@ -47,11 +47,11 @@ request may be refused with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FO
 | params | 256 KiB of JSON, 64 levels deep |
 | output of a task | 8 MiB of JSON |
 | headers | 100 |
-| time | 10 s a request, its body included; streams have no end |
-| streams of one token | 100 at a time |
-| requests of one token | 2,000 a second, 4,000 at once (\`SIGNALBOX_RATE\`; 0 for no limit) |
-| runs that one token submits | 100,000 a second, 200,000 at once (\`SIGNALBOX_RUN_RATE\`; 0 for no limit) |
-| runs submitted and not created yet | 20,000 of a server, 15,000 of them of one token; beyond that \`OVERLOADED\` |
+| time | 10 s per request, including its body; no limit for streams |
+| open streams per token | 100 |
+| requests per token | 2,000 per second, bursts of 4,000 (\`SIGNALBOX_RATE\`; 0 for no limit) |
+| submitted runs per token | 100,000 per second, bursts of 200,000 (\`SIGNALBOX_RUN_RATE\`; 0 for no limit) |
+| submitted runs that are not created yet | 20,000 per server, 15,000 per token; beyond that \`OVERLOADED\` |
 | wrong credentials from one address | 20 a minute |
 
 ${groups.join('\n\n')}`;
@@ -65,8 +65,8 @@ export function errorsPage(): string {
     });
   return `# Errors
 
-An error has a code for programs, a sentence for people, and says what to do. Words in braces are filled in. *Again*: the same request, with the same
-idempotency key, may succeed later. Made from the one table of errors.
+An error has a code for programs, a message for people, and a remedy. Words in braces are filled in. *Again*: the same request, with the same
+idempotency key, can succeed later. This page is generated from the error table.
 
 | code | HTTP | gRPC | again | message | remedy |
 | --- | --- | --- | --- | --- | --- |

@@ -42,7 +42,7 @@ test.each<[string, TaskView, TaskFacts, RunFacts, string | null, string]>([
     of({ queue: 'gpu' }),
     run(),
     'no_worker',
-    'No worker listens to queue "gpu".',
+    'No worker serves queue "gpu".',
   ],
   ['has only a worker that is leaving', task('ready'), of({ queue: 'leaving' }), run(), 'no_worker', 'leaving'],
   ['waits for a slot', task('ready'), of({ queue: 'full' }), run(), 'workers_busy', 'All 3 slots'],

@@ -57,11 +57,11 @@ export function whyOf(task: TaskView, of: TaskFacts, run: RunFacts): Why | null 
 }
 
 const GIVEN_UP: Readonly<Record<NonNullable<TaskView['deadLetter']>, (task: TaskView) => string>> = {
-  retries: ({ attempt }) => `Gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}: all retries are used.`,
+  retries: ({ attempt }) => `Gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}: no retries are left.`,
   permanent: () => 'Gave up: the error is permanent, so it was not retried.',
   poison: ({ attempt }) => `Gave up as poison: ${attempt} attempts failed at once with the same error.`,
-  lost: () => 'Gave up: its workers were lost too often.',
-  timeout: () => 'Gave up: its time was over.',
+  lost: () => 'Gave up: too many attempts were lost with their workers.',
+  timeout: () => 'Gave up: its timeout passed.',
 };
 
 /** What holds the whole run, or this task, whatever it waits for. */
@@ -76,10 +76,7 @@ function whyNoneStarts(task: TaskView, run: RunFacts): Why | null {
 /** What holds all tasks of a run. */
 export function whyRun(run: RunFacts): Why | null {
   if (run.state === 'set_aside') {
-    return because(
-      'set_aside',
-      `The run is set aside after a server fault: ${run.setAsideReason ?? 'no reason is known'}.`,
-    );
+    return because('set_aside', `The run is set aside after an internal error: ${run.setAsideReason ?? 'unknown'}.`);
   }
   if (run.state === 'queued') {
     const limit = run.maxActiveRuns === null ? '' : ` (maxActiveRuns: ${run.maxActiveRuns})`;
@@ -107,7 +104,7 @@ function whyNotClaimed(task: TaskView, { queue }: TaskFacts, run: RunFacts): Why
   if (task.heldBy !== null) return because('breaker', `Held by the ${task.heldBy} until a probe succeeds.`);
   if (run.queues === null) return null;
   const workers = run.queues.slotsOf(queue);
-  if (workers === null) return because('no_worker', `No worker listens to queue "${queue}".`);
+  if (workers === null) return because('no_worker', `No worker serves queue "${queue}".`);
   if (workers.running >= workers.slots) {
     return because('workers_busy', `All ${workers.slots} slots for queue "${queue}" are in use.`);
   }

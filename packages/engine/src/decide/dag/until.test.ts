@@ -49,7 +49,7 @@ describe('a run up to a chosen task', () => {
     const read = readTasks(limitSpec(spec, 'load'), stored.tasks, stored);
     expect([read.stateOf(2), read.reasonOf(2)]).toEqual([
       'skipped',
-      'The run goes up to load only, which does not depend on it.',
+      'The run stops at load, which does not depend on this task.',
     ]);
   });
 

@@ -11,7 +11,7 @@ export interface Operation {
   readonly group: Group;
   /** A sentence. */
   readonly summary: string;
-  /** Completes "This credential may not …". */
+  /** Completes "Your credential does not allow you to …". */
   readonly action: string;
   /** Who may; `anyone` needs no credential (I66). */
   readonly roles: readonly Role[] | 'anyone';
