@@ -13,14 +13,12 @@ const TASK_MEANING: Record<StateName, string> = {
   running: 'an attempt is assigned to a worker',
   retrying: 'its last attempt failed; the next one starts after the backoff',
   waiting: 'it runs another dag and waits for that run to end; it uses no worker and no slot',
-  expanded:
-    'a mapped task whose instances exist, until the last one has ended; then it shows their combined result',
+  expanded: 'a mapped task whose instances exist, until the last one has ended; then it shows their combined result',
   succeeded: 'an attempt succeeded; for a mapped task: all instances succeeded, or there are none',
   failed:
     'an attempt failed permanently, retries are used up, or a timeout passed; or its condition cannot be evaluated, or its map has no list or too many items',
   upstream_failed: 'tasks that it needs failed, so it will not run',
-  cancelled:
-    'it was cancelled alone, which counts as a failure; or its run was cancelled or closed before it ended',
+  cancelled: 'it was cancelled alone, which counts as a failure; or its run was cancelled or closed before it ended',
   skipped: 'its trigger rule, its condition, a branch or a short circuit decided that it does not run',
 };
 
