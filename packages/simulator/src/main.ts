@@ -1,79 +1,81 @@
-/** `npm run simulate -- --seed 1 --minutes 1 --mode safety|liveness --histories 1 --quiet`: history after history, until one breaks a promise. */
-import { parseArgs } from 'node:util';
-import { type Mode, type Outcome, simulate } from './simulate.ts';
-import type { World } from './world/world.ts';
+/** `npm run simulate`: history after history, until one breaks a promise. The README lists the options. */
+import { type Options, parseOptions } from './options.ts';
+import { localPlayer, type Played, type Player, threadPlayer } from './player.ts';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    minutes: { type: 'string' },
-    histories: { type: 'string' },
-    mode: { type: 'string' },
-    quiet: { type: 'boolean', default: false },
-    print: { type: 'boolean', default: false },
-    wire: { type: 'boolean', default: false },
-  },
-});
+const PROGRESS_MS = 10_000;
 
-const firstSeed = values.seed === undefined ? freshSeed() : Number(values.seed);
-const minutes = values.minutes === undefined ? null : Number(values.minutes);
-const most =
-  values.histories === undefined ? (minutes === null ? 1 : Number.POSITIVE_INFINITY) : Number(values.histories);
-const modes: readonly Mode[] =
-  values.mode === 'safety' || values.mode === 'liveness' ? [values.mode] : ['safety', 'liveness'];
-
-let unhandled: unknown = null;
-process.on('unhandledRejection', (reason) => {
-  unhandled ??= reason;
-});
-
-/** With `--wire` the history tells what passes on the wires as well. */
-const onWorld = (world: World) => {
-  world.isVerbose = values.wire;
-};
+const options = readOptions();
+const players: Player[] =
+  options.jobs === 1 ? [localPlayer()] : Array.from({ length: options.jobs }, () => threadPlayer());
 
 const beganAt = performance.now();
 const elapsedMin = () => (performance.now() - beganAt) / 60_000;
-let [count, steps, simulated] = [0, 0, 0];
-let last: Outcome | null = null;
-for (let seed = firstSeed; count < most && (minutes === null || elapsedMin() < minutes); seed++) {
-  for (const mode of modes) {
-    const outcome = await simulate({ seed, mode, onWorld });
-    count += 1;
-    steps += outcome.stepCount;
-    simulated += outcome.simulatedMs;
-    last = outcome;
-    if (outcome.broken !== null || unhandled !== null) {
-      tellFailure(outcome);
-      process.exit(1);
-    }
-    if (values.print) for (const line of outcome.history.lines()) console.log(line);
+const findings: Played[] = [];
+let [begun, count, steps, simulated, toldAt] = [0, 0, 0, 0, beganAt];
+let last: Played | null = null;
+
+await Promise.all(players.map(playOn));
+await Promise.all(players.map((player) => player.stop()));
+tellSummary();
+process.exitCode = findings.length > 0 ? 1 : 0;
+
+/** Each player takes the next seed when it has finished one. */
+async function playOn(player: Player): Promise<void> {
+  const { modes, histories, minutes, keepGoing, firstSeed, print, wire } = options;
+  while (begun < histories && elapsedMin() < minutes && (keepGoing || findings.length === 0)) {
+    const mode = modes[begun % modes.length]!;
+    const seed = firstSeed + Math.floor(begun / modes.length);
+    begun += 1;
+    take(await player.play({ seed, mode, print, wire }));
   }
 }
-tellSummary();
 
-function tellFailure({ seed, mode, broken, faults, cluster, history }: Outcome): void {
+function take(played: Played): void {
+  count += 1;
+  steps += played.stepCount;
+  simulated += played.simulatedMs;
+  last = played;
+  if (played.finding !== null) tellFinding(played);
+  else if (options.print) for (const line of played.lines) console.log(line);
+  if (performance.now() - toldAt < PROGRESS_MS) return;
+  toldAt = performance.now();
+  console.log(`${progress()}; last seed ${played.seed}`);
+}
+
+function progress(): string {
+  const { user, system } = process.cpuUsage();
+  const cpuMs = Math.round((user + system) / 1_000 / count);
+  const perMin = Math.round(count / elapsedMin());
+  return `${elapsedMin().toFixed(1)} min: ${count} histories, ${perMin} a minute, ${cpuMs} ms of CPU each, ${findings.length} findings`;
+}
+
+function tellFinding(played: Played): void {
+  findings.push(played);
+  const { seed, mode, cluster, faults, lines, finding } = played;
   console.log(`seed ${seed}, mode ${mode}: ${cluster}`);
   for (const fault of faults) console.log(`  ${fault}`);
-  if (!values.quiet) {
+  if (!options.quiet) {
     console.log('what happened:');
-    for (const line of history.lines()) console.log(line);
+    for (const line of lines) console.log(line);
   }
-  if (unhandled !== null) console.log('a promise was rejected and nobody looked:', unhandled);
-  if (broken !== null) {
-    console.log(`${broken.invariant} is broken at ${(broken.at / 1000).toFixed(6)} s: ${broken.message}`);
-  }
-  console.log(`after ${count} histories; again with: npm run simulate -- --seed ${seed} --mode ${mode}`);
+  console.log(finding);
+  console.log(`again with: npm run simulate -- --seed ${seed} --mode ${mode}`);
 }
 
 function tellSummary(): void {
-  const perMinute = Math.round(count / elapsedMin());
-  console.log(
-    `${count} histories from seed ${firstSeed}, all as promised: ${perMinute} a minute, ${Math.round(steps / count)} steps each,`,
-  );
-  console.log(
-    `${Math.round(simulated / count / 1000)} s of simulated time each; looked after: ${last?.invariants.join(' ')}`,
-  );
+  console.log(`${progress()}; from seed ${options.firstSeed}, ${options.modes.join(' and ')}`);
+  if (last === null) return;
+  const [stepsEach, secondsEach] = [Math.round(steps / count), Math.round(simulated / count / 1000)];
+  console.log(`${stepsEach} steps and ${secondsEach} s of simulated time each; checked: ${last.invariants.join(' ')}`);
+}
+
+function readOptions(): Options {
+  try {
+    return parseOptions(process.argv.slice(2), freshSeed());
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
 }
 
 /** The one number that does not come from a seed. */

@@ -45,8 +45,19 @@ export function naiveChain({ tasks, groups = [] }: DagSpec, no: number): number[
   return chain;
 }
 
+/** What is behind each task of a definition, which never changes. */
+const behind = new WeakMap<DagSpec, Map<number, readonly number[]>>();
+
 /** All that needs a task, or is mapped over what it returns, directly or not, among the ordinary ones. */
-export function allBehind(spec: DagSpec, no: number): number[] {
+export function allBehind(spec: DagSpec, no: number): readonly number[] {
+  const known = behind.get(spec) ?? new Map<number, readonly number[]>();
+  behind.set(spec, known);
+  const found = known.get(no) ?? findBehind(spec, no);
+  known.set(no, found);
+  return found;
+}
+
+function findBehind(spec: DagSpec, no: number): readonly number[] {
   const isFed = (down: number) =>
     naiveChain(spec, down).some((group) =>
       spec.groups![group]!.map!.over.some((source) => source.from === 'task' && source.task === no),

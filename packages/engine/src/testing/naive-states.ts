@@ -21,7 +21,7 @@ export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>,
 
 /** A task by its number in the spec, and which instance it is of each map around it: `4`, `4[0]`, `4[0][2]`. */
 export function naiveName(no: number, path: readonly number[] = []): string {
-  return no + path.map((index) => `[${index}]`).join('');
+  return path.length === 0 ? String(no) : no + path.map((index) => `[${index}]`).join('');
 }
 
 interface Node {
@@ -30,10 +30,66 @@ interface Node {
 }
 
 /** `expanded` is what a mapped task shows of instances that go on. */
-const isOver = (state: string) => !['blocked', 'ready', 'open', 'expanded'].includes(state);
+const isOver = (state: string) => state !== 'blocked' && state !== 'ready' && state !== 'open' && state !== 'expanded';
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value;
+
+/** What follows from the definition alone. */
+interface Shape {
+  /** The mapped groups around each task, the outermost first. */
+  readonly chains: readonly (readonly number[])[];
+  /** All that each task waits for, directly or not. */
+  readonly above: readonly ReadonlySet<number>[];
+  /** The same by the edges of the dag alone: what was added to the run leads to no task of the dag. */
+  readonly aboveInDag: readonly ReadonlySet<number>[];
+  /** The direct ones of these. */
+  readonly feeds: readonly (readonly number[])[];
+  /** Hooks that run before a task, or before the run. */
+  readonly befores: readonly number[];
+  /** The setups whose teardown waits for this task, and which it comes behind. */
+  readonly guardedBy: readonly (readonly number[])[];
+}
+
+/** A definition never changes, and a test asks about the same one thousands of times. */
+const shapes = new WeakMap<DagSpec, Shape>();
+
+function shapeOf(spec: DagSpec): Shape {
+  let shape = shapes.get(spec);
+  if (shape === undefined) {
+    shape = findShape(spec);
+    shapes.set(spec, shape);
+  }
+  return shape;
+}
+
+function findShape({ tasks, groups = [] }: DagSpec): Shape {
+  const chainOfGroup = (no: number | null | undefined): number[] => {
+    if (no === null || no === undefined) return [];
+    const { parent, map } = groups[no]!;
+    return [...chainOfGroup(parent), ...(map === undefined ? [] : [no])];
+  };
+  const chains = tasks.map(({ group }) => chainOfGroup(group));
+  const sourcesOf = (group: number) =>
+    groups[group]!.map!.over.flatMap((one) => (one.from === 'task' ? [one.task] : []));
+  const allFeeds = tasks.map(({ needs }, no) => [...needs, ...chains[no]!.flatMap(sourcesOf)]);
+  const feeds = allFeeds.map((ups, no) =>
+    ups.filter((up) => tasks[up]!.addedBy === undefined || tasks[no]!.addedBy !== undefined),
+  );
+  const closure = (direct: readonly (readonly number[])[], no: number): Set<number> =>
+    new Set(direct[no]!.flatMap((up) => [up, ...closure(direct, up)]));
+  const aboveInDag = tasks.map((_, no) => closure(feeds, no));
+  return {
+    ...{ chains, feeds, aboveInDag },
+    above: tasks.map((_, no) => closure(allFeeds, no)),
+    befores: tasks.flatMap(({ hook }, no) => (hook?.on === 'before' ? [no] : [])),
+    guardedBy: tasks.map((_, no) =>
+      [...aboveInDag[no]!].filter((up) =>
+        tasks.some(({ teardown, needs }) => teardown?.includes(up) && needs.includes(no)),
+      ),
+    ),
+  };
+}
 
 /** The same with maps: all are expanded at once, and each task and instance is looked at until nothing changes. */
 export function naiveNodes(
@@ -46,14 +102,7 @@ export function naiveNodes(
   /** How many instances a map has in an instance of what is around it. */
   const sizes = new Map<string, number>();
 
-  const chainOfGroup = (no: number | null | undefined): number[] => {
-    if (no === null || no === undefined) return [];
-    const { parent, map } = groups[no]!;
-    return [...chainOfGroup(parent), ...(map === undefined ? [] : [no])];
-  };
-  const chains = tasks.map(({ group }) => chainOfGroup(group));
-  const sourcesOf = (group: number) =>
-    groups[group]!.map!.over.flatMap((one) => (one.from === 'task' ? [one.task] : []));
+  const { chains, above, aboveInDag, feeds, befores, guardedBy } = shapeOf(spec);
   const stateOf = ({ no, path }: Node) => states.get(naiveName(no, path)) ?? 'blocked';
   const outputOf = ({ no, path }: Node) => ended.get(naiveName(no, path))?.output;
   const sizeIn = (group: number | undefined, path: readonly number[]) =>
@@ -79,17 +128,6 @@ export function naiveNodes(
     ended.get(naiveName(node.no, node.path))?.state === 'succeeded' &&
     isEmpty(outputOf(node));
 
-  const above = (no: number): Set<number> =>
-    new Set([...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)].flatMap((up) => [up, ...above(up)]));
-
-  /** The same by the edges of the dag alone: what was added to the run leads to no task of the dag. */
-  const aboveInDag = (no: number): Set<number> =>
-    new Set(
-      [...tasks[no]!.needs, ...chains[no]!.flatMap(sourcesOf)]
-        .filter((up) => tasks[up]!.addedBy === undefined || tasks[no]!.addedBy !== undefined)
-        .flatMap((up) => [up, ...aboveInDag(up)]),
-    );
-
   function edge(up: Node, no: number): string {
     // Cancelled by itself, it counts as failed.
     const state = stateOf(up) === 'cancelled' ? 'failed' : stateOf(up);
@@ -104,7 +142,7 @@ export function naiveNodes(
     if (!tasks[up.no]!.branch || !ended.has(naiveName(up.no, up.path))) return 'succeeded';
     const chosen = ([] as unknown[]).concat(outputOf(up) ?? []);
     const arms = tasks.flatMap((task, arm) => (task.needs.includes(up.no) && chosen.includes(task.name) ? [arm] : []));
-    return arms.some((arm) => arm === no || aboveInDag(no).has(arm)) ? 'succeeded' : 'skipped';
+    return arms.some((arm) => arm === no || aboveInDag[no]!.has(arm)) ? 'succeeded' : 'skipped';
   }
 
   /** Of the map that a placeholder waits for: its size, or what becomes of its tasks, or that there is no telling yet. */
@@ -162,7 +200,7 @@ export function naiveNodes(
     const { needs, rule = 'all_success', when, hook } = tasks[node.no]!;
     if (hook?.on === 'before' && hook.of !== null) return decideBefore(node, hook.of);
     const isAround = (up: number) => chains[up]!.every((group, depth) => chains[node.no]![depth] === group);
-    const closers = [...above(node.no)].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
+    const closers = [...above[node.no]!].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
     if (closers.some((up) => stops(near(node, up)))) return 'skipped';
     if (closers.some((up) => !isOver(stateOf(near(node, up))))) return 'blocked';
     const choosers = needs.filter((up) => (tasks[up]!.branch || tasks[up]!.shortCircuit) && isAround(up));
@@ -180,12 +218,8 @@ export function naiveNodes(
 
   /** By the setups whose teardown waits for this task, and which it comes behind. */
   function heldBack(node: Node): string {
-    const isBetween = tasks.some(({ teardown = [], needs }) => teardown.length > 0 && needs.includes(node.no));
-    if (!isBetween || tasks[node.no]!.rule === 'always') return 'ready';
-    const setups = [...aboveInDag(node.no)].filter((up) =>
-      tasks.some(({ teardown, needs }) => teardown?.includes(up) && needs.includes(node.no)),
-    );
-    const ends = setups.map((setup): string => {
+    if (guardedBy[node.no]!.length === 0 || tasks[node.no]!.rule === 'always') return 'ready';
+    const ends = guardedBy[node.no]!.map((setup): string => {
       const state = stateSeen(near(node, setup));
       const isBad = ['failed', 'upstream_failed', 'cancelled'].includes(state);
       const carries = (rules: readonly string[]) => isCarried(node.no, setup, rules);
@@ -198,11 +232,9 @@ export function naiveNodes(
 
   /** The task, and each on some way up to the setup, has one of these rules. */
   function isCarried(no: number, setup: number, rules: readonly string[]): boolean {
-    const { needs, rule = 'all_success', addedBy } = tasks[no]!;
+    const { rule = 'all_success' } = tasks[no]!;
     if (!rules.includes(rule)) return false;
-    return [...needs, ...chains[no]!.flatMap(sourcesOf)]
-      .filter((up) => tasks[up]!.addedBy === undefined || addedBy !== undefined)
-      .some((up) => up === setup || isCarried(up, setup, rules));
+    return feeds[no]!.some((up) => up === setup || isCarried(up, setup, rules));
   }
 
   /** What a task shows, of a mapped one what its instances come to. */
@@ -217,11 +249,9 @@ export function naiveNodes(
     const { needs, rule, hook } = tasks[node.no]!;
     if (hook !== undefined) return 'ready';
     const isFirst = needs.length === 0 || rule === 'always';
-    const ofRun = tasks.flatMap((task, no) =>
-      isFirst && task.hook?.on === 'before' && task.hook.of === null ? [no] : [],
-    );
-    const own = tasks.flatMap(({ hook: one }, no) => (one?.on === 'before' && one.of === node.no ? [no] : []));
-    for (const no of [...ofRun, ...own]) {
+    const isOwn = (no: number) => tasks[no]!.hook!.of === node.no;
+    const ofRun = befores.filter((no) => isFirst && tasks[no]!.hook!.of === null);
+    for (const no of befores.length === 0 ? [] : [...ofRun, ...befores.filter(isOwn)]) {
       if (no === until) return 'ready';
       const before = near(node, no);
       if (before.path.length < chains[no]!.length) continue;

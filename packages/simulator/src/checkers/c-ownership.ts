@@ -4,8 +4,9 @@ import { shardOfRun } from '@signalbox/engine';
 import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
 import { type Ask, type Happening, name } from '../world/happening.ts';
+import type { RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { mayRun, type RunBook } from './ledger.ts';
+import { isUnfolding, mayRun, stateOf, statesOf } from './task-states.ts';
 
 export function ownership(scene: Scene): Checker {
   const { ledger } = scene;
@@ -58,13 +59,13 @@ export function ownership(scene: Scene): Checker {
   function retryTruths(command: RetryTask): readonly string[] {
     const run = ledger.runs.get(command.runId);
     // By the books a map has all its instances at once; what comes after them waits until they are there.
-    const isToCome = run !== undefined && !run.tasks.has(command.taskNo) && ledger.isUnfolding(run);
+    const isToCome = run !== undefined && !run.tasks.has(command.taskNo) && isUnfolding(run);
     return isToCome ? [...truthsByState(command, run), 'it is blocked'] : truthsByState(command, run);
   }
 
   function truthsByState(command: RetryTask, run: RunBook | undefined): readonly string[] {
     const row = run?.tasks.get(command.taskNo);
-    const state = stateOf(command);
+    const state = stateNow(command);
     const isClosing = run?.phase === 'closing';
     // One that was stopped because its run's time was over may be retried, unless a failure has closed the run: once it has ended.
     if (state === 'cancelled' && isClosing && run.timedOutAt !== null) return [`it is ${state}`, 'its run is closing'];
@@ -74,9 +75,9 @@ export function ownership(scene: Scene): Checker {
   }
 
   /** Whether a backoff is over is known to its owner alone: both read as ready. */
-  function stateOf({ runId, taskNo }: RetryTask): string {
+  function stateNow({ runId, taskNo }: RetryTask): string {
     const run = ledger.runs.get(runId);
-    const state = run === undefined || !ledger.statesOf(run).has(taskNo) ? 'nowhere' : ledger.stateOf(run, taskNo);
+    const state = run === undefined || !statesOf(run).has(taskNo) ? 'nowhere' : stateOf(run, taskNo);
     return state === 'retrying' ? 'ready' : state;
   }
 

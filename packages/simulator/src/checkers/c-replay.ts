@@ -6,16 +6,27 @@ import type { Checker, Scene } from './checker.ts';
 
 const EVERY_MS = 5_000;
 
+/** How much is told of what comes before the first difference, and after it. */
+const AROUND = 400;
+
+function whereTheyDiffer(a: string, b: string): readonly [string, string] {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  const around = (text: string) => `… ${text.slice(Math.max(0, at - AROUND), at + AROUND)} …`;
+  return [around(a), around(b)];
+}
+
 export function replay(scene: Scene): Checker {
   const { world, ledger } = scene;
   const replayed = new State(world.settings);
   replayed.isReplay = true;
   const touched = new Set<ShardNo>();
+  /** Those of which something was committed, or which were taken, since they were last found to be the same. */
+  const stale = new Set<ShardNo>();
   let nextAt = EVERY_MS;
 
-  function compare(): void {
-    if (touched.size === 0) return;
-    const shards = [...touched];
+  function compare(shards: readonly ShardNo[]): void {
+    if (shards.length === 0) return;
     const loaded = new State(world.settings);
     const heads = readHeads(world.database.tables, shards, Number.POSITIVE_INFINITY, world.database.now());
     const wall = (WORLD_BEGAN_AT + world.now) as State['now'];
@@ -24,13 +35,17 @@ export function replay(scene: Scene): Checker {
       const fromJournal = JSON.stringify(describeShard(replayed, shard));
       const fromRows = JSON.stringify(describeShard(loaded, shard));
       if (fromJournal !== fromRows) {
-        scene.fail('I19', `shard ${shard} by its journal is ${fromJournal}, by its rows ${fromRows}`);
+        const [journal, rows] = whereTheyDiffer(fromJournal, fromRows);
+        scene.fail('I19', `shard ${shard} by its journal is ${journal}, by its rows ${rows}`);
       }
       const live = liveState(shard);
       if (live === null) continue;
+      stale.delete(shard);
       const inMemory = JSON.stringify(describeShard(live, shard));
-      if (inMemory !== fromRows)
-        scene.fail('I19', `shard ${shard} by its owner is ${inMemory}, by its rows ${fromRows}`);
+      if (inMemory !== fromRows) {
+        const [owner, rows] = whereTheyDiffer(inMemory, fromRows);
+        scene.fail('I19', `shard ${shard} by its owner is ${owner}, by its rows ${rows}`);
+      }
     }
   }
 
@@ -50,6 +65,7 @@ export function replay(scene: Scene): Checker {
     onChange(change, { shards }) {
       for (const { shard, epoch, commitNo } of shards) {
         touched.add(shard);
+        stale.add(shard);
         const known = replayed.shards.get(shard);
         if (known === undefined) {
           const none = 0 as State['shards'] extends Map<ShardNo, infer S>
@@ -73,11 +89,15 @@ export function replay(scene: Scene): Checker {
         scene.fail('I19', `the journal can't be replayed: ${String(error)} at ${JSON.stringify(change)}`);
       }
     },
+    onTake({ taken }) {
+      for (const { shard } of taken) if (touched.has(shard)) stale.add(shard);
+    },
     onLook() {
       if (world.now < nextAt) return;
       nextAt = world.now + EVERY_MS;
-      compare();
+      compare([...stale]);
     },
-    atEnd: compare,
+    // All of them, so that what an owner has altered without a commit is found as well.
+    atEnd: () => compare([...touched]),
   };
 }

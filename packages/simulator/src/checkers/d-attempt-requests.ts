@@ -62,8 +62,8 @@ export function asks(scene: Scene): Checker {
   }
 
   /** An assignment carries what the newest committed checkpoint of its task says. */
-  function checkGot({ kind, ...happening }: Happening): void {
-    if (kind !== 'assigned' || !('assignment' in happening)) return;
+  function checkGot(happening: Happening): void {
+    if (happening.kind !== 'assigned') return;
     const { claim, checkpoint } = happening.assignment;
     const newest = saved.get(taskKey(claim));
     // One of its own attempt comes after the assignment was made.

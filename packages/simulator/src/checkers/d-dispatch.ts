@@ -13,9 +13,9 @@ import type {
 import { NOBODY } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
+import { isPaused } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Claims } from './d-claims.ts';
-import { isPaused } from './ledger.ts';
 import { pathOf, taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */

@@ -1,8 +1,8 @@
 /** I25: what a dead worker ran is given up in time; handovers do not start that over, and time without an owner does not count. */
 import type { WorkerId } from '@signalbox/engine';
 import type { Happening } from '../world/happening.ts';
+import type { RunBook, TaskBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook, TaskBook } from './ledger.ts';
 
 /** For what was on its way, and for how often things are looked at. */
 const SLACK_MS = 6_000;

@@ -2,8 +2,9 @@
 import type { AddedTask, Change, ClaimRef, NewTask, TasksAdded, TasksDropped } from '@signalbox/engine';
 import { name } from '../world/happening.ts';
 import { circleIn, definitionWith } from './add-book.ts';
+import type { RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook } from './ledger.ts';
+import { stateOf } from './task-states.ts';
 
 export function adding(scene: Scene): Checker {
   const { ledger } = scene;
@@ -25,7 +26,7 @@ export function adding(scene: Scene): Checker {
     if (!mayAdd) scene.fail('I38', `${what}: it may not add tasks`);
     for (const one of change.tasks) {
       const known = run.added.get(one.no);
-      const state = known === undefined ? 'blocked' : ledger.stateOf(run, one.no);
+      const state = known === undefined ? 'blocked' : stateOf(run, one.no);
       const isBelow = change.kind === 'TasksDropped' && change.tasks.some(({ no }) => no === one.by);
       if (one.by !== taskNo && !isBelow) scene.fail('I32', `${what}: ${one.name} was added by ${one.by}`);
       if (state !== 'blocked') scene.fail('I32', `${what} changes ${one.name}, which is ${state}`);
@@ -66,7 +67,7 @@ export function adding(scene: Scene): Checker {
     const had = known === undefined || known.isDropped ? [] : known.before;
     for (const below of one.before) {
       if (had.includes(below) || below >= tasks.length) continue;
-      const state = ledger.stateOf(run, below);
+      const state = stateOf(run, below);
       if (state !== 'blocked') scene.fail('I30', `${what} lets ${below} wait for ${one.name}: it is ${state}`);
     }
   }
@@ -100,7 +101,7 @@ export function adding(scene: Scene): Checker {
     const run = ledger.run(change.runId);
     for (const one of run.added.values()) {
       if (one.by !== change.taskNo || one.isDropped || one.fence === change.fence) continue;
-      const state = ledger.stateOf(run, one.no);
+      const state = stateOf(run, one.no);
       if (state === 'blocked')
         scene.fail('I30', `${one.name} of ${change.runId} is left, which the attempt that succeeded did not name`);
     }

@@ -1,9 +1,9 @@
 /** E. Child runs: one for each call, none outlives its call, and whoever waits for one learns of its end. */
 import { type AttemptEnded, childUid, type RunCreated } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import type { RunBook, TaskBook } from './books.ts';
 import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
-import type { RunBook, TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** For what is on its way, and for how often things are looked at. */

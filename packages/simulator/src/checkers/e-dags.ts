@@ -4,8 +4,8 @@ import { isClosing } from '@signalbox/engine/testing';
 import type { Assignment } from '@signalbox/host';
 import { name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
-import { mayRun } from './ledger.ts';
 import { numberNear, specNoOf } from './map-book.ts';
+import { mayRun, stateOf, statesOf } from './task-states.ts';
 
 /** Cancelled in an open run is what a person has cancelled by itself: it counts as failed. */
 const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled', 'removed'];
@@ -28,7 +28,7 @@ export function dags(scene: Scene): Checker {
       if (!run.isAdmitted && run.phase === 'open') scene.fail('I7', `${what} was claimed though its run waits`);
       if (run.paused.has(null) || run.paused.has(change.taskNo))
         scene.fail('I32', `${what} was claimed though it is paused`);
-      const state = ledger.stateOf(run, change.taskNo);
+      const state = stateOf(run, change.taskNo);
       if (state === 'ready' || state === 'retrying') return;
       const isOver = state !== 'blocked' && state !== 'running';
       scene.fail(isOver ? 'I32' : 'I30', `${what} was claimed though it is ${state}`);
@@ -39,7 +39,7 @@ export function dags(scene: Scene): Checker {
       if (change.outcome === 'cancelled') return;
       if (run.timedOutAt === ledger.at && change.outcome === 'failed') return; // its time is over: `f-limits.ts`
       // What closes it decides nothing.
-      const all = [...ledger.statesOf(run)].filter(([no]) => !isClosing(run.spec.tasks[specNoOf(run, no)]!));
+      const all = [...statesOf(run)].filter(([no]) => !isClosing(run.spec.tasks[specNoOf(run, no)]!));
       const states = all.map(([, state]) => state);
       const { onFailure = 'continue' } = run.spec;
       // A hook before a task fails that, and nothing else.
@@ -65,7 +65,7 @@ export function dags(scene: Scene): Checker {
       if (run.phase !== 'closing') scene.fail('I33', `run ${change.runId} was ended though it is ${run.phase}`);
       if (run.outcome !== change.outcome) scene.fail('I33', `run ${change.runId} changed its outcome`);
       run.spec.tasks.forEach((task, no) => {
-        const state = ledger.stateOf(run, no);
+        const state = stateOf(run, no);
         if (!isClosing(task) || ENDED.includes(state) || state === 'cancelled') return;
         scene.fail('I33', `run ${change.runId} was ended with ${task.name} left, which is ${state}`);
       });

@@ -1,8 +1,9 @@
 /** E. Hooks that run each time that something happens: for a retry, for what is slow. Once for each, none is lost, none twice. */
 import type { Change, RunEnded, TaskCleared } from '@signalbox/engine';
+import type { RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { type RunBook, timesOf } from './ledger.ts';
 import { numberNear, taskSpecOf } from './map-book.ts';
+import { timesOf } from './task-states.ts';
 
 type Repeating = { readonly of: number | null; readonly on: 'retry' | 'slow' };
 

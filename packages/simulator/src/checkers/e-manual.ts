@@ -14,8 +14,8 @@ import type { JournaledCommit } from '../fake-store/index.ts';
 import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Touches } from './e-touches.ts';
-import { mayRun } from './ledger.ts';
 import { nameOf, taskSpecOf } from './map-book.ts';
+import { mayRun } from './task-states.ts';
 
 /** Of one task: how often a retry was asked for, was told as done, was told as not done, and was done. */
 interface Retries {

@@ -3,6 +3,7 @@ import type { Change } from '@signalbox/engine';
 import { naiveName } from '@signalbox/engine/testing';
 import type { Checker, Scene } from './checker.ts';
 import { mapBook, pathOf } from './map-book.ts';
+import { instancesOf } from './task-states.ts';
 
 export function maps(scene: Scene): Checker {
   const { ledger } = scene;
@@ -24,7 +25,7 @@ export function maps(scene: Scene): Checker {
       const isTwice = run.maps.some((map) => map.group === group && map.scope === scope && !map.isRemoved);
       if (isTwice) scene.fail('I34', `${what} expands a second time`);
       // By the books it has expanded as soon as it could.
-      const size = ledger.instancesOf(run, members[0]!, path);
+      const size = instancesOf(run, members[0]!, path);
       if (size !== total) scene.fail('I34', `${what} has ${total} instances, there are ${size} items`);
     } else if (known === undefined || known.isRemoved) {
       scene.fail('I34', `${what} goes on though it is not there`);

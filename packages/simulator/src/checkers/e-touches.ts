@@ -1,8 +1,9 @@
 /** E. Clears and marks: of a run that somebody asked it of, and exactly what was chosen and what depends on it (I37). */
 import type { Change, ClearTasks, DagSpec, MarkTasks, RunId, TaskCleared } from '@signalbox/engine';
 import type { Happening } from '../world/happening.ts';
+import type { RunBook } from './books.ts';
 import type { Scene } from './checker.ts';
-import type { RunBook } from './ledger.ts';
+import { stateOf } from './task-states.ts';
 
 type Touch = ClearTasks | MarkTasks;
 
@@ -67,7 +68,7 @@ export class Touches {
     this.#row ??= {
       cleared: new Set(),
       wanted: [
-        ...this.of(change.runId).map((one) => wantedOf(run, one, isReopened, (no) => ledger.stateOf(run, no))),
+        ...this.of(change.runId).map((one) => wantedOf(run, one, isReopened, (no) => stateOf(run, no))),
         ...run.spec.tasks.flatMap((_, no) => (isRetryAsked(no) ? [retriedWith(run, no, isReopened)] : [])),
       ],
     };

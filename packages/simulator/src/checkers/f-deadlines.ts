@@ -4,9 +4,10 @@
  */
 import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import type { RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { mayRun, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
+import { mayRun, stateOf } from './task-states.ts';
 
 /** For commits, ticks and looks; and what clocks of two owners may differ by counts twice. */
 const SLACK_MS = 8_000;
@@ -137,7 +138,7 @@ export function limits(scene: Scene): Checker {
         scene.fail('I41', `${what} expired (${reason}) after ${passedMs} ms of ${limitMs} since its run was opened`);
       }
     }
-    const state = ledger.stateOf(run, taskNo);
+    const state = stateOf(run, taskNo);
     if (state !== 'ready' && state !== 'retrying') scene.fail('I32', `${what} expired, it is ${state}`);
     if (run.phase !== 'open') scene.fail('I33', `${what} expired, its run is ${run.phase}`);
   }
@@ -157,9 +158,10 @@ export function limits(scene: Scene): Checker {
       if (!delayed.has(runId) && isOver(runs.get(runId), run, run.spec.timeoutMs))
         scene.fail('I41', `run ${runId} is open for too long`);
       for (const [taskNo, task] of run.tasks) {
+        const isOpen = task.state === 'running' || task.state === 'retrying';
+        if (!isOpen && task.second === null) continue;
         const spec = taskSpecOf(run, taskNo);
         const name = nameOf({ runId, taskNo });
-        const isOpen = task.state === 'running' || task.state === 'retrying';
         if (isOpen && isOver(firsts.get(name), run, spec.totalTimeoutMs))
           scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
         if (task.second !== null && isOver(seconds.get(name), run, spec.timeoutMs))
@@ -172,7 +174,7 @@ export function limits(scene: Scene): Checker {
       const [runId, taskNo] = name.split('/').map(Number) as [RunId, TaskNo];
       const run = ledger.run(runId);
       if (run.phase !== 'open' || run.isSetAside || run.paused.size > 0 || !run.isAdmitted) continue;
-      if (ledger.stateOf(run, taskNo) !== 'ready') continue;
+      if (stateOf(run, taskNo) !== 'ready') continue;
       if (isOver(began, run, taskSpecOf(run, taskNo).queueTimeoutMs))
         scene.fail('I41', `task ${name} waits in its queue for longer than it may`);
     }

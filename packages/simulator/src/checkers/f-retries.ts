@@ -3,9 +3,10 @@ import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy } from '@s
 import { isClosing } from '@signalbox/engine/testing';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { failureOf } from '../world/user-code.ts';
+import { isCountedLoss, type RunBook, type TaskBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { isCountedLoss, mayRun, type RunBook, type TaskBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
+import { mayRun } from './task-states.ts';
 
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;

@@ -2,9 +2,10 @@
 import type { AttemptClaimed, DagId, SecondClaimed, TaskNo } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import { isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { isPaused, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
+import { isUnfolding, stateOf } from './task-states.ts';
 
 export function limits(scene: Scene): Checker {
   const { ledger, world } = scene;
@@ -62,9 +63,9 @@ export function limits(scene: Scene): Checker {
     };
     const no = run.spec.tasks.findIndex(
       (task, i) =>
-        task.queue === queue && task.child === undefined && ledger.stateOf(run, i) === 'ready' && !isHeld(i as TaskNo),
+        task.queue === queue && task.child === undefined && stateOf(run, i) === 'ready' && !isHeld(i as TaskNo),
     );
-    return no < 0 || ledger.isUnfolding(run) ? null : no;
+    return no < 0 || isUnfolding(run) ? null : no;
   }
 
   /** The counts that a live owner goes by are those of the books. */

@@ -50,6 +50,9 @@ export class Watch {
   readonly ledger = new Ledger();
   readonly #world: World;
   readonly #checkers: readonly Checker[];
+  /** Those that have something to do then: most have not, and there is much that happens. */
+  readonly #onChange: readonly Checker[];
+  readonly #onLook: readonly Checker[];
 
   constructor(world: World) {
     this.#world = world;
@@ -61,9 +64,13 @@ export class Watch {
       fail: (invariant, message) => world.history.breaks(invariant, message),
     };
     this.#checkers = ALL.map((make) => make(scene));
+    this.#onChange = this.#checkers.filter((one) => one.onChange !== undefined);
+    this.#onLook = this.#checkers.filter((one) => one.onLook !== undefined);
+    const onHappening = this.#checkers.filter((one) => one.onHappening !== undefined);
     world.history.watch((happening) => {
-      if (happening.kind === 'journal') this.#enter(happening.entry);
-      for (const checker of this.#checkers) checker.onHappening?.(happening);
+      // No checker looks at these but by their changes.
+      if (happening.kind === 'journal') return this.#enter(happening.entry);
+      for (const checker of onHappening) checker.onHappening?.(happening);
     });
     this.#look();
   }
@@ -92,7 +99,7 @@ export class Watch {
       return this.ledger.take(entry);
     }
     for (const change of entry.changes) {
-      for (const checker of this.#checkers) checker.onChange?.(change, entry);
+      for (const checker of this.#onChange) checker.onChange?.(change, entry);
       if (this.#world.history.broken !== null) return;
       this.ledger.apply(change);
     }
@@ -102,7 +109,7 @@ export class Watch {
   #look(): void {
     this.#world.events.in(LOOK_MS, () => {
       this.health.look();
-      for (const checker of this.#checkers) checker.onLook?.();
+      for (const checker of this.#onLook) checker.onLook?.();
       this.#look();
     });
   }

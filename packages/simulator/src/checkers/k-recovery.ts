@@ -1,8 +1,9 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
 import type { State, TaskNo } from '@signalbox/engine';
+import { isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { isPaused, type RunBook } from './ledger.ts';
 import { taskSpecOf } from './map-book.ts';
+import { stateOf } from './task-states.ts';
 
 const RECOVERY_MS = 30_000;
 /** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
@@ -35,8 +36,7 @@ export function recovery(scene: Scene): Checker {
       }
       if (!hasRoomForTask(run)) continue;
       run.spec.tasks.forEach(({ queue }, no) => {
-        const key = `task ${run.created.runId}/${no}`;
-        if (free.has(queue) && isReady(run, no) && !isHeldBack(run, no)) waiting.add(key);
+        if (free.has(queue) && isReady(run, no) && !isHeldBack(run, no)) waiting.add(`task ${run.created.runId}/${no}`);
       });
     }
     for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
@@ -49,7 +49,7 @@ export function recovery(scene: Scene): Checker {
 
   /** A task whose backoff is over is ready too (I53). */
   function isReady(run: RunBook, no: number): boolean {
-    const state = ledger.stateOf(run, no);
+    const state = stateOf(run, no);
     if (isPaused(run, no)) return false;
     if (state !== 'retrying') return state === 'ready';
     const { retry } = taskSpecOf(run, no);

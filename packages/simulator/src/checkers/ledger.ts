@@ -3,139 +3,25 @@
  * shares no code with engine or store, so that the two can be held against each other.
  */
 import type {
-  AddedTask,
   AttemptEnded,
   BreakerSet,
   Change,
   DagId,
   DagSpec,
   Epoch,
-  NodeId,
   RunCreated,
   RunId,
-  RunOutcome,
   ScheduleSet,
-  SecondEnded,
-  SecondTookOver,
   ShardNo,
   TaskExpired,
   TaskMarked,
   TaskNo,
-  TaskState,
-  WorkerId,
 } from '@signalbox/engine';
 import { NOBODY, shardOfRun } from '@signalbox/engine';
-import { isClosing, type NaiveEnd, naiveClosingNodes, naiveName, naiveNodes } from '@signalbox/engine/testing';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
-import { expansionOf, type MapBook, mapBook, nameOf, numbersOf, taskSpecOf } from './map-book.ts';
-
-export interface TaskBook {
-  readonly taskNo: TaskNo;
-  /** `waiting`: a call of another dag, which no worker has. */
-  state:
-    | 'running'
-    | 'waiting'
-    | 'returned'
-    | 'retrying'
-    | 'succeeded'
-    | 'failed'
-    | 'expired'
-    | 'cancelled'
-    | 'cleared'
-    | 'skipped'
-    | 'stopped';
-  fence: number;
-  /** Attempts that have ended, and the running one. */
-  attemptNo: number;
-  workerId: WorkerId;
-  claimedAt: number;
-  /** Owner's epoch when it was claimed. */
-  claimEpoch: number;
-  failures: number;
-  lost: number;
-  /** How its attempts ended since its budgets began. */
-  readonly counts: Map<string, number>;
-  /** Each attempt that has ended, by its fence. */
-  readonly ended: Map<number, AttemptEnded>;
-  /** Those that ended while another went on, or in favour of it: they count for nothing. */
-  readonly beside: Map<number, SecondEnded | SecondTookOver>;
-  /** The second of two that run. */
-  second: Pick<TaskBook, 'fence' | 'attemptNo' | 'workerId' | 'claimedAt' | 'claimEpoch'> | null;
-  /** The highest fence and number so far, whichever of two had it. */
-  topFence: number;
-  topNo: number;
-  endedAt: number;
-  endEpoch: number;
-  /** How many of its attempts were told of as slow. */
-  slowTimes: number;
-  output: string | null;
-  /** All that it has ever returned, or was said to have. */
-  readonly outputs: Set<string>;
-}
-
-export interface RunBook {
-  readonly created: RunCreated;
-  readonly createdAt: number;
-  readonly shard: ShardNo;
-  /** With what was added to it. */
-  spec: DagSpec;
-  readonly deployed: DagSpec;
-  readonly added: Map<number, AddedTask>;
-  phase: 'open' | 'closing' | 'ended';
-  outcome: RunOutcome | null;
-  isAdmitted: boolean;
-  isSetAside: boolean;
-  /** Somebody did not want to wait for what closes it. */
-  isForced: boolean;
-  /** How often it was told of as slow, and was opened again. */
-  slowTimes: number;
-  reopens: number;
-  /** What its attempts are given to stop, where a cancel has said so. */
-  graceMs: number;
-  closedAt: number;
-  /** When its time was over, the last time. */
-  timedOutAt: number | null;
-  /** Tasks of it that had succeeded were cleared, or some were marked. */
-  byHand: boolean;
-  /** Tasks that are; null for the run itself. */
-  readonly paused: Set<TaskNo | null>;
-  /** When it was opened, the last time. */
-  openedAt: number;
-  readonly tasks: Map<TaskNo, TaskBook>;
-  /** What the tasks are; null when that is to be found out anew. */
-  states: ReadonlyMap<number, string> | null;
-  /** In the order in which they expanded. */
-  readonly maps: MapBook[];
-}
-
-/** An attempt that went with a worker that was told to stop counts against no budget. */
-export function isCountedLoss({ outcome, code }: Pick<AttemptEnded, 'outcome' | 'code'>): boolean {
-  return outcome === 'lost' && code !== 'lost:left' && code !== 'lost:drained';
-}
-
-/** Somebody holds the task, or its run. */
-export function isPaused({ paused }: RunBook, taskNo: number): boolean {
-  return paused.has(null) || paused.has(taskNo as TaskNo);
-}
-
-export interface DagBook {
-  readonly dagId: DagId;
-  readonly name: string;
-  spec: DagSpec;
-  versionNo: number;
-  readonly versions: Map<number, DagSpec>;
-  deployedAt: number;
-  isRetired: boolean;
-}
-
-export interface ShardBook {
-  epoch: Epoch;
-  owner: NodeId | null;
-  ownedSince: number;
-  commitNo: number;
-  takeCount: number;
-}
+import { type DagBook, isCountedLoss, type RunBook, type ShardBook, type TaskBook } from './books.ts';
+import { mapBook } from './map-book.ts';
 
 export class Ledger {
   readonly runs = new Map<RunId, RunBook>();
@@ -171,7 +57,7 @@ export class Ledger {
   /** One change of a commit; what is impossible is for the checkers to say, before this is called. */
   apply(change: Change): void {
     const run = 'runId' in change && change.runId !== null ? this.runs.get(change.runId) : undefined;
-    if (run !== undefined) run.states = null;
+    if (run !== undefined) run.derived = null;
     switch (change.kind) {
       case 'DagDeployed': {
         const { dagId, name, spec, versionNo } = change;
@@ -391,33 +277,6 @@ export class Ledger {
     return ofError ?? this.breakers.get(`${created.dagId}/0`);
   }
 
-  /** What a task is, rows or not. */
-  stateOf(run: RunBook, taskNo: number): TaskState {
-    run.states ??= statesOf(run);
-    return (run.states.get(taskNo) ?? 'removed') as TaskState;
-  }
-
-  /** Whether instances that a map will have are not there yet: what comes after them may look further on than it is. */
-  isUnfolding(run: RunBook): boolean {
-    if (run.spec.groups === undefined) return false;
-    const numbers = numbersOf(run);
-    return [...namedStates(run).keys()].some((name) => !numbers.has(name));
-  }
-
-  /** Of all tasks that are there, by their numbers. */
-  statesOf(run: RunBook): ReadonlyMap<number, string> {
-    run.states ??= statesOf(run);
-    return run.states;
-  }
-
-  /** How many instances a task of a map has, in an instance of what is around it. */
-  instancesOf(run: RunBook, member: number, path: readonly number[]): number {
-    const states = namedStates(run);
-    let count = 0;
-    while (states.has(naiveName(member, [...path, count]))) count += 1;
-    return count;
-  }
-
   #mark({ runId, taskNo, attemptNo, fence, state, output }: TaskMarked): void {
     const { tasks, shard } = this.run(runId);
     this.run(runId).byHand = true;
@@ -489,99 +348,11 @@ export class Ledger {
       byHand: false,
       paused: new Set(),
       tasks: new Map(),
-      states: null,
+      derived: null,
       maps: [],
     };
     this.runs.set(change.runId, run);
     this.byUid.set(change.uid, run);
     this.live.add(run);
   }
-}
-
-/** Whether attempts of the task may begin. */
-export function mayRun(run: RunBook, taskNo: number): boolean {
-  if (run.phase === 'open') return true;
-  return run.phase === 'closing' && !run.isForced && isClosing(taskSpecOf(run, taskNo));
-}
-
-/** Everything is looked at anew, by the plainest means. */
-function namedStates(run: RunBook): ReadonlyMap<string, string> {
-  const ended = new Map<string, NaiveEnd>();
-  for (const { taskNo, state, output } of run.tasks.values()) {
-    const name = nameOf(run, taskNo);
-    if (state === 'cleared' || name === null) continue;
-    const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
-    const end = isOver ? state : state === 'expired' ? 'failed' : state === 'stopped' ? 'cancelled' : 'open';
-    ended.set(name, { state: end, output: output === null ? null : JSON.parse(output) });
-  }
-  const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);
-  return naiveNodes(run.spec, ended, params);
-}
-
-/** By the books a map expands as soon as it can, and at once. Here it is as far as the journal says. */
-function asFarAs(run: RunBook, no: number, name: string, named: ReadonlyMap<string, string>): string {
-  const state = named.get(name) ?? 'removed';
-  if (!named.has(`${name}[0]`)) return state;
-  const map = expansionOf(run, no);
-  if (map === null) return 'blocked';
-  return map.unfolded < map.total ? 'expanded' : state;
-}
-
-function statesOf(run: RunBook): ReadonlyMap<number, string> {
-  const [named, numbers] = [namedStates(run), numbersOf(run)];
-  const states = new Map<number, string>();
-  for (const [name, no] of numbers) {
-    const state = asFarAs(run, no, name, named);
-    const row = run.tasks.get(no as TaskNo);
-    const now = state !== 'open' ? state : row?.state === 'returned' ? 'ready' : (row?.state ?? state);
-    const isLeft = now === 'blocked' || now === 'ready' || now === 'retrying';
-    states.set(no, isLeft && !mayRun(run, no) ? 'cancelled' : now);
-  }
-  if (run.phase !== 'open') cancelExpanded(run, numbers, states);
-  return run.spec.tasks.some(isClosing) ? withClosing(run, numbers, states) : states;
-}
-
-/** What has become many was stopped when the last of them was. */
-function cancelExpanded(run: RunBook, numbers: ReadonlyMap<string, number>, states: Map<number, string>): void {
-  const isOpen = (state: string | undefined) => state === 'running' || state === 'waiting';
-  const open = [...numbers].filter(([, no]) => isOpen(states.get(no))).map(([name]) => name);
-  for (const [name, no] of numbers) {
-    if (states.get(no) !== 'expanded' || mayRun(run, no) || open.some((each) => each.startsWith(`${name}[`))) continue;
-    states.set(no, 'cancelled');
-  }
-}
-
-function withClosing(
-  run: RunBook,
-  numbers: ReadonlyMap<string, number>,
-  states: ReadonlyMap<number, string>,
-): ReadonlyMap<number, string> {
-  const rows = [...run.tasks.values()].flatMap((row) => {
-    const name = row.state === 'cleared' ? null : nameOf(run, row.taskNo);
-    return name === null ? [] : [{ name, row }];
-  });
-  const begun = new Set(rows.map(({ name }) => name));
-  const tried = new Set(rows.flatMap(({ name, row }) => (row.attemptNo > 0 ? [name] : [])));
-  const stopped = new Set(rows.flatMap(({ name, row }) => (row.state === 'stopped' ? [name] : [])));
-  const known = new Map(
-    [...numbers].map(([name, no]) => [name, stopped.has(name) ? 'stopped' : (states.get(no) ?? 'blocked')]),
-  );
-  const times = (on: 'retry' | 'slow', of: string | null) => timesOf(run, on, of === null ? null : numbers.get(of)!);
-  const isWhole = (name: string) => {
-    const map = expansionOf(run, numbers.get(name)!);
-    return map === null || map.total === 0 ? null : map.unfolded === map.total;
-  };
-  const found = naiveClosingNodes(run.spec, known, { ...run, begun, tried, times, isWhole });
-  return new Map([...numbers].map(([name, no]) => [no, found.get(name)!]));
-}
-
-/** How often that has happened which a hook for retries, or for what is slow, runs for. */
-export function timesOf(run: RunBook, on: 'retry' | 'slow', of: number | null): number {
-  if (of === null) return on === 'slow' ? run.slowTimes : run.reopens;
-  const task = run.tasks.get(of as TaskNo);
-  if (task === undefined || on === 'slow') return task?.slowTimes ?? 0;
-  const isFollowed = ['retrying', 'cleared', 'returned', 'expired'].includes(task.state);
-  // What ended beside another attempt was followed by none.
-  const beside = [...task.beside.values()].filter((other) => other.attemptNo < task.attemptNo).length;
-  return isFollowed ? task.attemptNo - beside : Math.max(0, task.attemptNo - beside - 1);
 }

@@ -7,6 +7,7 @@
  */
 import type { NodeId } from '@signalbox/engine';
 import { type CommitBatch, type CommitChain, CommitError, type CommitFailure } from '@signalbox/store';
+import { copyOf } from '../copy.ts';
 import { type Caller, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import type { FakeDatabase } from './database.ts';
@@ -50,7 +51,7 @@ export class FakeChain implements CommitChain {
     return new Promise((resolve, reject) => {
       if (this.#broken !== null) return reject(afterFailure(this.#broken));
       this.#pending.push({ resolve, reject });
-      this.#send({ batch: structuredClone(batch), place: ++this.#sent, failed: null });
+      this.#send({ batch: copyOf(batch), place: ++this.#sent, failed: null });
     });
   }
 

@@ -11,6 +11,7 @@ import type {
   WorkerHello,
   WorkerSays,
 } from '@signalbox/host';
+import { asReceived } from '../copy.ts';
 import type { Door, Opening } from './door.ts';
 import type { Environment } from './environment.ts';
 import type { Line, LineEnd } from './line.ts';
@@ -115,7 +116,7 @@ export class NodeLines implements PeerNetwork {
           }
         }
         // As text, like on a real wire: nothing is shared.
-        line.send(side, JSON.parse(JSON.stringify(message)));
+        line.send(side, asReceived(message));
       },
       close: () => {
         if (!this.#process.isAlive || !line.close(side)) return;

@@ -18,6 +18,9 @@ const SOON = {
   causeBreaker: { tasks: 3, withinMs: 60_000, pauseMs: 1_000, maxPauseMs: 4_000 },
 } as const;
 
+/** Events between two turns of the event loop. */
+const TURN_EVERY = 500;
+
 export interface WorldOptions {
   readonly seed: number;
   readonly settings?: Partial<EngineSettings>;
@@ -71,7 +74,7 @@ export class World implements Environment {
     for (;;) {
       if (this.history.broken !== null) return;
       if (!this.events.runNext(until)) return;
-      await settled();
+      await (this.events.stepCount % TURN_EVERY === 0 ? turned() : settled());
       this.#tellJournal();
     }
   }
@@ -86,7 +89,15 @@ export class World implements Environment {
   }
 }
 
-/** All promises that can go on have gone on. */
+/**
+ * All promises that can go on have gone on. A tick is run when no promise is left to go on, and costs a fraction of a turn of
+ * the event loop.
+ */
 function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/** The event loop has turned as well, so that signals, timers of a test runner and unhandled rejections are not held up. */
+function turned(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
