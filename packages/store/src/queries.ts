@@ -59,6 +59,7 @@ import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
+import { getTaskTimes } from './queries/task-times.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -118,7 +119,8 @@ export class Queries {
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
-  lastRuns = (tenantId: TenantId, dags: readonly DagKey[]) => lastRuns(this.#database, tenantId, dags);
+  lastRuns = (tenantId: TenantId, dags: readonly DagKey[], most: number) =>
+    lastRuns(this.#database, tenantId, dags, most);
   dagsOnEvent = (tenantId: TenantId, event: string) => dagsOnEvent(this.#database, tenantId, event);
   listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
     listVersions(this.#database, tenantId, list);
@@ -145,6 +147,9 @@ export class Queries {
     this.#withPartitions((days) => getRunSpec(this.#database, days, tenantId, runId));
   getRunMaps = (tenantId: TenantId, runId: RunId) =>
     this.#withPartitions((days) => getRunMaps(this.#database, days, tenantId, runId));
+  /** Of a run that was found to be the tenant's. */
+  getTaskTimes = (tasks: { readonly runId: RunId; readonly below: number }) =>
+    this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
   listChildren = (tenantId: TenantId, list: ListChildren) =>

@@ -66,6 +66,22 @@ export type NewLoginLink = z.infer<typeof newLoginLinkSchema>;
 export const loginLinkSchema = z.object({ path: z.string(), expiresAt: z.iso.datetime() });
 export type LoginLink = z.infer<typeof loginLinkSchema>;
 
+/** Who asks, and whom it asks. */
+export const sessionViewSchema = z.object({
+  /** `token:NAME`. */
+  actor: z.string(),
+  role: roleSchema,
+  tenant: z.string(),
+  /** Whether it is the session of a browser, which can be ended by itself. */
+  browser: z.boolean(),
+  /** Version of the server. */
+  version: z.string(),
+});
+export type SessionView = z.infer<typeof sessionViewSchema>;
+
+export const sessionEndedSchema = z.object({ ended: z.literal(true) });
+export type SessionEnded = z.infer<typeof sessionEndedSchema>;
+
 /** Query of `GET /v1/audit`. */
 export const listAuditSchema = pageQuerySchema.extend({
   /** Only events of this action, such as `token.revoke`. */

@@ -62,6 +62,8 @@ export const dagViewSchema = z.object({
   source: z.string().nullable(),
   /** Its newest run; null when it has none that is kept. */
   lastRun: lastRunSchema.nullable(),
+  /** Its newest runs, newest first: as many as were asked for. */
+  recentRuns: z.array(lastRunSchema),
   deployedAt: z.iso.datetime(),
   /** When it was deleted; null while it takes runs. */
   retiredAt: z.iso.datetime().nullable(),
@@ -141,10 +143,19 @@ export const dagDetailsSchema = dagViewSchema.extend({
 });
 export type DagDetails = z.infer<typeof dagDetailsSchema>;
 
+const MAX_RECENT_RUNS = 50;
+
 /** Query of `GET /v1/dags`. */
 export const listDagsSchema = pageQuerySchema.extend({
   cursor: nameSchema.optional(),
   retired: z.enum(['true', 'false']).default('false'),
+  recent: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_RECENT_RUNS)
+    .default(1)
+    .describe('How many of its newest runs each dag is shown with.'),
 });
 
 /** The answer to a delete: no new runs, no schedule; the runs that it has go on, and its history stays. */

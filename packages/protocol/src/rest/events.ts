@@ -47,8 +47,25 @@ export const listEventsSchema = z.strictObject({
   /** Without a cursor: only what comes, or everything that the journal still has. */
   from: z.enum(['now', 'start']).default('now'),
   limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
+  digestMs: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .max(60_000)
+    .optional()
+    .describe('For a stream: at most one `digest` in so many milliseconds, in place of each event.'),
 });
 export type ListEvents = z.infer<typeof listEventsSchema>;
+
+/** What a stream with `digestMs` carries: what to read again. `more`: the lists do not name everything. */
+export const eventDigestSchema = z.object({
+  count: z.int(),
+  dags: z.array(z.string()),
+  runs: z.array(runIdSchema),
+  kinds: z.array(z.string()),
+  more: z.boolean(),
+});
+export type EventDigest = z.infer<typeof eventDigestSchema>;
 
 /** Body of `POST /v1/events/{name}`: the payload becomes the params of each run. */
 export const signalEventSchema = z.strictObject({ payload: paramsSchema.optional() });

@@ -34,6 +34,10 @@ export const readLogSchema = z.strictObject({
   from: z.coerce.number().int().min(0).max(0x7fff_ffff).default(0),
   limit: z.coerce.number().int().min(1).max(MAX_LOG_LINES).default(MAX_LOG_LINES),
   follow: z.enum(['true', 'false']).default('false'),
+  format: z
+    .enum(['json', 'text'])
+    .optional()
+    .describe('`text`: the whole log as a file, for links; programs ask for `text/plain` instead.'),
 });
 export type ReadLog = z.infer<typeof readLogSchema>;
 
@@ -53,6 +57,6 @@ export type RunLogPage = z.infer<typeof runLogPageSchema>;
 const LONGEST_CURSOR = 16_000;
 
 export const readRunLogSchema = readLogSchema
-  .omit({ from: true })
+  .omit({ from: true, format: true })
   .extend({ cursor: z.string().min(1).max(LONGEST_CURSOR).optional() });
 export type ReadRunLog = z.infer<typeof readRunLogSchema>;

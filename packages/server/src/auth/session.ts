@@ -14,6 +14,11 @@ export function sessionCookie(token: string, isSecure: boolean): string {
   return `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${isSecure ? '; Secure' : ''}`;
 }
 
+/** Has the browser forget its session. */
+export function endedCookie(isSecure: boolean): string {
+  return `${COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0${isSecure ? '; Secure' : ''}`;
+}
+
 /** The token of the session that a `Cookie` header names. */
 export function sessionIn(header: string | undefined): string | null {
   if (header === undefined || header.length > LONGEST_COOKIES) return null;

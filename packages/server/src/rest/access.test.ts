@@ -213,3 +213,16 @@ test('too many headers are refused', async () => {
   const answer = await rig.ask('GET', '/v1/dags', undefined, { headers });
   expect([answer.status, answer.body.problems[0]?.path]).toEqual([400, 'headers']);
 });
+
+test('a session knows who it is, and ends when its browser signs out', async () => {
+  const cookie = await logIn();
+  const own = { headers: { cookie, origin: url() } };
+  const session = await (await raw('/v1/session', own)).json();
+  expect(session).toMatchObject({ role: 'admin', tenant: 'default', browser: true, version: expect.any(String) });
+  const ended = await raw('/v1/session/end', { ...own, method: 'POST' });
+  expect([ended.status, ended.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('Max-Age=0')]);
+  await eventually(async () => (await raw('/v1/session', own)).status === 401);
+  const withToken = await rig.ask('GET', '/v1/session');
+  expect(withToken.body).toMatchObject({ actor: 'token:admin', browser: false });
+  expect((await rig.ask('POST', '/v1/session/end')).status).toBe(400);
+});

@@ -1,6 +1,6 @@
 /** The REST API: guards at the door, a file per subject behind it, the table of errors at the way out. */
 import { readFile } from 'node:fs/promises';
-import { type Retention, SignalboxError } from '@signalbox/protocol';
+import type { Retention } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
@@ -17,6 +17,7 @@ import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { cancelRoutes } from './cancel.ts';
+import { columnRoutes } from './columns.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
@@ -38,6 +39,7 @@ import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { sessionRoutes } from './session.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -130,7 +132,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onClose', async () => parts.params.close());
   readJsonBodies(app);
   app.setErrorHandler(onError);
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, new SignalboxError('ROUTE_NOT_FOUND')));
 
   // First: what is counted is what comes after it.
   metricsRoutes(app, parts);
@@ -139,6 +140,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   bundleRoutes(app, parts);
   submitRoutes(app, parts);
   runRoutes(app, parts);
+  columnRoutes(app, parts);
   taskRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
@@ -152,6 +154,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
   loginRoutes(app, parts);
+  sessionRoutes(app, parts);
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
   pageRoutes(app);

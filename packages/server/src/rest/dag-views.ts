@@ -17,7 +17,8 @@ import { nextWindowOf } from './next-window.ts';
 import { roleOf } from './task-role.ts';
 import { runSummary } from './views.ts';
 
-export function dagAnswer(dag: DagView, last: RunView | undefined): DagAnswer {
+/** `recent`: its newest runs, newest first. */
+export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAnswer {
   const { schedule } = dag;
   return {
     name: dag.name,
@@ -32,7 +33,8 @@ export function dagAnswer(dag: DagView, last: RunView | undefined): DagAnswer {
     event: dag.event,
     bundle: dag.bundle,
     source: dag.source,
-    lastRun: last === undefined ? null : lastRunAnswer(last),
+    lastRun: recent[0] === undefined ? null : lastRunAnswer(recent[0]),
+    recentRuns: recent.map(lastRunAnswer),
     deployedAt: toIso(dag.deployedAt),
     retiredAt: toIsoOrNull(dag.retiredAt),
   };

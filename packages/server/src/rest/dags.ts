@@ -29,6 +29,8 @@ export type DagRequest = FastifyRequest<{ Params: { name: string } }>;
 type VersionRequest = FastifyRequest<{ Params: { name: string; no: string } }>;
 
 const DEPLOY_BYTES = 8 * 1024 * 1024;
+/** Shown with one dag. */
+const RECENT_RUNS = 25;
 const MAX_VERSION = 2_147_483_647;
 
 export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
@@ -84,10 +86,10 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags', async (request) => {
     const { tenantId } = callerOf(request);
-    const { cursor, limit, retired } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
+    const { cursor, limit, retired, recent } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
     const list = { after: cursor ?? null, limit, retired: retired === 'true' };
     const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
-    const last = await fromDatabase(() => queries.lastRuns(tenantId, found), request.log);
+    const last = await fromDatabase(() => queries.lastRuns(tenantId, found, recent), request.log);
     const items = found.map((dag) => dagAnswer(dag, last.get(dag.dagId)));
     return { items, cursor: found.length < limit ? null : (found.at(-1)?.name ?? null) } satisfies DagPage;
   });
@@ -99,7 +101,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const held = await fromDatabase(() => queries.listBreakers(tenantId, dag.name), request.log);
     const deadLetters = await fromDatabase(() => queries.countDeadLetters(tenantId, ofDag), request.log);
     const state = { breakers: held.map(breakerView), deadLetters: deadLetters[0]?.deadLetters ?? 0 };
-    const last = await fromDatabase(() => queries.lastRuns(tenantId, [dag]), request.log);
+    const last = await fromDatabase(() => queries.lastRuns(tenantId, [dag], RECENT_RUNS), request.log);
     return { ...dagAnswer(dag, last.get(dag.dagId)), ...graphOf(dag.spec), ...state } satisfies DagDetailsAnswer;
   });
 

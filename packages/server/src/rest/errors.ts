@@ -5,6 +5,7 @@ import type { Answer, RefusalCode } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import { type ErrorCode, type ErrorDetails, SignalboxError } from '@signalbox/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { wantsSite } from './pages/site.ts';
 import { sendPage, wayInPage } from './pages/way-in.ts';
 
 const RETRY_MS = 1_000;
@@ -33,10 +34,12 @@ export function onError(error: unknown, request: FastifyRequest, reply: FastifyR
   return sendProblem(reply, new SignalboxError('INTERNAL', { incident }));
 }
 
-/** A person with a browser, at one of the pages. */
-function wantsPage({ method, headers, routeOptions }: FastifyRequest): boolean {
-  const isPage = routeOptions.config.operation?.answer === 'text/html';
-  return method === 'GET' && isPage && (headers.accept ?? '').includes('text/html');
+/** A person with a browser, at a page of the server or at an address of the UI. */
+function wantsPage(request: FastifyRequest): boolean {
+  const { method, headers, routeOptions } = request;
+  const { operation } = routeOptions.config;
+  if (operation === undefined) return wantsSite(request);
+  return method === 'GET' && operation.answer === 'text/html' && (headers.accept ?? '').includes('text/html');
 }
 
 function refusalOfFastify(error: FastifyError, request: FastifyRequest): SignalboxError | null {

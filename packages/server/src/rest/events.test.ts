@@ -179,3 +179,35 @@ async function untilItEnds(body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
   for (let isOver = false; !isOver; ) isOver = (await reader.read().catch(() => ({ done: true }))).done;
 }
+
+test('a stream of digests names what changed, a few times a second, and goes on where it was cut off', async () => {
+  await deploy('digested');
+  const { cursor } = await clientOf(0).listEvents({});
+  const open = (lastId: string) =>
+    fetch(`${rig.servers[0]?.url}/v1/events?dag=digested&digestMs=200`, {
+      headers: { authorization: `Bearer ${rig.token}`, accept: 'text/event-stream', 'last-event-id': lastId },
+    });
+  const { ids } = await clientOf(0).submitMany(
+    'digested',
+    Array.from({ length: 40 }, () => ({})),
+  );
+  const seen = new Set<string>();
+  let [lastId, count, frames] = [cursor, 0, 0];
+  while (seen.size < ids.length || count < 5 * ids.length) {
+    const reader = (await open(lastId)).body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!/^data: .*\n\n/m.test(text)) text += (await reader?.read())?.value ?? '';
+    await reader?.cancel();
+    const data = /^data: (.*)$/m.exec(text)?.[1] ?? '{}';
+    const digest = JSON.parse(data) as { count: number; runs: string[]; dags: string[]; more: boolean };
+    expect([digest.dags, digest.more]).toEqual([['digested'], false]);
+    for (const run of digest.runs) seen.add(run);
+    lastId = [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? lastId;
+    count += digest.count;
+    frames += 1;
+  }
+  expect([...seen].sort()).toEqual([...ids].sort());
+  // Created, claimed, ended, closing and ended of each run, told in far fewer frames.
+  expect(count).toBe(5 * ids.length);
+  expect(frames).toBeLessThan(ids.length);
+});

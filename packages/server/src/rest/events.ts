@@ -1,4 +1,5 @@
 /** The event stream over HTTP, and events from outside. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TenantId } from '@signalbox/engine';
 import {
   type EventPage,
@@ -12,6 +13,7 @@ import {
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeCursor, encodeCursor, type Position } from '../events/cursor.ts';
+import { DigestBuilder } from '../events/digest.ts';
 import { EventFeed, type FeedEvent } from '../events/feed.ts';
 import { systemClock } from '../ports/clock.ts';
 import { badRequest, fromDatabase } from './errors.ts';
@@ -43,7 +45,12 @@ export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
     }
     // Before the first byte: what can't be read any more is still a refusal with a status.
     await fromDatabase(() => feed.read(start), request.log);
-    return streamEvents(request, reply, parts, (signal) => follow(feed, start, passes, signal));
+    const { digestMs } = query;
+    return streamEvents(request, reply, parts, (signal) =>
+      digestMs === undefined
+        ? follow(feed, start, passes, signal)
+        : followDigests(feed, start, { passes, digestMs, signal }),
+    );
   });
 
   app.post('/v1/events/:name', async (request: EventRequest) => {
@@ -156,6 +163,40 @@ async function* follow(
     await feed.more(position, HEARTBEAT_MS, signal);
     if (systemClock.mono() - waitedFrom >= HEARTBEAT_MS)
       yield sseFrame({ id: encodeCursor(position), comment: 'still here' });
+  }
+}
+
+interface Digesting {
+  readonly passes: (event: FeedEvent) => boolean;
+  readonly digestMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** One frame for all that happened in a while. The first event after a quiet time is told at once. */
+async function* followDigests(
+  feed: EventFeed,
+  start: Position,
+  { passes, digestMs, signal }: Digesting,
+): AsyncGenerator<string, void> {
+  let position = start;
+  yield sseFrame({ id: encodeCursor(position) });
+  while (!signal.aborted) {
+    const begunAt = systemClock.mono();
+    const digest = new DigestBuilder();
+    for (let isAtEnd = false; !isAtEnd && systemClock.mono() - begunAt < digestMs; ) {
+      const { events, end } = await feed.read(position);
+      for (const event of events) if (passes(event)) digest.add(event);
+      isAtEnd = end === position;
+      position = end;
+    }
+    const id = encodeCursor(position);
+    if (!digest.isEmpty) {
+      yield sseFrame({ id, event: 'digest', data: JSON.stringify(digest.build()) });
+      await pause(digestMs, undefined, { signal }).catch(() => undefined);
+    }
+    const waitedFrom = systemClock.mono();
+    await feed.more(position, HEARTBEAT_MS, signal);
+    if (systemClock.mono() - waitedFrom >= HEARTBEAT_MS) yield sseFrame({ id, comment: 'still here' });
   }
 }
 

@@ -15,3 +15,6 @@ export function pagePolicy({ style, script }: { style: string; script: string | 
   const scripts = script === null ? '' : `; script-src '${script}'; connect-src 'self'`;
   return `${NOTHING}; style-src '${style}'${scripts}`;
 }
+
+/** Of the web UI: its own files, and requests to the server that it came from. No inline script or style, nothing from elsewhere. */
+export const SITE_POLICY = `${NOTHING}; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'`;

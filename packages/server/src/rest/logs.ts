@@ -31,12 +31,14 @@ export function logRoutes(app: FastifyInstance, parts: RestParts): void {
       await ask(from, 1);
       return streamEvents(request, reply, parts, (signal) => lineEvents(logs, name, from, signal));
     }
-    if (!wants(request, 'text/plain')) {
+    const isFile = query.format === 'text';
+    if (!isFile && !wants(request, 'text/plain')) {
       const { lines, ...page } = await ask(query.from, query.limit);
       return { lines: lines.map(lineAnswer), ...page };
     }
     const isWhole = (request.query as { limit?: unknown }).limit === undefined;
     const first = await ask(query.from, query.limit);
+    if (isFile) reply.header('content-disposition', `attachment; filename="${fileName(name)}"`);
     if (first.missing.length > 0) reply.header('signalbox-missing', first.missing.join(','));
     return reply.type('text/plain; charset=utf-8').send(Readable.from(wholeText(first, isWhole, ask)));
   });
@@ -55,6 +57,10 @@ export function logRoutes(app: FastifyInstance, parts: RestParts): void {
     return { lines: lines.map(runLineAnswer), next: writeCursor(next), isOver, missing };
   });
 }
+
+/** Of characters that no header and no file system minds. */
+const fileName = ({ uid, task, attempt }: AttemptName): string =>
+  `${uid}-${task.replace(/[^A-Za-z0-9_.-]/g, '_')}-${attempt}.log`;
 
 async function* lineEvents(
   logs: LogReader,

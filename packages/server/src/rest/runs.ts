@@ -76,7 +76,7 @@ interface Read {
 }
 
 /** Who is connected is asked only where a task waits for a worker. */
-async function withWhy(
+export async function withWhy(
   tasks: RunAnswer['tasks'],
   { run, read, nos }: Read,
   parts: RestParts,

@@ -12,8 +12,8 @@ afterAll(() => rig.stop());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${rig.servers[0]?.url}${path}`, { headers: { authorization: `Bearer ${rig.token}`, ...headers } });
 
-test.each(['/', '/docs'])('%s is one file that runs nothing but its own script', async (path) => {
-  const answer = await get(path);
+test('the reference is one file that runs nothing but its own script', async () => {
+  const answer = await get('/docs');
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = answer.headers.get('content-security-policy') ?? '';
   expect(policy).toMatch(/^default-src 'none'; frame-ancestors 'none'/);
@@ -27,7 +27,10 @@ test('a browser without a session is told the way in, and nothing else', async (
   const answer = await fetch(`${rig.servers[0]?.url}/`, { headers: { accept: 'text/html' } });
   expect(answer.status).toBe(401);
   expect(await answer.text()).toContain('signalbox login');
+  const deep = await fetch(`${rig.servers[0]?.url}/runs/1`, { headers: { accept: 'text/html' } });
+  expect([deep.status, (await deep.text()).includes('signalbox login')]).toEqual([401, true]);
   expect((await fetch(`${rig.servers[0]?.url}/docs`)).status).toBe(401);
+  expect((await fetch(`${rig.servers[0]?.url}/assets/index.js`)).status).toBe(401);
 });
 
 test('text of any origin is text (I69)', () => {

@@ -1,4 +1,4 @@
-/** What a browser without a session sees: how to get one. */
+/** What a browser sees when there is no page for it: without a session, and without a build of the UI. */
 import type { FastifyReply } from 'fastify';
 import { makePage, type Page, text } from './page.ts';
 
@@ -8,6 +8,14 @@ export function wayInPage(why: string): Page {
     title: 'Signalbox',
     body: `<main class="narrow"><h1>Signalbox</h1><p>${text(why)}</p>
 <p>The way in is a link that works once. <code>signalbox start</code> prints one, and <code>signalbox login</code> another.</p></main>`,
+  });
+}
+
+export function notBuiltPage(): Page {
+  return makePage({
+    title: 'Signalbox',
+    body: `<main class="narrow"><h1>Signalbox</h1><p>The web UI is not built.</p>
+<p>Run <code>npm run build</code> in the folder of the server and start it again. The API and <a href="/docs">its reference</a> work without it.</p></main>`,
   });
 }
 
