@@ -1,0 +1,55 @@
+/** One server, one worker and one browser for all tests of the web UI. */
+import { type Rig, startRig } from '@signalbox/server/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { findChromium, openBrowser } from './browser.ts';
+
+export interface UiRig {
+  readonly rig: Rig;
+  /** A page of somebody with this role, who has come in by a link. Console errors and violations of the policy are kept. */
+  signIn(role?: 'admin' | 'operator' | 'viewer'): Promise<SignedIn>;
+  stop(): Promise<void>;
+}
+
+export interface SignedIn {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained about, and requests to anywhere else. */
+  readonly complaints: string[];
+  readonly go: (path: string) => Promise<void>;
+}
+
+export const chromium = findChromium();
+const WAIT_MS = 15_000;
+
+export async function startUiRig(): Promise<UiRig> {
+  const rig = await startRig();
+  let browser: Browser | null = null;
+  return {
+    rig,
+    async signIn(role = 'admin') {
+      browser ??= await openBrowser(chromium as string);
+      const base = rig.servers[0]?.url ?? '';
+      const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+      context.setDefaultTimeout(WAIT_MS);
+      const { body } = await rig.ask('POST', '/v1/login-links', { role });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => request.url().startsWith(base) || complaints.push(`asked ${request.url()}`));
+      await page.goto(`${base}${(body as unknown as { path: string }).path}`);
+      return {
+        page,
+        context,
+        complaints,
+        go: async (path) => {
+          await page.goto(`${base}${path}`);
+        },
+      };
+    },
+    async stop() {
+      await browser?.close();
+      await rig.stop();
+    },
+  };
+}

@@ -1,0 +1,222 @@
+/** The web UI in a real browser against a real server: what people see, do, and may not do. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromium, type SignedIn, startUiRig, type UiRig } from './ui-rig.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202ekcab\u001b[31mred';
+
+describe.skipIf(chromium === null)('the web UI', () => {
+  let ui: UiRig;
+  let admin: SignedIn;
+  let release: () => void = () => undefined;
+  let isFixed = false;
+
+  beforeAll(async () => {
+    ui = await startUiRig();
+    await ui.rig.addWorker({
+      echo: ({ params }: { params: unknown }) => params,
+      hold: ({ signal }: { signal: AbortSignal }) =>
+        new Promise<void>((resolve, reject) => {
+          release = resolve;
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+      hostile: ({ log }: { log: { info(text: string): void } }) => {
+        log.info(HOSTILE);
+        return { text: HOSTILE };
+      },
+      mend: () => {
+        if (!isFixed) throw new Error('The price of row 3 is missing.');
+        return 'mended';
+      },
+    });
+    const deploy = (dag: { name: string }) => ui.rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+    const chain = (name: string, handler: string) => ({
+      name,
+      tasks: [
+        { name: 'first', handler: 'echo' },
+        { name: 'second', handler, needs: ['first'] },
+        { name: 'third', handler: 'echo', needs: ['second'] },
+      ],
+    });
+    await deploy(chain('held', 'hold'));
+    await deploy(chain('mended', 'mend'));
+    await deploy({ ...chain('hostile', 'hostile'), description: HOSTILE.replace(/[\u0000-\u001f]/g, '') } as never);
+    await deploy({
+      name: 'asked',
+      params: {
+        type: 'object',
+        properties: {
+          day: { type: 'string' },
+          size: { type: 'integer', minimum: 1, default: 5 },
+          mode: { enum: ['a', 'b'] },
+        },
+        required: ['day'],
+      },
+      tasks: [{ name: 'only', handler: 'echo' }],
+    } as never);
+    await deploy({ name: 'lonely', tasks: [{ name: 'waits', handler: 'echo', queue: 'nobody' }] } as never);
+    admin = await ui.signIn();
+  }, 120_000);
+
+  afterAll(() => ui?.stop());
+
+  test('a run is triggered by a form, and its page follows it without a reload', async () => {
+    const { page, go } = admin;
+    await go('/dags/asked');
+    await page.getByRole('button', { name: 'Trigger' }).click();
+    const dialog = page.getByRole('dialog');
+    // What the schema asks for is asked for, and nothing is sent before it is there.
+    expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('day').fill('2026-11-16');
+    await dialog.getByLabel('size').fill('0');
+    await dialog.getByText('size must be at least 1').waitFor();
+    await dialog.getByLabel('size').fill('7');
+    await dialog.getByRole('button', { name: 'JSON' }).click();
+    expect(JSON.parse(await dialog.getByLabel('Params as JSON').inputValue())).toEqual({ day: '2026-11-16', size: 7 });
+    await dialog.getByRole('button', { name: 'Start run' }).click();
+    await page.waitForURL(/\/runs\//);
+    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('link', { name: 'Params and outputs' }).click();
+    await page.getByText('"size": 7').first().waitFor();
+  });
+
+  test('a page shows what happens elsewhere, and may cancel it with a preview', async () => {
+    const { page, go } = admin;
+    const { body } = await ui.rig.ask('POST', '/v1/dags/held/runs', {});
+    await go(`/runs/${body.id}?tab=tasks`);
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('second').getByText('Running').waitFor();
+    await row('third').getByText('Blocked').waitFor();
+    release();
+    await row('third').getByText('Succeeded').waitFor();
+    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+
+    const other = await ui.rig.ask('POST', '/v1/dags/held/runs', {});
+    await go(`/runs/${other.body.id}?tab=tasks`);
+    await row('second').getByText('Running').waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It touches 2 tasks').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+  });
+
+  test('from a failure to its cause, and to a rerun, by clicks alone', async () => {
+    const { page, go } = admin;
+    await ui.rig.ask('POST', '/v1/dags/mended/runs', {});
+    await go('/');
+    await page.getByRole('link', { name: 'DAGs', exact: true }).click();
+    await page.getByRole('link', { name: 'mended' }).click();
+    await page.locator('table.list tbody a.mono').first().click();
+    await page.getByText('One task failed:').waitFor();
+    await page.getByRole('link', { name: 'second', exact: true }).click();
+    await page.getByText('Error: The price of row 3 is missing.').first().waitFor();
+    await page.goBack();
+    isFixed = true;
+    await page.getByRole('button', { name: 'Rerun from failed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It touches 2 tasks').waitFor();
+    await dialog.getByRole('button', { name: 'Rerun from failed' }).click();
+    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+  });
+
+  test('why a run waits is said on its page and on the home page', async () => {
+    const { page, go } = admin;
+    const { body } = await ui.rig.ask('POST', '/v1/dags/lonely/runs', {});
+    await go('/');
+    await page.getByText(/lonely: Task waits: No worker .*"nobody"/).waitFor();
+    await go(`/runs/${body.id}/tasks/waits`);
+    await page.getByText(/No worker .*"nobody"/).waitFor();
+    await ui.rig.ask('POST', `/v1/runs/${body.id}/cancel`, {});
+  });
+
+  test('hostile text is text, everywhere', async () => {
+    const { page, go, complaints } = admin;
+    const { body } = await ui.rig.ask('POST', '/v1/dags/hostile/runs', { params: { text: HOSTILE } });
+    for (const path of [
+      '/dags',
+      '/dags/hostile',
+      `/runs/${body.id}?tab=data`,
+      `/runs/${body.id}?tab=log`,
+      `/runs/${body.id}/tasks/second`,
+    ]) {
+      await go(path);
+      await page.getByText('<img src=x').first().waitFor();
+    }
+    // In a log a character that turns text around is named, and colours are colours.
+    await page.getByText('⟨U+202E⟩kcab').first().waitFor();
+    await page.locator('.log-text .fg-1', { hasText: 'red' }).waitFor();
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(complaints).toEqual([]);
+  });
+
+  test('who may only look finds nothing to press, and is told why', async () => {
+    const viewer = await ui.signIn('viewer');
+    await viewer.go('/dags/asked');
+    const trigger = viewer.page.getByRole('button', { name: 'Trigger' });
+    await trigger.waitFor();
+    expect([await trigger.isDisabled(), await trigger.getAttribute('title')]).toEqual([
+      true,
+      'Your role is viewer: it may look, but not change anything.',
+    ]);
+    await viewer.go('/system');
+    await viewer.page.getByText('Only admins see tokens').waitFor();
+    await viewer.page.getByRole('button', { name: 'Sign out' }).click();
+    await viewer.page.getByText('The way in is a link').waitFor();
+    await viewer.context.close();
+  });
+
+  test('the keyboard alone leads anywhere', async () => {
+    const { page, go } = admin;
+    await go('/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('hosti');
+    await page.getByRole('option', { name: 'hostile dag' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/dags\/hostile$/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('w');
+    await page.waitForURL(/\/workers$/);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await go('/dags');
+    await page.getByLabel('Search DAGs').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('hel');
+    await page.waitForURL(/q=hel/);
+    expect(await page.locator('table.list tbody tr').count()).toBe(1);
+  });
+
+  test.each([
+    '/',
+    '/dags',
+    '/runs',
+    '/dead-letters',
+    '/breakers',
+    '/workers',
+    '/queues',
+    '/events',
+    '/system',
+    '/nowhere',
+  ])('%s loads without a complaint of the browser', async (path) => {
+    const { page, go, complaints } = admin;
+    await go(path);
+    await page.locator('main h1').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('when the server goes away the page says so, and goes on by itself when it is back', async () => {
+    const { page, go } = admin;
+    await go('/runs');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const server = ui.rig.servers[0];
+    const port = new URL(server?.url ?? '').port;
+    await server?.stop();
+    await page.getByText('The server does not answer.').waitFor();
+    await ui.rig.addServer({ SIGNALBOX_HTTP: `127.0.0.1:${port}` });
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    expect(await page.getByText('The server does not answer.').count()).toBe(0);
+  });
+});

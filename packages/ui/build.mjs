@@ -1,0 +1,68 @@
+/**
+ * Builds the web UI into `dist/site`, compressed copies included. Does nothing when no input has changed since the last build, so
+ * that it can run before every start.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const site = join(root, 'dist', 'site');
+const stamp = join(site, '.inputs');
+const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
+
+const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+/** Sources, and the versions of what they are built with. */
+function hashOfInputs() {
+  const hash = createHash('sha256');
+  const inputs = [...filesIn(join(root, 'src')), join(root, 'index.html'), join(root, 'package.json')];
+  for (const path of [...inputs, fileURLToPath(import.meta.url)]) {
+    if (path.endsWith('.test.ts')) continue;
+    hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function compressAll() {
+  for (const path of filesIn(site)) {
+    if (!COMPRESSED.has(extname(path))) continue;
+    const plain = readFileSync(path);
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
+    writeFileSync(`${path}.br`, brotliCompressSync(plain, quality));
+    writeFileSync(`${path}.gz`, gzipSync(plain, { level: 9 }));
+  }
+}
+
+const inputs = hashOfInputs();
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) {
+  const { build, createLogger } = await import('vite');
+  const quiet = createLogger('warn');
+  const warn = quiet.warn.bind(quiet);
+  // Libraries mark files for servers that render React, and there is none here; times depend on the machine.
+  quiet.warn = (text, options) => /MODULE_LEVEL_DIRECTIVE|PLUGIN_TIMINGS/.test(text) || warn(text, options);
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    customLogger: quiet,
+    // Tests and tools read sources by this condition; the site takes the few values that it needs from there too.
+    resolve: { conditions: ['source', 'module', 'browser', 'production'] },
+    build: {
+      outDir: 'dist/site',
+      emptyOutDir: true,
+      target: 'es2022',
+      // A data: address would need a wider policy.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+  });
+  compressAll();
+  writeFileSync(stamp, inputs);
+}

@@ -1,0 +1,30 @@
+/** Who looks at the page, and what they may do. */
+import type { SessionView } from '@signalbox/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { get } from './client.ts';
+
+export const sessionQuery = {
+  queryKey: ['session'],
+  queryFn: () => get<SessionView>('/v1/session'),
+  staleTime: Number.POSITIVE_INFINITY,
+} as const;
+
+export function useSession(): SessionView | undefined {
+  return useQuery(sessionQuery).data;
+}
+
+export interface Rights {
+  /** May start, stop and change runs. */
+  readonly mayOperate: boolean;
+  readonly isAdmin: boolean;
+  /** Why not, for the tooltip of what is disabled. */
+  readonly reason: string | undefined;
+}
+
+export function useRights(): Rights {
+  const role = useSession()?.role;
+  const mayOperate = role === 'admin' || role === 'operator';
+  const reason =
+    mayOperate || role === undefined ? undefined : `Your role is ${role}: it may look, but not change anything.`;
+  return { mayOperate, isAdmin: role === 'admin', reason };
+}

@@ -1,0 +1,187 @@
+/** A graph to look at and move in: drag or arrows to pan, wheel or + and − to zoom, 0 to see all, Enter to open. */
+import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Tone } from '../parts/states.ts';
+import { useShownTheme } from '../shell/theme.ts';
+import { type GraphNode, type Palette, paint } from './paint.ts';
+import { useLayout } from './use-layout.ts';
+import { type Box, centreOn, fit, NODE_H, NODE_W, nodeX, nodeY, type View, zoomAt } from './view.ts';
+import './graph.css';
+
+interface GraphProps {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly number[];
+  readonly selected: number | null;
+  readonly lit: ReadonlySet<number> | null;
+  readonly onSelect: (node: number | null) => void;
+  readonly onOpen: (node: number) => void;
+  readonly label: string;
+}
+
+const TONES: readonly Tone[] = ['ok', 'bad', 'busy', 'warn', 'idle', 'odd'];
+const CLICK_PX = 4;
+const PAN_PX = 60;
+
+function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string) => style.getPropertyValue(name).trim();
+  const tones = Object.fromEntries(
+    TONES.map((tone) => [tone, { ink: of(`--${tone}`), fill: of(`--${tone}-fill`), soft: of(`--${tone}-soft`) }]),
+  ) as Palette['tones'];
+  return {
+    surface: of('--surface'),
+    ink: of('--ink'),
+    faint: of('--ink-3'),
+    line: of('--line-strong'),
+    accent: of('--accent'),
+    font: of('--font'),
+    tones,
+  };
+}
+
+export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: GraphProps) {
+  const theme = useShownTheme();
+  const palette = useMemo(() => (theme === '' ? readPalette() : readPalette()), [theme]);
+  const layout = useLayout(nodes.length, edges);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [box, setBox] = useState<Box | null>(null);
+  const [view, setView] = useState<View | null>(null);
+  const drag = useRef<{ x: number; y: number; view: View; hasMoved: boolean } | null>(null);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      if (width > 0 && height > 0) setBox({ width, height });
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  const fitAll = useCallback(() => {
+    if (layout !== null && box !== null) setView(fit(layout.columns, layout.rows, box));
+  }, [layout, box]);
+  useEffect(() => {
+    if (view === null) fitAll();
+  }, [view, fitAll]);
+
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext('2d');
+    if (element == null || context == null || layout === null || box === null || view === null) return;
+    if (layout.column.length !== nodes.length) return;
+    const frame = requestAnimationFrame(() => {
+      const ratio = window.devicePixelRatio || 1;
+      const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+      if (element.width !== width || element.height !== height) Object.assign(element, { width, height });
+      paint(context, { nodes, edges, layout, view, box, palette, selected, lit });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [nodes, edges, layout, view, box, palette, selected, lit]);
+
+  // What was chosen elsewhere, such as by a search, comes into sight.
+  useEffect(() => {
+    if (selected === null || layout === null || box === null) return;
+    const [x, y] = [nodeX(layout.column[selected] ?? 0) + NODE_W / 2, nodeY(layout.row[selected] ?? 0) + NODE_H / 2];
+    setView((known) => {
+      const zoom = Math.max(known?.zoom ?? 1, 0.5);
+      if (known !== null && known.zoom >= 0.42) {
+        const [sx, sy] = [x * known.zoom + known.x, y * known.zoom + known.y];
+        if (sx > 60 && sy > 20 && sx < box.width - 60 && sy < box.height - 20) return known;
+      }
+      return centreOn(x, y, box, zoom);
+    });
+  }, [selected, layout, box]);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null) return;
+    // React listens to wheels passively, which would scroll the page too.
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const at = { x: event.offsetX, y: event.offsetY };
+      setView((known) => known && zoomAt(known, at, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015))));
+    };
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => element.removeEventListener('wheel', onWheel);
+  }, []);
+
+  const nodeAt = (event: PointerEvent): number | null => {
+    if (layout === null || view === null) return null;
+    const { offsetX, offsetY } = event.nativeEvent;
+    const [x, y] = [(offsetX - view.x) / view.zoom, (offsetY - view.y) / view.zoom];
+    for (let node = 0; node < nodes.length; node++) {
+      const [left, top] = [nodeX(layout.column[node] as number), nodeY(layout.row[node] as number)];
+      if (x >= left && x <= left + NODE_W && y >= top && y <= top + NODE_H) return node;
+    }
+    return null;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const pans: Record<string, readonly [number, number]> = {
+      ArrowLeft: [PAN_PX, 0],
+      ArrowRight: [-PAN_PX, 0],
+      ArrowUp: [0, PAN_PX],
+      ArrowDown: [0, -PAN_PX],
+    };
+    const pan = pans[event.key];
+    const factor = { '+': 1.25, '=': 1.25, '-': 0.8 }[event.key];
+    if (pan !== undefined) setView((known) => known && { ...known, x: known.x + pan[0], y: known.y + pan[1] });
+    else if (factor !== undefined && box !== null)
+      setView((known) => known && zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
+    else if (event.key === '0') fitAll();
+    else if (event.key === 'Enter' && selected !== null) onOpen(selected);
+    else if (event.key === 'Escape') onSelect(null);
+    else return;
+    event.preventDefault();
+  };
+  const zoomBy = (factor: number) =>
+    box !== null && setView((known) => known && zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
+
+  return (
+    <div className="graph">
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={label}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onPointerDown={(event) => {
+          if (view === null) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          drag.current = { x: event.clientX, y: event.clientY, view, hasMoved: false };
+        }}
+        onPointerMove={(event) => {
+          const from = drag.current;
+          if (from === null) {
+            event.currentTarget.style.cursor = nodeAt(event) === null ? 'grab' : 'pointer';
+            return;
+          }
+          const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
+          if (Math.abs(dx) + Math.abs(dy) > CLICK_PX) from.hasMoved = true;
+          if (from.hasMoved) setView({ ...from.view, x: from.view.x + dx, y: from.view.y + dy });
+        }}
+        onPointerUp={(event) => {
+          const from = drag.current;
+          drag.current = null;
+          if (from === null || from.hasMoved) return;
+          const node = nodeAt(event);
+          if (node !== null && node === selected) onOpen(node);
+          else onSelect(node);
+        }}
+        onDoubleClick={() => selected !== null && onOpen(selected)}
+      />
+      {layout === null && <div className="graph-note">Laying out …</div>}
+      <div className="graph-tools">
+        <button type="button" className="button small icon" aria-label="Zoom in" onClick={() => zoomBy(1.4)}>
+          +
+        </button>
+        <button type="button" className="button small icon" aria-label="Zoom out" onClick={() => zoomBy(0.7)}>
+          −
+        </button>
+        <button type="button" className="button small" onClick={fitAll}>
+          Fit
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** Where the eye is: which part of the drawing is on the screen, and how large. */
+export interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export interface Box {
+  readonly width: number;
+  readonly height: number;
+}
+
+export const MIN_ZOOM = 0.01;
+export const MAX_ZOOM = 2;
+
+export const NODE_W = 176;
+export const NODE_H = 34;
+export const COLUMN_W = 236;
+export const ROW_H = 46;
+
+/** Keeps the point under the pointer where it is. */
+export function zoomAt(view: View, at: { readonly x: number; readonly y: number }, factor: number): View {
+  const zoom = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, view.zoom * factor));
+  const scale = zoom / view.zoom;
+  return { zoom, x: at.x - (at.x - view.x) * scale, y: at.y - (at.y - view.y) * scale };
+}
+
+/** Shows everything, and no larger than life. */
+export function fit(columns: number, rows: number, box: Box): View {
+  const width = Math.max(1, columns) * COLUMN_W;
+  const height = Math.max(1, rows) * ROW_H;
+  const zoom = Math.min(1, Math.max(MIN_ZOOM, Math.min((box.width - 40) / width, (box.height - 40) / height)));
+  return { zoom, x: (box.width - width * zoom) / 2 + ((COLUMN_W - NODE_W) / 2) * zoom, y: box.height / 2 };
+}
+
+/** Puts a place of the drawing in the middle. */
+export function centreOn(x: number, y: number, box: Box, zoom: number): View {
+  return { zoom, x: box.width / 2 - x * zoom, y: box.height / 2 - y * zoom };
+}
+
+export const nodeX = (column: number): number => column * COLUMN_W;
+export const nodeY = (row: number): number => row * ROW_H - NODE_H / 2;

@@ -1,0 +1,7 @@
+import { seg } from '../api/client.ts';
+import { LogViewer } from './viewer.tsx';
+
+/** Lines of all tasks of a run, by their time. */
+export function RunLog({ runId }: { readonly runId: string }) {
+  return <LogViewer path={`/v1/runs/${seg(runId)}/log`} withTask empty="The tasks of this run have written nothing." />;
+}

@@ -1,0 +1,147 @@
+import type { DagDetails } from '@signalbox/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { dagQuery } from '../../api/queries.ts';
+import { plural, span } from '../../parts/format.ts';
+import { Ago, Time } from '../../parts/now.tsx';
+import { Failed, Page } from '../../parts/page.tsx';
+import { cronWords } from '../../parts/schedule-words.ts';
+import { StateIcon } from '../../parts/state.tsx';
+import { RunStrip } from '../../parts/strip.tsx';
+import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
+import { TriggerButton } from '../../trigger/trigger.tsx';
+import { successRate, typicalMs } from '../dags/figures.ts';
+import { ScheduleSwitch } from '../dags/schedule-switch.tsx';
+import { RunList } from '../runs/runs.tsx';
+import { Schedule } from './schedule.tsx';
+import { Settings } from './settings.tsx';
+import { Versions } from './versions.tsx';
+
+const DagGraph = lazy(async () => ({ default: (await import('./dag-graph.tsx')).DagGraph }));
+const Code = lazy(async () => ({ default: (await import('./code.tsx')).Code }));
+
+const TABS: readonly Tab[] = [
+  { key: 'runs', label: 'Runs' },
+  { key: 'graph', label: 'Graph' },
+  { key: 'schedule', label: 'Schedule' },
+  { key: 'versions', label: 'Versions' },
+  { key: 'code', label: 'Code' },
+  { key: 'settings', label: 'Settings' },
+];
+
+export function DagPage() {
+  const { name = '' } = useParams({ strict: false });
+  const dag = useQuery(dagQuery(name));
+  if (dag.data === undefined) {
+    return (
+      <Page title={name}>
+        {dag.error === null ? <div className="loading">Loading …</div> : <Failed error={dag.error} />}
+      </Page>
+    );
+  }
+  return <DagView dag={dag.data} />;
+}
+
+function DagView({ dag }: { readonly dag: DagDetails }) {
+  const { schedule } = dag;
+  const rate = successRate(dag.recentRuns);
+  const typical = typicalMs(dag.recentRuns);
+  return (
+    <Page
+      title={dag.name}
+      crumbs={
+        <>
+          <Link to="/dags">DAGs</Link> /
+        </>
+      }
+      sub={dag.description ?? undefined}
+      actions={
+        <>
+          {schedule !== null && <ScheduleSwitch dag={dag.name} paused={schedule.paused} />}
+          {dag.retiredAt === null && <TriggerButton dag={dag.name} />}
+        </>
+      }
+    >
+      <div className="facts">
+        <RunStrip runs={dag.recentRuns} most={25} />
+        {rate !== null && (
+          <span>
+            <b>{rate} %</b> succeeded
+          </span>
+        )}
+        {typical !== null && (
+          <span>
+            Typically <b>{span(typical)}</b>
+          </span>
+        )}
+        <span>
+          <b>{plural(dag.taskCount, 'task')}</b>, version <b>{dag.version}</b>, deployed <Ago at={dag.deployedAt} />
+        </span>
+        {schedule !== null && (
+          <span title={`${schedule.cron} (${schedule.zone})`}>
+            <b>{cronWords(schedule.cron)}</b>
+            {schedule.paused ? (
+              <span className="chip warn">paused</span>
+            ) : (
+              <>
+                , next <Time at={schedule.nextAt} zone={schedule.zone} />
+              </>
+            )}
+          </span>
+        )}
+      </div>
+      {dag.retiredAt !== null && (
+        <div className="notice warn">
+          <StateIcon state="removed" />
+          <span>
+            This DAG was deleted <Ago at={dag.retiredAt} />. Its history stays; deploy it again to bring it back.
+          </span>
+        </div>
+      )}
+      {schedule?.fault != null && (
+        <div className="notice bad">
+          <StateIcon state="set_aside" />
+          <span>The server has paused the schedule: {schedule.fault}</span>
+        </div>
+      )}
+      {dag.breakers.length > 0 && (
+        <div className="notice warn">
+          <StateIcon state="upstream_failed" />
+          <span className="grow">{plural(dag.breakers.length, 'breaker')} hold tasks of this DAG back.</span>
+          <Link to="/breakers">Breakers</Link>
+        </div>
+      )}
+      {dag.deadLetters > 0 && (
+        <div className="notice warn">
+          <StateIcon state="failed" />
+          <span className="grow">{plural(dag.deadLetters, 'task')} of this DAG failed for good.</span>
+          <Link to="/dead-letters" search={{ dag: dag.name }}>
+            Dead letters
+          </Link>
+        </div>
+      )}
+      <Tabs label="Views of the DAG" tabs={TABS} />
+      <Suspense fallback={<div className="loading">Loading …</div>}>
+        <TabBody dag={dag} />
+      </Suspense>
+    </Page>
+  );
+}
+
+function TabBody({ dag }: { readonly dag: DagDetails }) {
+  switch (useTab(TABS)) {
+    case 'graph':
+      return <DagGraph dag={dag} />;
+    case 'schedule':
+      return <Schedule dag={dag} />;
+    case 'versions':
+      return <Versions dag={dag.name} />;
+    case 'code':
+      return <Code dag={dag} />;
+    case 'settings':
+      return <Settings dag={dag} />;
+    default:
+      return <RunList dag={dag.name} />;
+  }
+}

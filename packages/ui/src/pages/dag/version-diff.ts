@@ -1,0 +1,92 @@
+/** What changed between two versions of a dag, in words. */
+import type { TaskSpecView, VersionView } from '@signalbox/protocol';
+
+export interface Difference {
+  /** A task, or the dag itself. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+const DAG_FIELDS: readonly (readonly [keyof VersionView, string])[] = [
+  ['priority', 'priority'],
+  ['maxActiveRuns', 'most active runs'],
+  ['maxActiveTasks', 'most active tasks'],
+  ['schedule', 'schedule'],
+  ['description', 'description'],
+  ['event', 'event'],
+  ['onFailure', 'on failure'],
+  ['maxMapSize', 'largest map'],
+  ['maxAddedTasks', 'most added tasks'],
+  ['groups', 'groups'],
+];
+
+const TASK_FIELDS: readonly (readonly [keyof TaskSpecView, string])[] = [
+  ['kind', 'kind'],
+  ['handler', 'handler'],
+  ['queue', 'queue'],
+  ['rule', 'rule'],
+  ['when', 'condition'],
+  ['branch', 'branch'],
+  ['shortCircuit', 'short circuit'],
+  ['setup', 'setup'],
+  ['group', 'group'],
+  ['role', 'role'],
+  ['timeoutMs', 'timeout (ms)'],
+  ['child', 'child dag'],
+  ['work', 'work'],
+];
+
+const RETRY_FIELDS: readonly (readonly [keyof TaskSpecView['retries'], string])[] = [
+  ['maxAttempts', 'attempts'],
+  ['minMs', 'shortest backoff (ms)'],
+  ['baseMs', 'first backoff (ms)'],
+  ['factor', 'backoff factor'],
+  ['maxMs', 'longest backoff (ms)'],
+  ['maxLost', 'lost attempts'],
+];
+
+export function differencesOf(before: VersionView, after: VersionView): Difference[] {
+  const found: Difference[] = [];
+  compare(found, after.name, DAG_FIELDS, before, after);
+  if (before.bundle !== after.bundle) found.push({ subject: after.name, text: 'the code of its functions changed' });
+  const old = new Map(before.tasks.map((task) => [task.name, task]));
+  const names = new Set(after.tasks.map(({ name }) => name));
+  for (const task of after.tasks) {
+    const known = old.get(task.name);
+    if (known === undefined) found.push({ subject: task.name, text: 'added' });
+    else compareTask(found, known, task);
+  }
+  for (const name of old.keys()) if (!names.has(name)) found.push({ subject: name, text: 'removed' });
+  return found;
+}
+
+function compareTask(found: Difference[], before: TaskSpecView, after: TaskSpecView): void {
+  const { name } = after;
+  compare(found, name, TASK_FIELDS, before, after);
+  compare(found, name, RETRY_FIELDS, before.retries, after.retries);
+  const [had, has] = [new Set(before.needs), new Set(after.needs)];
+  const more = after.needs.filter((need) => !had.has(need));
+  const less = before.needs.filter((need) => !has.has(need));
+  if (more.length > 0) found.push({ subject: name, text: `now needs ${more.join(', ')}` });
+  if (less.length > 0) found.push({ subject: name, text: `no longer needs ${less.join(', ')}` });
+}
+
+function compare<T extends object>(
+  found: Difference[],
+  subject: string,
+  fields: readonly (readonly [keyof T, string])[],
+  before: T,
+  after: T,
+): void {
+  for (const [field, words] of fields) {
+    const [old, now] = [show(before[field]), show(after[field])];
+    if (old !== now) found.push({ subject, text: `${words} ${old} → ${now}` });
+  }
+}
+
+const LONGEST = 120;
+function show(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

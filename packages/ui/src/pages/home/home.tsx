@@ -1,0 +1,219 @@
+import type { DeadLetterGroup, RunColumns, RunSummary, SchedulePage, WorkerPage } from '@signalbox/protocol';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import {
+  breakersQuery,
+  columnsQuery,
+  dagsQuery,
+  deadLetterGroupsQuery,
+  nodesQuery,
+  runsQuery,
+  schedulesQuery,
+  workersQuery,
+} from '../../api/queries.ts';
+import { ErrorLine } from '../../parts/error-line.tsx';
+import { count, plural } from '../../parts/format.ts';
+import { Ago, Time } from '../../parts/now.tsx';
+import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
+import { RunTable } from '../../parts/run-table.tsx';
+import { cronWords } from '../../parts/schedule-words.ts';
+import { StateIcon } from '../../parts/state.tsx';
+import { attentionOf } from './attention.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { OutcomeChart } from './outcome-chart.tsx';
+
+const ASKED_WHY = 8;
+const LATEST = 100;
+
+export function HomePage() {
+  const dags = useQuery(dagsQuery());
+  const open = useQuery(runsQuery({ state: 'open', limit: 50 }));
+  const queued = useQuery(runsQuery({ state: 'queued', limit: 50 }));
+  const latest = useQuery(runsQuery({ limit: LATEST }));
+  const workers = useQuery(workersQuery());
+  const letters = useQuery(deadLetterGroupsQuery());
+  const schedules = useQuery(schedulesQuery());
+  const waiting = useQueries({
+    queries: (open.data?.items ?? []).slice(0, ASKED_WHY).map(({ id }) => columnsQuery(id)),
+    combine: (results) => results.flatMap(({ data }): RunColumns[] => (data === undefined ? [] : [data])),
+  });
+  const attention = attentionOf({
+    letters: letters.data,
+    breakers: useQuery(breakersQuery()).data,
+    workers: workers.data,
+    nodes: useQuery(nodesQuery()).data,
+    waiting,
+    faultySchedules: (schedules.data?.items ?? []).flatMap(({ dag, fault }) =>
+      fault === null ? [] : [{ dag, fault }],
+    ),
+  });
+  if (dags.data?.length === 0) return <FirstSteps />;
+  return (
+    <Page title="Home" name="Signalbox">
+      {attention.length > 0 && (
+        <div className="stack tight" aria-label="Needs a person">
+          {attention.map(({ key, tone, text, to, action }) => (
+            <div key={key} className={`notice ${tone}`} role="status">
+              <StateIcon state={tone === 'bad' ? 'set_aside' : 'upstream_failed'} />
+              <span className="grow">{text}</span>
+              <Link to={to} className="nowrap">
+                {action}
+              </Link>
+            </div>
+          ))}
+        </div>
+      )}
+      <Figures open={open.data?.items} queued={queued.data} latest={latest.data?.items} workers={workers.data} />
+      <div className="columns">
+        <div className="stack">
+          <Card
+            title="Running now"
+            side={
+              <Link to="/runs" search={{ state: 'open' }}>
+                All
+              </Link>
+            }
+            flush
+          >
+            <Loaded query={open}>
+              {({ items }) =>
+                items.length === 0 ? (
+                  <Empty title="Nothing runs at the moment." />
+                ) : (
+                  <RunTable runs={items.slice(0, 10)} />
+                )
+              }
+            </Loaded>
+          </Card>
+          <Card title="Latest runs" side={<Link to="/runs">All</Link>} flush>
+            <Loaded query={latest}>
+              {({ items }) =>
+                items.length === 0 ? (
+                  <Empty title="No runs yet.">
+                    <span>
+                      Open a <Link to="/dags">DAG</Link> and press Trigger.
+                    </span>
+                  </Empty>
+                ) : (
+                  <RunTable runs={items.slice(0, 12)} />
+                )
+              }
+            </Loaded>
+          </Card>
+        </div>
+        <div className="stack">
+          <Card title="Failed for good" side={<Link to="/dead-letters">All</Link>} flush>
+            <Loaded query={letters}>{({ items }) => <LetterGroupList groups={items.slice(0, 6)} />}</Loaded>
+          </Card>
+          <Card title="Next firings" flush>
+            <Loaded query={schedules}>{({ items }) => <Firings schedules={items} />}</Loaded>
+          </Card>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+interface FiguresProps {
+  readonly open: readonly RunSummary[] | undefined;
+  readonly queued: { readonly items: readonly RunSummary[] } | undefined;
+  readonly latest: readonly RunSummary[] | undefined;
+  readonly workers: WorkerPage | undefined;
+}
+
+function Figures({ open, queued, latest, workers }: FiguresProps) {
+  const sum = (field: 'slots' | 'running') => workers?.items.reduce((total, worker) => total + worker[field], 0) ?? 0;
+  const many = (items: readonly unknown[] | undefined) =>
+    items === undefined ? '–' : `${count(items.length)}${items.length === 50 ? '+' : ''}`;
+  return (
+    <div className="figures">
+      <Figure label="running" value={many(open)} to="/runs?state=open" />
+      <Figure label="queued" value={many(queued?.items)} to="/runs?state=queued" />
+      <Figure
+        label={sum('slots') === 0 ? 'no slots' : `of ${plural(sum('slots'), 'slot')} in use`}
+        value={count(sum('running'))}
+        to="/queues"
+      />
+      <Figure
+        label={workers?.items.length === 1 ? 'worker' : 'workers'}
+        value={workers === undefined ? '–' : count(workers.items.length)}
+        to="/workers"
+      />
+      <div className="figure chart">
+        <OutcomeChart runs={latest ?? []} />
+      </div>
+    </div>
+  );
+}
+
+function Figure({ label, value, to }: { readonly label: string; readonly value: string; readonly to: string }) {
+  const [path = '/', query] = to.split('?');
+  return (
+    <Link
+      to={path}
+      search={query === undefined ? {} : Object.fromEntries(new URLSearchParams(query))}
+      className="figure"
+    >
+      <b>{value}</b>
+      <span>{label}</span>
+    </Link>
+  );
+}
+
+function LetterGroupList({ groups }: { readonly groups: readonly DeadLetterGroup[] }) {
+  if (groups.length === 0) return <Empty title="Nothing." />;
+  return (
+    <ul className="rows">
+      {groups.map((group) => (
+        <li key={group.fingerprint}>
+          <Link to="/dead-letters" search={{ fingerprint: group.fingerprint }} className="row">
+            <span className="chip bad">{count(group.count)}</span>
+            <span className="grow">
+              <ErrorLine text={group.error ?? group.code} />
+              <span className="small faint">
+                {group.dags.map(({ dag }) => dag).join(', ')} · <Ago at={group.lastAt} />
+              </span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Firings({ schedules }: { readonly schedules: SchedulePage['items'] }) {
+  const next = schedules
+    .filter(({ nextAt }) => nextAt !== null)
+    .sort((a, b) => (a.nextAt ?? '').localeCompare(b.nextAt ?? ''))
+    .slice(0, 8);
+  if (next.length === 0) {
+    return (
+      <Empty title="Nothing is scheduled.">
+        <span>
+          Give a DAG a <code>schedule</code>.
+        </span>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="rows">
+      {next.map(({ dag, cron, zone, nextAt }) => (
+        <li key={dag}>
+          <Link to="/dags/$name" params={{ name: dag }} className="row">
+            <span className="grow">
+              <span className="name-link truncate">{dag}</span>
+              <span className="small faint">{cronWords(cron)}</span>
+            </span>
+            <span className="right small">
+              <Time at={nextAt} zone={zone} />
+              <br />
+              <span className="faint">
+                <Ago at={nextAt} zone={zone} />
+              </span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,103 @@
+/** The items of a mapped task: one row each, page by page. */
+import type { InstanceCounts, TaskPage } from '@signalbox/protocol';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { get, seg, withQuery } from '../../api/client.ts';
+import { useSearchState } from '../../api/search-state.ts';
+import { ofRun } from '../../live/digest.ts';
+import { count } from '../../parts/format.ts';
+import { Took } from '../../parts/now.tsx';
+import { Card, Empty } from '../../parts/page.tsx';
+import { State, StateIcon } from '../../parts/state.tsx';
+import { lookOf, rankOf } from '../../parts/states.ts';
+import { VirtualRows } from '../../parts/virtual-rows.tsx';
+
+interface InstancesProps {
+  readonly runId: string;
+  readonly task: string;
+  readonly counts: InstanceCounts;
+}
+
+const ROW = 34;
+
+export function Instances({ runId, task, counts }: InstancesProps) {
+  const [{ items: only }, change] = useSearchState();
+  const pages = useInfiniteQuery({
+    queryKey: ['instances', runId, task, only ?? ''],
+    queryFn: ({ pageParam, signal }) =>
+      get<TaskPage>(
+        withQuery(`/v1/runs/${seg(runId)}/tasks`, { group: task, state: only, limit: 200, cursor: pageParam }),
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ cursor }) => cursor,
+    meta: { concern: ofRun(runId) },
+  });
+  const rows = (pages.data?.pages ?? []).flatMap(({ items }) => items).filter(({ map }) => map.length > 0);
+  const states = Object.entries(counts.states).sort(([a], [b]) => rankOf(a) - rankOf(b));
+  return (
+    <Card
+      title={`${count(counts.total)} items`}
+      side={
+        <div className="row wrap" role="group" aria-label="Only items in this state">
+          {states.map(([state, number]) => (
+            <button
+              key={state}
+              type="button"
+              className={only === state ? 'button small pressed' : 'button small quiet'}
+              aria-pressed={only === state}
+              onClick={() => change({ items: only === state ? undefined : state })}
+            >
+              <StateIcon state={state} size={12} /> {lookOf(state).word} {count(number)}
+            </button>
+          ))}
+        </div>
+      }
+      flush
+    >
+      {rows.length === 0 ? (
+        <Empty title={pages.isPending ? 'Loading …' : 'No item yet.'} />
+      ) : (
+        <VirtualRows count={rows.length} height={ROW} label="Items">
+          {(index) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <div className="instance-row">
+                <Link
+                  to="/runs/$id/tasks/$task"
+                  params={{ id: runId, task: row.name }}
+                  className="name-link truncate"
+                  role="cell"
+                >
+                  {row.name}
+                </Link>
+                <span role="cell">
+                  <State state={row.state} />
+                </span>
+                <span role="cell" className="right">
+                  {row.attempt === 0 ? '–' : row.attempt}
+                </span>
+                <span role="cell" className="right">
+                  <Took from={row.startedAt ?? row.claimedAt} to={row.endedAt} />
+                </span>
+              </div>
+            );
+          }}
+        </VirtualRows>
+      )}
+      {pages.hasNextPage && (
+        <div className="card-foot">
+          <button
+            type="button"
+            className="button small"
+            disabled={pages.isFetchingNextPage}
+            onClick={() => void pages.fetchNextPage()}
+          >
+            More items
+          </button>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,240 @@
+import type { AttemptView, RunColumns, TaskView } from '@signalbox/protocol';
+import { TASK_STATES } from '@signalbox/protocol/words';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { TaskActions } from '../../actions/task-actions.tsx';
+import { seg } from '../../api/client.ts';
+import { columnsQuery, shapeQuery, taskQuery } from '../../api/queries.ts';
+import { useSearchState } from '../../api/search-state.ts';
+import { plural, shortId } from '../../parts/format.ts';
+import { Json } from '../../parts/json.tsx';
+import { Time, Took, useNow } from '../../parts/now.tsx';
+import { Card, Failed, Page } from '../../parts/page.tsx';
+import { State, StateIcon } from '../../parts/state.tsx';
+import { lookOf } from '../../parts/states.ts';
+import { EXACTLY } from '../../parts/tabs.tsx';
+import { Instances } from './instances.tsx';
+import { sentenceOf } from './why.ts';
+import './task.css';
+
+const LogViewer = lazy(async () => ({ default: (await import('../../log/viewer.tsx')).LogViewer }));
+
+export function TaskPage() {
+  const { id = '', task: name = '' } = useParams({ strict: false });
+  const task = useQuery(taskQuery(id, name));
+  const run = useQuery(columnsQuery(id)).data;
+  const crumbs = (
+    <>
+      {run !== undefined && (
+        <>
+          <Link to="/dags/$name" params={{ name: run.dag }}>
+            {run.dag}
+          </Link>{' '}
+          /
+        </>
+      )}{' '}
+      <Link to="/runs/$id" params={{ id }}>
+        Run {shortId(id)}
+      </Link>{' '}
+      /
+    </>
+  );
+  if (task.data === undefined) {
+    return (
+      <Page title={name} crumbs={crumbs}>
+        {task.error === null ? <div className="loading">Loading …</div> : <Failed error={task.error} />}
+      </Page>
+    );
+  }
+  return (
+    <Page
+      name={name}
+      crumbs={crumbs}
+      title={
+        <>
+          {name} <State state={task.data.state} />
+        </>
+      }
+      actions={<TaskActions runId={id} task={task.data} />}
+    >
+      <TaskBody runId={id} task={task.data} />
+    </Page>
+  );
+}
+
+function TaskBody({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
+  const now = useNow();
+  const [{ attempt: chosen }] = useSearchState();
+  const attempt = task.attempts.find((one) => String(one.attempt) === chosen) ?? task.attempts.at(-1);
+  const tone = lookOf(task.state).tone;
+  return (
+    <>
+      <div
+        className={`notice ${tone === 'bad' ? 'bad' : tone === 'warn' || tone === 'odd' ? 'warn' : ''}`}
+        role="status"
+      >
+        <StateIcon state={task.state} />
+        <span>{sentenceOf(task, now)}</span>
+      </div>
+      <Needs runId={runId} task={task} />
+      {task.progress !== undefined && <Progress progress={task.progress} />}
+      {task.instances !== null && <Instances runId={runId} task={task.name} counts={task.instances} />}
+      {task.attempts.length > 1 && (
+        <nav className="tabs" aria-label="Attempts">
+          {task.attempts.map((one) => (
+            <Link
+              key={one.attempt}
+              to="."
+              search={{ attempt: String(one.attempt) } as never}
+              replace
+              activeOptions={EXACTLY}
+              aria-current={one === attempt ? 'page' : undefined}
+            >
+              <StateIcon state={one.outcome ?? 'running'} size={12} /> Attempt {one.attempt}
+              {one.speculative && ' (second)'}
+            </Link>
+          ))}
+        </nav>
+      )}
+      {attempt !== undefined && <Attempt key={attempt.attempt} runId={runId} task={task.name} attempt={attempt} />}
+      {task.output !== null && (
+        <Card title="Output">
+          <Json value={task.output} />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function Attempt({
+  runId,
+  task,
+  attempt,
+}: {
+  readonly runId: string;
+  readonly task: string;
+  readonly attempt: AttemptView;
+}) {
+  const path = `/v1/runs/${seg(runId)}/tasks/${seg(task)}/attempts/${attempt.attempt}/log`;
+  return (
+    <>
+      <Card>
+        <div className="facts">
+          <span>
+            Attempt <b>{attempt.attempt}</b>
+          </span>
+          <span>
+            <State state={attempt.outcome ?? 'running'} />
+          </span>
+          <span>
+            Started{' '}
+            <b>
+              <Time at={attempt.startedAt ?? attempt.claimedAt} />
+            </b>
+          </span>
+          <span>
+            Took{' '}
+            <b>
+              <Took from={attempt.startedAt ?? attempt.claimedAt} to={attempt.endedAt} />
+            </b>
+          </span>
+          {attempt.worker !== null && (
+            <span>
+              Worker{' '}
+              <Link to="/workers" className="mono">
+                {attempt.worker.slice(0, 8)}
+              </Link>
+            </span>
+          )}
+          {attempt.code !== null && (
+            <span>
+              Code <b className="mono">{attempt.code}</b>
+            </span>
+          )}
+          {attempt.child?.run != null && (
+            <span>
+              Runs{' '}
+              <Link to="/runs/$id" params={{ id: attempt.child.run }}>
+                {attempt.child.dag} {shortId(attempt.child.run)}
+              </Link>
+            </span>
+          )}
+        </div>
+        {attempt.error !== null && <pre className="block error-block">{attempt.error}</pre>}
+      </Card>
+      {attempt.child === null && (
+        <Suspense fallback={<div className="loading">Loading …</div>}>
+          <LogViewer
+            path={path}
+            download={`/v1/runs/${seg(runId)}/tasks/${seg(task)}/attempts/${attempt.attempt}/log?format=text`}
+            empty="This attempt has written nothing."
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+const SHOWN_NEEDS = 12;
+
+/** What it needs, with their states: the way to what holds it up. */
+function Needs({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
+  const run = useQuery(columnsQuery(runId)).data;
+  const shape = useQuery(shapeQuery(runId, run?.columns.state.length ?? -1)).data;
+  if (run === undefined || shape == null) return null;
+  const own = shape.names.indexOf(task.name.replace(/(\[\d+\])+$/, ''));
+  const near = (at: 0 | 1) =>
+    shape.edges.flatMap((no, i) =>
+      i % 2 === 1 - at && no === own ? [shape.edges[at === 0 ? i - 1 : i + 1] as number] : [],
+    );
+  const [before, after] = [near(0), near(1)];
+  if (before.length + after.length === 0) return null;
+  return (
+    <div className="facts">
+      <Neighbours label="Needs" nos={before} run={runId} columns={run.columns} names={shape.names} />
+      <Neighbours label="Needed by" nos={after} run={runId} columns={run.columns} names={shape.names} />
+    </div>
+  );
+}
+
+interface NeighboursProps {
+  readonly label: string;
+  readonly nos: readonly number[];
+  readonly run: string;
+  readonly columns: RunColumns['columns'];
+  readonly names: readonly string[];
+}
+
+function Neighbours({ label, nos, run, columns, names }: NeighboursProps) {
+  if (nos.length === 0) return null;
+  return (
+    <span className="row wrap">
+      {label}
+      {nos.slice(0, SHOWN_NEEDS).map((no) => (
+        <Link key={no} to="/runs/$id/tasks/$task" params={{ id: run, task: names[no] ?? '' }} className="row need">
+          <StateIcon state={TASK_STATES[columns.state[no] ?? 0] ?? 'blocked'} size={12} />
+          {names[no]}
+        </Link>
+      ))}
+      {nos.length > SHOWN_NEEDS && <span className="faint">and {plural(nos.length - SHOWN_NEEDS, 'more')}</span>}
+    </span>
+  );
+}
+
+function Progress({ progress }: { readonly progress: NonNullable<TaskView['progress']> }) {
+  const percent = progress.fraction === null ? null : Math.round(progress.fraction * 100);
+  return (
+    <div className="row">
+      {percent !== null && (
+        <div className="bar grow" role="progressbar" aria-valuenow={percent} aria-label="Progress">
+          <i className="tone-fill-busy" style={{ width: `${percent}%` }} />
+        </div>
+      )}
+      <span className="soft">
+        {percent !== null && `${percent} % `}
+        {progress.note}
+      </span>
+    </div>
+  );
+}

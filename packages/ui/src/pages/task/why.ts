@@ -1,0 +1,44 @@
+/** Why a task is in its state, in a sentence. The server explains what waits; what runs or has ended speaks for itself. */
+import type { TaskView } from '@signalbox/protocol';
+import { actorName, plural, span } from '../../parts/format.ts';
+
+export function sentenceOf(task: TaskView, now: number): string {
+  const { state, attempt, why, marked, attempts } = task;
+  if (marked !== null)
+    return `${actorName(marked.by)} marked it as ${state}.${task.reason === null ? '' : ` ${task.reason}`}`;
+  switch (state) {
+    case 'running': {
+      const from = task.startedAt ?? task.claimedAt;
+      const since = from === null ? '' : ` for ${span(now - Date.parse(from))}`;
+      const extra = attempts.some(({ speculative, outcome }) => speculative && outcome === null)
+        ? ' A second attempt runs beside it, because it takes long.'
+        : '';
+      return `Attempt ${attempt} has been running${since}.${extra}`;
+    }
+    case 'succeeded': {
+      const failed = attempts.filter(({ outcome }) => outcome !== null && outcome !== 'succeeded').length;
+      const tries = failed === 0 ? '' : `, after ${plural(failed, 'attempt')} that failed`;
+      return `Attempt ${attempt} succeeded${tries}.`;
+    }
+    case 'expanded': {
+      const { total = 0, states = {} } = task.instances ?? {};
+      const done = states.succeeded ?? 0;
+      return (
+        why?.message ??
+        `It runs once for each of ${plural(total, 'item')}: ${done} have succeeded, ${states.running ?? 0} run now.`
+      );
+    }
+    case 'cancelled':
+      return task.reason ?? 'It was cancelled.';
+    case 'removed':
+      return 'The run no longer has it.';
+    case 'failed':
+      return why?.message ?? `Attempt ${attempt} failed.`;
+    case 'ready':
+      return why?.message ?? 'It waits for a free slot of a worker.';
+    case 'blocked':
+      return why?.message ?? 'It waits for the tasks that it needs.';
+    default:
+      return why?.message ?? task.reason ?? `It is ${state.replaceAll('_', ' ')}.`;
+  }
+}

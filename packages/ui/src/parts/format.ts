@@ -1,0 +1,103 @@
+/** Times, spans and counts as people read them. */
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
+export function span(ms: number): string {
+  const value = Math.max(0, ms);
+  if (value < SECOND)
+    return value < 10 ? `${Math.round(value)} ms` : `${(value / SECOND).toFixed(value < 100 ? 2 : 1)} s`;
+  if (value < 10 * SECOND) return `${(value / SECOND).toFixed(1)} s`;
+  if (value < MINUTE) return `${Math.round(value / SECOND)} s`;
+  if (value < HOUR) return two(value, MINUTE, 'min', SECOND, 's');
+  if (value < DAY) return two(value, HOUR, 'h', MINUTE, 'min');
+  return two(value, DAY, 'd', HOUR, 'h');
+}
+
+function two(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const total = Math.round(ms / small);
+  const perLarge = large / small;
+  const [whole, rest] = [Math.floor(total / perLarge), total % perLarge];
+  return rest === 0 ? `${whole} ${largeUnit}` : `${whole} ${largeUnit} ${rest} ${smallUnit}`;
+}
+
+/** `12 s ago`, `in 3 min`: one unit, because it is read at a glance. */
+export function fromNow(at: number, now: number): string {
+  const distance = Math.abs(at - now);
+  if (distance < 5 * SECOND) return at > now ? 'in a moment' : 'just now';
+  const [amount, unit] =
+    distance < 90 * SECOND
+      ? [distance / SECOND, 's']
+      : distance < 90 * MINUTE
+        ? [distance / MINUTE, 'min']
+        : distance < 36 * HOUR
+          ? [distance / HOUR, 'h']
+          : [distance / DAY, 'd'];
+  const text = `${Math.round(amount)} ${unit}`;
+  return at > now ? `in ${text}` : `${text} ago`;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+});
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
+const withYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** `14:03:20` today, `Mon 3 Nov 14:03:20` else. In the viewer's zone. */
+export function localTime(at: number, now: number): string {
+  const date = new Date(at);
+  if (new Date(now).toDateString() === date.toDateString()) return clock.format(date);
+  const isNear = Math.abs(now - at) < 300 * DAY;
+  return `${(isNear ? day : withYear).format(date)}, ${clock.format(date)}`;
+}
+
+/** The whole truth, for hovering: the viewer's zone, UTC, and the dag's own zone where it has one. */
+export function allZones(at: number, zone?: string): string {
+  const date = new Date(at);
+  const inZone = (timeZone: string | undefined) =>
+    new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long', hour12: false, timeZone }).format(
+      date,
+    );
+  const lines = [inZone(undefined), `UTC: ${date.toISOString().replace('T', ' ').replace('Z', '')}`];
+  if (zone !== undefined && zone !== 'UTC') {
+    try {
+      lines.push(`${zone}: ${inZone(zone)}`);
+    } catch {
+      lines.push(`${zone}: this browser does not know the zone`);
+    }
+  }
+  return lines.join('\n');
+}
+
+const whole = new Intl.NumberFormat('en');
+export const count = (value: number): string => whole.format(value).replaceAll(',', '\u202f');
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1_000) return `${value} B`;
+  if (value < 1_000_000) return `${(value / 1_000).toFixed(1)} kB`;
+  if (value < 1_000_000_000) return `${(value / 1_000_000).toFixed(1)} MB`;
+  return `${(value / 1_000_000_000).toFixed(1)} GB`;
+}
+
+export function median(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+/** Ids are long. They begin with the time and end with the shard; what is random is between. */
+export const shortId = (id: string): string => id.slice(24, 30);
+
+export const actorName = (actor: string): string => actor.replace(/^token:/, '');

@@ -1,0 +1,76 @@
+/** How states look and read: a word, a tone and a shape each, so that nobody needs colours to tell them apart. */
+export type Tone = 'ok' | 'bad' | 'busy' | 'warn' | 'idle' | 'odd';
+export type Shape =
+  | 'check'
+  | 'cross'
+  | 'ring'
+  | 'again'
+  | 'hollow'
+  | 'dotted'
+  | 'pause'
+  | 'arrow'
+  | 'triangle'
+  | 'slash'
+  | 'minus'
+  | 'stack'
+  | 'half'
+  | 'diamond';
+
+export interface Look {
+  readonly word: string;
+  readonly tone: Tone;
+  readonly shape: Shape;
+  /** For grids and lists in which one letter has to do. */
+  readonly letter: string;
+}
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  succeeded: { word: 'Succeeded', tone: 'ok', shape: 'check', letter: 's' },
+  failed: { word: 'Failed', tone: 'bad', shape: 'cross', letter: 'f' },
+  running: { word: 'Running', tone: 'busy', shape: 'ring', letter: 'r' },
+  open: { word: 'Running', tone: 'busy', shape: 'ring', letter: 'r' },
+  closing: { word: 'Closing', tone: 'busy', shape: 'half', letter: 'c' },
+  queued: { word: 'Queued', tone: 'idle', shape: 'hollow', letter: 'q' },
+  ready: { word: 'Ready', tone: 'warn', shape: 'hollow', letter: 'q' },
+  retrying: { word: 'Retrying', tone: 'warn', shape: 'again', letter: 'a' },
+  waiting: { word: 'Waiting', tone: 'odd', shape: 'pause', letter: 'w' },
+  expanded: { word: 'Mapped', tone: 'busy', shape: 'stack', letter: 'm' },
+  blocked: { word: 'Blocked', tone: 'idle', shape: 'dotted', letter: 'b' },
+  upstream_failed: { word: 'Upstream failed', tone: 'bad', shape: 'triangle', letter: 'u' },
+  skipped: { word: 'Skipped', tone: 'idle', shape: 'arrow', letter: 'k' },
+  cancelled: { word: 'Cancelled', tone: 'idle', shape: 'slash', letter: 'x' },
+  removed: { word: 'Removed', tone: 'idle', shape: 'minus', letter: 'd' },
+  set_aside: { word: 'Set aside', tone: 'bad', shape: 'diamond', letter: 'z' },
+  paused: { word: 'Paused', tone: 'warn', shape: 'pause', letter: 'p' },
+  // How attempts end.
+  transient: { word: 'Failed', tone: 'bad', shape: 'cross', letter: 'f' },
+  permanent: { word: 'Failed for good', tone: 'bad', shape: 'cross', letter: 'f' },
+  timeout: { word: 'Timed out', tone: 'bad', shape: 'cross', letter: 'f' },
+  lost: { word: 'Lost', tone: 'bad', shape: 'diamond', letter: 'f' },
+  resource: { word: 'Out of resources', tone: 'bad', shape: 'cross', letter: 'f' },
+  stuck: { word: 'Stuck', tone: 'bad', shape: 'cross', letter: 'f' },
+};
+
+export function lookOf(state: string): Look {
+  return LOOKS[state] ?? { word: state.replaceAll('_', ' '), tone: 'idle', shape: 'hollow', letter: '?' };
+}
+
+/** What a run is, in one word: its outcome once that is fixed. */
+export function runState(run: {
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly paused?: unknown;
+}): string {
+  if (run.state === 'ended') return run.outcome ?? 'ended';
+  return run.paused == null || run.state === 'set_aside' ? run.state : 'paused';
+}
+
+const ENDED = new Set(['succeeded', 'failed', 'upstream_failed', 'skipped', 'removed', 'cancelled']);
+export const isEnded = (state: string): boolean => ENDED.has(state);
+
+/** Those that want attention first. */
+const ORDER = ['failed', 'upstream_failed', 'running', 'retrying', 'ready', 'waiting', 'expanded', 'blocked'];
+export function rankOf(state: string): number {
+  const at = ORDER.indexOf(state);
+  return at < 0 ? ORDER.length : at;
+}

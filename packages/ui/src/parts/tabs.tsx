@@ -1,0 +1,39 @@
+/** Tabs that are in the address. */
+import { Link } from '@tanstack/react-router';
+import { useSearchState } from '../api/search-state.ts';
+
+/** Else the router takes the first tab for the current one whatever the address says. */
+export const EXACTLY = { exact: true, includeSearch: true, explicitUndefined: true } as const;
+
+export interface Tab {
+  readonly key: string;
+  readonly label: string;
+  readonly count?: string;
+}
+
+/** The first tab is shown unless the address names another. */
+export function useTab(tabs: readonly Tab[]): string {
+  const [{ tab }] = useSearchState();
+  return tabs.find(({ key }) => key === tab)?.key ?? tabs[0]?.key ?? '';
+}
+
+export function Tabs({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }) {
+  const current = useTab(tabs);
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map(({ key, label: text, count }, at) => (
+        <Link
+          key={key}
+          to="."
+          search={{ tab: at === 0 ? undefined : key } as never}
+          resetScroll={false}
+          activeOptions={EXACTLY}
+          aria-current={key === current ? 'page' : undefined}
+        >
+          {text}
+          {count !== undefined && <span className="count">{count}</span>}
+        </Link>
+      ))}
+    </nav>
+  );
+}

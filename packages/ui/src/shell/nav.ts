@@ -1,0 +1,23 @@
+import type { IconName } from './icons.tsx';
+
+export interface NavEntry {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Heading before it. */
+  readonly group?: string;
+  /** After `g`. */
+  readonly key: string;
+}
+
+export const NAV: readonly NavEntry[] = [
+  { to: '/', label: 'Home', icon: 'home', key: 'h' },
+  { to: '/dags', label: 'DAGs', icon: 'dags', key: 'd' },
+  { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+  { to: '/dead-letters', label: 'Dead letters', icon: 'letters', group: 'Trouble', key: 'l' },
+  { to: '/breakers', label: 'Breakers', icon: 'breakers', key: 'b' },
+  { to: '/workers', label: 'Workers', icon: 'workers', group: 'Fleet', key: 'w' },
+  { to: '/queues', label: 'Queues', icon: 'queues', key: 'q' },
+  { to: '/events', label: 'Events', icon: 'events', key: 'e' },
+  { to: '/system', label: 'System', icon: 'system', key: 's' },
+];
