@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { chmod, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Begun } from '@signalbox/cli/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { until } from './processes.ts';
-import { type Begun, killAll, Sandbox, users } from './sandbox.ts';
+import { killAll, Sandbox, users } from './sandbox.ts';
 
 interface Run {
   readonly id: string;
@@ -43,9 +44,9 @@ describe.each(users())('as $name', (who) => {
     const first = await box.start();
     const startMs = Math.round(performance.now() - beganAt);
     process.stdout.write(`    first start, from nothing to running: ${startMs} ms\n`);
-    expect(first.said()).toMatch(/is being set up in .*pg18/);
-    expect(first.said()).toMatch(/\/login\?code=/);
-    expect(first.said()).toContain(box.data);
+    expect(first.said.all).toMatch(/is being set up in .*pg18/);
+    expect(first.said.all).toMatch(/\/login\?code=/);
+    expect(first.said.all).toContain(box.data);
     expect((await fetch(`${box.url}/readyz`)).status).toBe(200);
     expect((await stat(join(box.data, 'admin.token'))).mode & 0o777).toBe(0o600);
 
@@ -121,7 +122,7 @@ describe.each(users())('as $name', (who) => {
     const file = join(box.folder, 'dags', 'one.yaml');
     const dag = (text: string) => `name: one\ntasks:\n  - name: a\n    run: echo ${text}\n`;
     const began = await box.start('--no-examples');
-    const told = (what: string) => until(`it says: ${what}`, 15_000, () => began.said().includes(what));
+    const told = (what: string) => until(`it says: ${what}`, 15_000, () => began.said.all.includes(what));
     await writeFile(file, dag('first'));
     await told('one is new: version 1');
     await writeFile(file, dag('second'));
@@ -144,7 +145,7 @@ describe.each(users())('as $name', (who) => {
     await writeFile(script, '#!/bin/sh\nexit 1\n');
     await writeFile(join(folder, 'two.yaml'), 'name: two\ntasks:\n  - name: a\n    run: ./say.sh\n');
     const began = await box.start('--no-examples');
-    const told = (what: string) => until(`it says: ${what}`, 15_000, () => began.said().includes(what));
+    const told = (what: string) => until(`it says: ${what}`, 15_000, () => began.said.all.includes(what));
     await told('two is new: version 1');
     await chmod(script, 0o755);
     await told('two is version 2');

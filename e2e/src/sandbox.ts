@@ -2,12 +2,13 @@
  * A newcomer's machine: an empty data folder and the program as it is installed, used through its command line alone, as
  * this user or, when we are root, as another one.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Begun, begin, Commands } from '@signalbox/cli/testing';
 import { until } from './processes.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../packages/cli/bin/signalbox.js', import.meta.url));
@@ -26,47 +27,36 @@ export function users(): Who[] {
   return [{ name: 'root', ids: null }, ...(status === 0 ? [NOBODY] : [])];
 }
 
-export interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface Begun {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  /** Standard output and error, as they came. */
-  said(): string;
-  readonly ended: Promise<Ended>;
-  isRunning(): boolean;
-}
-
-export class Sandbox {
+export class Sandbox extends Commands {
   readonly folder: string;
   readonly data: string;
   readonly #who: Who;
+  readonly #command: readonly string[];
   readonly #begun: Begun[] = [];
   /** Where the server that was started last is asked. */
   url = '';
 
-  private constructor(folder: string, who: Who) {
+  private constructor(folder: string, who: Who, command: readonly string[]) {
+    super();
+    this.#command = command;
     this.folder = folder;
     this.data = join(folder, 'data');
     this.#who = who;
   }
 
-  static async make(who: Who): Promise<Sandbox> {
+  /** `command` is what runs the program: that of the clone unless told. */
+  static async make(who: Who, command: readonly string[] = [process.execPath, PROGRAM]): Promise<Sandbox> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-first-')));
     await chmod(folder, 0o755); // as root PostgreSQL runs under another account, which must get there
-    const sandbox = new Sandbox(folder, who);
+    const sandbox = new Sandbox(folder, who, command);
     await mkdir(join(folder, 'dags'));
     for (const path of [folder, join(folder, 'dags')])
       if (who.ids !== null) await chown(path, who.ids.uid, who.ids.gid);
     return sandbox;
   }
 
-  begin(args: readonly string[], env: Readonly<Record<string, string>> = {}): Begun {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+  override begin(args: readonly string[], env: Readonly<Record<string, string>> = {}): Begun {
+    const begun = begin([...this.#command, ...args], {
       ...this.#who.ids,
       cwd: this.folder,
       env: {
@@ -79,38 +69,10 @@ export class Sandbox {
         ...(this.url === '' ? {} : { SIGNALBOX_URL: this.url }),
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // a group of its own, as a shell gives to what is typed: Ctrl-C goes to all of it
     });
-    let [stdout, stderr, said, isRunning] = ['', '', '', true];
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString();
-      said += chunk.toString();
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-      said += chunk.toString();
-    });
-    const ended = new Promise<Ended>((resolve) => {
-      child.on('exit', () => {
-        isRunning = false;
-      });
-      child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr }));
-    });
-    if (child.pid === undefined) throw new Error('It did not start.');
-    const begun = { child, pid: child.pid, said: () => said, ended, isRunning: () => isRunning };
     this.#begun.push(begun);
     return begun;
-  }
-
-  run(...args: string[]): Promise<Ended> {
-    return this.begin(args).ended;
-  }
-
-  async json<T>(...args: string[]): Promise<T> {
-    const { exitCode, stdout, stderr } = await this.run(...args, '--json');
-    if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`);
-    return JSON.parse(stdout) as T;
   }
 
   /** `signalbox start` on free ports, until it says that it runs. */
@@ -118,9 +80,9 @@ export class Sandbox {
     this.url = '';
     const ports = ['--http', '--grpc', '--services'].flatMap((flag) => [flag, '127.0.0.1:0']);
     const begun = this.begin(['start', '--data', this.data, ...ports, ...more]);
-    await until('it runs', 60_000, () => begun.said().includes('Ctrl-C stops everything') || !begun.isRunning());
-    const url = /API +(\S+)/.exec(begun.said())?.[1];
-    if (url === undefined) throw new Error(`It did not start:\n${begun.said()}`);
+    await until('it runs', 60_000, () => begun.said.all.includes('Ctrl-C stops everything') || !begun.isRunning());
+    const url = /API +(\S+)/.exec(begun.said.all)?.[1];
+    if (url === undefined) throw new Error(`It did not start:\n${begun.said.all}`);
     this.url = url;
     return begun;
   }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,15 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Begun, begin as beginProgram, Commands } from './testing/program.ts';
+import { until } from './testing/real-cli.ts';
 
 const program = fileURLToPath(new URL('../bin/signalbox.js', import.meta.url));
 const examples = fileURLToPath(new URL('./testing/', import.meta.url));
-
-interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 let postgres: TestPostgres;
 let folder: string;
@@ -23,35 +19,22 @@ let url = '';
 let gateway = '';
 const running: ChildProcess[] = [];
 
-function begin(args: readonly string[], env: Record<string, string> = {}) {
-  const { SIGNALBOX_TOKEN: _, SIGNALBOX_ADMIN_TOKEN: __, ...rest } = process.env;
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...rest, NODE_OPTIONS: '', SIGNALBOX_DATA: folder, SIGNALBOX_URL: url, SIGNALBOX_LOG: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.push(child);
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => {
-    said.stdout += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    said.stderr += chunk;
-  });
-  const ended = once(child, 'close').then(([exitCode]): Ended => ({ exitCode: exitCode as number | null, ...said }));
-  return { child, said, ended };
+class Cli extends Commands {
+  override begin(args: readonly string[], env: Record<string, string> = {}): Begun {
+    const { SIGNALBOX_TOKEN: _, SIGNALBOX_ADMIN_TOKEN: __, ...rest } = process.env;
+    const begun = beginProgram([process.execPath, program, ...args], {
+      env: { ...rest, NODE_OPTIONS: '', SIGNALBOX_DATA: folder, SIGNALBOX_URL: url, SIGNALBOX_LOG: 'warn', ...env },
+    });
+    running.push(begun.child);
+    return begun;
+  }
 }
 
-const signalbox = (...args: string[]): Promise<Ended> => begin(args).ended;
-const json = async (...args: string[]) => {
-  const { exitCode, stdout, stderr } = await signalbox(...args, '--json');
-  if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`);
-  return JSON.parse(stdout);
-};
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 1500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
-  if (!holds()) throw new Error(`Not seen in time: ${what}`);
-}
+const cli = new Cli();
+const begin = cli.begin.bind(cli);
+const signalbox = cli.run.bind(cli);
+// oxlint-disable-next-line typescript/no-explicit-any -- each test knows what it asks for
+const json = (...args: string[]): Promise<any> => cli.json(...args);
 
 beforeAll(async () => {
   postgres = await startTestPostgres();

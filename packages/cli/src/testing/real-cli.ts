@@ -1,5 +1,5 @@
 /** The command line as a user has it: the built program, a real server with a real database, and a worker. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,18 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import type { DagDefinition } from '@signalbox/protocol';
 import { type Client, createClient } from '@signalbox/sdk';
+import { type Begun, begin, Commands } from './program.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/signalbox.js', import.meta.url));
 const HANDLERS = fileURLToPath(new URL('./handlers.mjs', import.meta.url));
 const PORTS = ['--http', '--grpc', '--services'].flatMap((flag) => [flag, '127.0.0.1:0']);
 
-export interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export class RealCli {
+export class RealCli extends Commands {
   readonly folder: string;
   url = '';
   readonly #postgres: TestPostgres;
@@ -27,6 +22,7 @@ export class RealCli {
   #client: Client | null = null;
 
   private constructor(folder: string, postgres: TestPostgres) {
+    super();
     this.folder = folder;
     this.#postgres = postgres;
   }
@@ -45,34 +41,15 @@ export class RealCli {
     return cli;
   }
 
-  begin(args: readonly string[], { stdin }: { readonly stdin?: string } = {}) {
+  override begin(args: readonly string[], { stdin }: { readonly stdin?: string } = {}): Begun {
     const { SIGNALBOX_TOKEN: _, SIGNALBOX_ADMIN_TOKEN: __, ...rest } = process.env;
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+    const begun = begin([process.execPath, PROGRAM, ...args], {
       cwd: this.folder,
       env: { ...rest, NODE_OPTIONS: '', SIGNALBOX_DATA: this.folder, SIGNALBOX_URL: this.url, SIGNALBOX_LOG: 'warn' },
-      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdin,
     });
-    this.#running.push(child);
-    child.stdin?.end(stdin);
-    const said = { stdout: '', stderr: '' };
-    child.stdout?.on('data', (chunk: Buffer) => {
-      said.stdout += chunk.toString();
-    });
-    child.stderr?.on('data', (chunk: Buffer) => {
-      said.stderr += chunk.toString();
-    });
-    const ended = once(child, 'close').then(([exitCode]): Ended => ({ exitCode: exitCode as number | null, ...said }));
-    return { child, said, ended };
-  }
-
-  run(...args: string[]): Promise<Ended> {
-    return this.begin(args).ended;
-  }
-
-  async json<T>(...args: string[]): Promise<T> {
-    const { exitCode, stdout, stderr } = await this.run(...args, '--json');
-    if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`);
-    return JSON.parse(stdout) as T;
+    this.#running.push(begun.child);
+    return begun;
   }
 
   /** For what a test needs and is not about: a process each time would take a second. */
