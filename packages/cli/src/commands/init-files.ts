@@ -68,8 +68,8 @@ export const packageJson = (sdk: string): string =>
   )}\n`;
 
 export interface TypePlaces {
-  /** The folder of `@signalbox/sdk`, as a path from the folder that the file lies in. */
-  readonly sdk: string;
+  /** The folder of `@signalbox/sdk`, as a path from the folder that the file lies in; null when it is found by its name. */
+  readonly sdk: string | null;
   /** The folder with `node` and other types, likewise; null when it is not known. */
   readonly types: string | null;
 }
@@ -85,10 +85,14 @@ export const tsconfig = ({ sdk, types }: TypePlaces): string =>
         noEmit: true,
         skipLibCheck: true,
         allowImportingTsExtensions: true,
-        paths: {
-          '@signalbox/sdk': [`${sdk}/dist/index.d.ts`],
-          '@signalbox/sdk/testing': [`${sdk}/dist/testing/index.d.ts`],
-        },
+        ...(sdk === null
+          ? {}
+          : {
+              paths: {
+                '@signalbox/sdk': [`${sdk}/dist/index.d.ts`],
+                '@signalbox/sdk/testing': [`${sdk}/dist/testing/index.d.ts`],
+              },
+            }),
         ...(types === null ? {} : { typeRoots: ['./node_modules/@types', types], types: ['node'] }),
       },
     },

@@ -3,7 +3,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { EXIT } from '../exit-codes.ts';
 import { colours, plain, print, printJson } from '../output.ts';
 import { CliError } from '../problem.ts';
@@ -17,7 +16,7 @@ export interface InitFlags {
   readonly json?: boolean;
 }
 
-const SDK = fileURLToPath(new URL('../../../sdk', import.meta.url));
+const SDK = dirname(dirname(createRequire(import.meta.url).resolve('@signalbox/sdk')));
 const NODE_TYPES = nodeTypes();
 /** A clone of Signalbox, where this is one. Its settings are for its own code: "npm test" there tests Signalbox. */
 const HOUSE = resolve(SDK, '../..');
@@ -81,7 +80,8 @@ function typeFiles(folder: string): Record<string, string> {
       .join('/');
     return way.startsWith('.') ? way : `./${way}`;
   };
-  return { 'tsconfig.json': tsconfig({ sdk: from(SDK), types: NODE_TYPES === null ? null : from(NODE_TYPES) }) };
+  const sdk = isInstalled(folder) ? null : from(SDK);
+  return { 'tsconfig.json': tsconfig({ sdk, types: NODE_TYPES === null ? null : from(NODE_TYPES) }) };
 }
 
 /** As the compiler will see it: a relative path from a link would lead elsewhere. The folder may not be there yet. */
@@ -110,6 +110,9 @@ function isWithin(folder: string, file: string): boolean {
   }
 }
 
+/** In the project that the folder belongs to: then editors and tests find it by its name. */
+const isInstalled = (folder: string): boolean => isWithin(folder, 'node_modules/@signalbox/sdk');
+
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -126,7 +129,8 @@ async function writeNew(path: string, text: string): Promise<boolean> {
 function testWith({ folder, name, isOurs }: { folder: string; name: string; isOurs: boolean }): string {
   const go = resolve(folder) === resolve('.') ? '' : `cd ${folder} && `;
   if (isOurs) return `${go}npm install && npm test`;
-  return `${go}npm install --save-dev ${relative(resolve(folder), SDK)} tsx && npx tsx --test ${name}.test.ts`;
+  const sdk = isInstalled(folder) ? '' : `${relative(resolve(folder), SDK)} `;
+  return `${go}npm install --save-dev ${sdk}tsx && npx tsx --test ${name}.test.ts`;
 }
 
 function sayWhatNext({ dag, name, folder }: { dag: string; name: string; folder: string }): void {

@@ -13,7 +13,11 @@ import { EXIT } from '../exit-codes.ts';
 import { colours, plain, plainLines } from '../output.ts';
 import { CliError, explain } from '../problem.ts';
 
-const EXAMPLES = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+/** Within the package where it is installed; at the root of a clone. */
+const EXAMPLES =
+  ['../../examples/', '../../../../examples/']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path)) ?? '';
 const EXAMPLES_SOURCE = 'the Signalbox examples';
 const USUAL_FOLDER = 'dags';
 
