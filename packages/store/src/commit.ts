@@ -1,10 +1,19 @@
 /** The statements of one commit: the fence first, then those that have rows, the journal last. */
-import { type NodeId, type RunId, shardOfRun } from '@signalbox/engine';
+import {
+  type FoldedRows,
+  foldRows,
+  type NodeId,
+  partsOf,
+  type RunFold,
+  type RunId,
+  shardOfChange,
+  shardOfRun,
+  type TaskFold,
+} from '@signalbox/engine';
 import { transaction } from './database.ts';
 import { encodeChanges, JOURNAL_FORMAT } from './journal.ts';
 import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from './leaf.ts';
 import type { CommitBatch, ShardStamp } from './port.ts';
-import { type FoldedRows, foldRows, partsOf, type RunFold, type TaskFold } from './rows.ts';
 import { type Call, call, statement } from './statement.ts';
 import { addTasks } from './statements/added.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
@@ -190,7 +199,7 @@ function liveRunCalls(runs: readonly RunFold[]): Call[] {
 export function assertShardsCovered({ shards, changes }: CommitBatch): void {
   const covered = new Set<number>(shards.map((stamp) => stamp.shard));
   for (const change of changes) {
-    const shard = 'shard' in change ? change.shard : shardOfRun(change.runId);
+    const shard = shardOfChange(change);
     if (!covered.has(shard))
       throw new Error(`A change of shard ${shard} is in a commit that does not name that shard.`);
   }

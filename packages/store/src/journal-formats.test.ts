@@ -4,12 +4,11 @@
  * upgrade: an older one skips rows of a format that it does not know, but takes those of a known format at their word.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type Change, MARKS } from '@signalbox/engine';
+import { type Change, WORDS } from '@signalbox/engine';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as codes from './codes.ts';
 import { decodeChanges, encodeChanges, JOURNAL_FORMAT } from './journal.ts';
-import { CHANGE_KINDS, changeFields, changeOf } from './journal-samples.testing.ts';
+import { changeOf, fieldsOf, KIND_NAMES } from './journal-samples.testing.ts';
 
 interface RecordedKind {
   readonly kind: Change['kind'];
@@ -25,8 +24,8 @@ interface Recorded {
 const FIRST_RECORDED = 4;
 const fileOf = (format: number) => new URL(`./testdata/journal-format-${format}.jsonl`, import.meta.url);
 
-const REMEDY = `What the journal writes differs from the record of format ${JOURNAL_FORMAT}. Add one to JOURNAL_FORMAT, read the new
-field only from that format on, and record it: RECORD_JOURNAL_FORMAT=1 npx vitest run packages/store/src/journal-formats.test.ts
+const REMEDY = `What the journal writes differs from the record of format ${JOURNAL_FORMAT}. A new kind or field says with
+"since" that it came with format ${JOURNAL_FORMAT + 1}; then record that format: RECORD_JOURNAL_FORMAT=1 npx vitest run packages/store/src/journal-formats.test.ts
 Replace the record of a format only if no server outside this repository has ever written that format.`;
 
 if (process.env.RECORD_JOURNAL_FORMAT === '1') record();
@@ -35,9 +34,9 @@ test.each(['fields', 'bytes'] as const)('the current format writes the %s that a
   expect(existsSync(fileOf(JOURNAL_FORMAT)), REMEDY).toBe(true);
   const { words, kinds: recorded } = read(JOURNAL_FORMAT);
   expect(wordLists(), REMEDY).toEqual(words);
-  expect(recorded.map(({ kind }) => kind).sort(), REMEDY).toEqual([...CHANGE_KINDS].sort());
+  expect(recorded.map(({ kind }) => kind).sort(), REMEDY).toEqual([...KIND_NAMES].sort());
   for (const { kind, fields, samples } of recorded) {
-    if (what === 'fields') expect(fieldsOf(kind), `${kind}. ${REMEDY}`).toEqual(fields);
+    if (what === 'fields') expect(fieldNames(kind), `${kind}. ${REMEDY}`).toEqual(fields);
     else
       expect(
         samples.map(({ change }) => hexOf(change)),
@@ -63,12 +62,11 @@ function read(format: number): Recorded {
 
 /** A word is written as its number: whoever does not know the word can't read the row. */
 function wordLists(): Record<string, readonly string[]> {
-  const lists = Object.entries(codes).map(([name, { words }]) => [name, words] as const);
-  return Object.fromEntries([...lists, ['marks', MARKS]]);
+  return Object.fromEntries(Object.entries(WORDS).map(([name, { words }]) => [name, words]));
 }
 
-function fieldsOf(kind: Change['kind']): string[] {
-  return Object.keys(changeFields[kind]).sort();
+function fieldNames(kind: Change['kind']): string[] {
+  return Object.keys(fieldsOf(kind)).sort();
 }
 
 function hexOf(change: Change): string {
@@ -76,10 +74,10 @@ function hexOf(change: Change): string {
 }
 
 function record(): void {
-  const lines = CHANGE_KINDS.toSorted().map((kind) => {
+  const lines = KIND_NAMES.toSorted().map((kind) => {
     const drawn = fc.sample(changeOf(kind), { seed: 4, numRuns: 4 });
     const samples = drawn.map((change) => ({ change, hex: hexOf(change) }));
-    const line = JSON.stringify({ kind, fields: fieldsOf(kind), samples });
+    const line = JSON.stringify({ kind, fields: fieldNames(kind), samples });
     // Only ASCII in the file, whatever the texts hold.
     return line.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
   });

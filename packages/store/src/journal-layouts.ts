@@ -3,13 +3,13 @@
  *
  * A *layout* says which kinds exist and which fields each of them has. From format 4 on a format has exactly one layout.
  * Before that, kinds and fields came without a new format: rows of format 2 have two layouts, rows of format 3 seven.
- * A fraction numbers them in the order in which they came, so a codec can ask `layout >= 3.3`. The row does not say which
+ * A fraction numbers them in the order in which they came, so that a field can say that it came with 3.3. The row does not say which
  * one it has; `readRow` tries them all, and the bytes decide: a layout that is not the row's own leads to
  * an unknown kind, a flag that is neither 0 nor 1, or a change that is cut off.
  */
 interface Layout {
   readonly layout: number;
-  /** How many of `KINDS` the newest writer of this layout knew. */
+  /** How many kinds the newest writer of this layout knew. */
   readonly kindCount: number;
 }
 
@@ -30,7 +30,7 @@ const LAYOUTS: Readonly<Record<number, readonly Layout[]>> = {
   ],
 };
 
-/** Newest first: most rows are young. */
-export function layoutsOf(format: number, allKinds: number): readonly Layout[] {
-  return LAYOUTS[format]?.toReversed() ?? [{ layout: format, kindCount: allKinds }];
+/** Newest first: most rows are young. `kindCount` is that of formats from 4 on. */
+export function layoutsOf(format: number, kindCount: number): readonly Layout[] {
+  return LAYOUTS[format]?.toReversed() ?? [{ layout: format, kindCount }];
 }

@@ -1,8 +1,16 @@
-import type { AttemptClaimed, AttemptEnded, Change, ClaimReturned, Fence, RunCreated, TaskNo } from '@signalbox/engine';
+import {
+  type AttemptClaimed,
+  type AttemptEnded,
+  type Change,
+  type ClaimReturned,
+  type Fence,
+  foldRows,
+  type RunCreated,
+  type TaskNo,
+} from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
-import { foldRows } from './rows.ts';
 
 const worker = newWorkerId();
 const dag = deployed(5, 1);

@@ -3,6 +3,7 @@
  * `apply/restore.ts` makes state of them.
  */
 
+import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
@@ -89,17 +90,7 @@ export interface StoredTask {
    * somebody wants another attempt, or it has no more than notes yet; `skipped`, `stopped`: somebody said so, the latter is
    * shown as cancelled; `expired`: it failed while no attempt ran.
    */
-  readonly state:
-    | 'running'
-    | 'returned'
-    | 'retrying'
-    | 'succeeded'
-    | 'failed'
-    | 'cancelled'
-    | 'cleared'
-    | 'skipped'
-    | 'stopped'
-    | 'expired';
+  readonly state: WordOf<'taskStates'>;
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
   readonly workerId: WorkerId;

@@ -1,7 +1,6 @@
 /** Tasks that tasks have added to their run: kept in its row, so that a run without any pays nothing for them. */
-import type { AddedTask } from '@signalbox/engine';
+import type { AddedFold, AddedTask } from '@signalbox/engine';
 import type { Leaf } from '../leaf.ts';
-import type { AddedFold } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { textArray } from '../text.ts';
 import { keyColumns } from './run.ts';

@@ -1,7 +1,8 @@
 /** Rows of `attempt`, inserted and never changed, and of `payload`, which change only with what people do by hand. */
+
+import type { AttemptRow, FoldedRows, PayloadRow } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { AttemptRow, FoldedRows, PayloadRow } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';

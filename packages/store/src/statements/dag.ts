@@ -1,6 +1,5 @@
 /** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, but for a schedule's `decided_until`. */
-import type { DagDeployed, DagId, ScheduleSet } from '@signalbox/engine';
-import type { DagFold, ScheduleFold } from '../rows.ts';
+import type { DagDeployed, DagFold, DagId, ScheduleFold, ScheduleSet } from '@signalbox/engine';
 import { type Call, call, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
 

@@ -2,10 +2,11 @@
  * What the times of tasks and runs leave behind: notes, and tasks that failed without an attempt. Few runs have any. Updates lean
  * on the primary keys of the partition.
  */
+
+import type { RunNote, TaskNote } from '@signalbox/engine';
 import { NOBODY } from '@signalbox/engine';
 import { taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { RunNote, TaskNote } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
 import { claimLiveRuns } from './marks.ts';

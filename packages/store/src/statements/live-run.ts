@@ -3,8 +3,9 @@
  * though loads go by priority: changes do not carry it, and looking under all four cost 4 µs a row more; a load instead
  * walks a shard once per priority that it has.
  */
+
+import type { RunFold } from '@signalbox/engine';
 import { priorities } from '../codes.ts';
-import type { RunFold } from '../rows.ts';
 import { type Call, call, rowsOf, statement } from '../statement.ts';
 import { plainArray } from '../text.ts';
 import { keyColumns } from './run.ts';

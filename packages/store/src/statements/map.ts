@@ -1,8 +1,7 @@
 /** Expansions of maps: one row each, by the number of its first task. */
-import type { RunId, StoredMap } from '@signalbox/engine';
+import type { MapFold, RunId, StoredMap } from '@signalbox/engine';
 import type { CallResult } from '../batch.ts';
 import { type Leaf, readable } from '../leaf.ts';
-import type { MapFold } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, parseIntegers, plainArray, textArray } from '../text.ts';
 import { keyColumns } from './run.ts';

@@ -1,10 +1,11 @@
 /**
  * Rows of `run`. Updates lean on the primary key (shard, run_id) of the partition. No updated column is in an index.
  */
+
+import type { RunFold } from '@signalbox/engine';
 import { type RunId, shardOfRun } from '@signalbox/engine';
 import { causes, phases, priorities, runOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { RunFold } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 

@@ -1,8 +1,7 @@
 /** Rows of `window_decision`, `idempotency_key` and `silent_worker`: inserted or deleted by key, never changed. */
-import type { KeyStored, WindowDecided } from '@signalbox/engine';
+import type { KeyStored, SilenceFold, WindowDecided } from '@signalbox/engine';
 import { skipReasons } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { SilenceFold } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 

@@ -1,8 +1,7 @@
 /** Rows of `task`. Updates lean on the primary key (shard, run_id, task_no) of the partition. */
-import type { AttemptEnded } from '@signalbox/engine';
+import type { AttemptEnded, TaskFold } from '@signalbox/engine';
 import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import type { TaskFold } from '../rows.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 import { keyColumns } from './run.ts';

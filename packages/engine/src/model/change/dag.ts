@@ -1,0 +1,86 @@
+import type { DagSpec } from '../dag/spec.ts';
+import type { Actor, DagId, Instant, ShardNo, TenantId, VersionNo } from '../ids.ts';
+import { type ChangeOf, defineChange } from './define.ts';
+import { f } from './fields.ts';
+
+const dagDeployed = defineChange('DagDeployed', {
+  no: 0,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    tenantId: f.uint<TenantId>(),
+    dagId: f.uint<DagId>(),
+    name: f.text(),
+    versionNo: f.uint<VersionNo>(),
+    hash: f.text(),
+    spec: f.json<DagSpec>(),
+    actor: f.text<Actor>(),
+    at: f.instant,
+  },
+  rows(change, rows: DagRows) {
+    rows.deploys.push(change);
+    const { tenantId, spec } = change;
+    const trigger = spec.on === undefined ? null : { tenantId, event: spec.on.event };
+    Object.assign(dagOf(rows, change), { deploy: change, retiredAt: null, trigger });
+  },
+  event: ({ versionNo: version, hash, actor }) => ({ kind: 'dag.deployed', details: { version, hash, actor } }),
+});
+
+/** No new runs from here on; live ones go on. The schedule of the dag goes by a change of its own, in the same commit. */
+const dagRetired = defineChange('DagRetired', {
+  no: 15,
+  fields: { shard: f.uint<ShardNo>(), dagId: f.uint<DagId>(), actor: f.text<Actor>(), at: f.instant },
+  rows(change, rows: DagRows) {
+    Object.assign(dagOf(rows, change), { retiredAt: change.at, trigger: null });
+  },
+  event: ({ actor }) => ({ kind: 'dag.retired', details: { actor } }),
+});
+
+/** A retired dag was deployed unchanged: it is back in the version that it had. Another version comes as `DagDeployed`. */
+const dagRevived = defineChange('DagRevived', {
+  no: 16,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    tenantId: f.uint<TenantId>(),
+    dagId: f.uint<DagId>(),
+    /** The event that makes runs of the dag. */
+    event: f.nullable(f.text()),
+    actor: f.text<Actor>(),
+    at: f.instant,
+  },
+  rows(change, rows: DagRows) {
+    const { tenantId, event } = change;
+    Object.assign(dagOf(rows, change), { retiredAt: null, trigger: event === null ? null : { tenantId, event } });
+  },
+  event: ({ actor }) => ({ kind: 'dag.deployed', details: { revived: true, actor } }),
+});
+
+/** What became of one dag in a batch. */
+export interface DagFold {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  deploy: DagDeployed | null;
+  retiredAt: Instant | null;
+  /** The event that makes runs of the dag, from here on. */
+  trigger: { readonly tenantId: TenantId; readonly event: string } | null;
+}
+
+export interface DagRows {
+  readonly deploys: DagDeployed[];
+  readonly dags: Map<DagId, DagFold>;
+}
+
+function dagOf({ dags }: DagRows, { shard, dagId }: { shard: ShardNo; dagId: DagId }): DagFold {
+  let dag = dags.get(dagId);
+  if (dag === undefined) {
+    dag = { shard, dagId, deploy: null, retiredAt: null, trigger: null };
+    dags.set(dagId, dag);
+  }
+  return dag;
+}
+
+export interface DagDeployed extends ChangeOf<typeof dagDeployed> {}
+export interface DagRetired extends ChangeOf<typeof dagRetired> {}
+export interface DagRevived extends ChangeOf<typeof dagRevived> {}
+export type DagChange = DagDeployed | DagRetired | DagRevived;
+
+export const dagChanges = [dagDeployed, dagRetired, dagRevived] as const;

@@ -1,0 +1,37 @@
+/** From a change of the journal to the event that users are told. */
+import type { DagId, Instant, RunId, ShardNo, TaskNo } from '../ids.ts';
+import type { ShowInstant } from './define.ts';
+import { type Change, type ChangeEventKind, kindOf } from './kinds.ts';
+
+export interface ToldChange {
+  readonly kind: ChangeEventKind;
+  readonly at: Instant;
+  /** What it is about: a run, or a dag. */
+  readonly about: { readonly runId: RunId } | { readonly shard: ShardNo; readonly dagId: DagId };
+  readonly taskNo: TaskNo | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Fields that descriptions use for the same thing whatever their kind. */
+interface Common {
+  readonly at?: Instant;
+  readonly endedAt?: Instant;
+  readonly shard?: ShardNo;
+  readonly dagId?: DagId;
+  readonly runId?: RunId;
+  readonly taskNo?: TaskNo | null;
+}
+
+/** Null: users are not told of it. */
+export function tellChange(change: Change, show: ShowInstant): ToldChange | null {
+  const event = kindOf(change).event(change, show);
+  if (event === null) return null;
+  const { at, endedAt, shard, dagId, runId, taskNo = null } = change as Common;
+  return {
+    kind: event.kind as ChangeEventKind,
+    at: (at ?? endedAt) as Instant,
+    about: shard === undefined ? { runId: runId as RunId } : { shard, dagId: dagId as DagId },
+    taskNo,
+    details: event.details,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * The rows that the changes of a batch make: one insert, update or delete per row, whatever happened to it within the batch.
+ *
+ * A run that was created here is inserted as it is at the end of the batch; one that was also ended here never has a
+ * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
+ * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
+ */
+import type { DagId, RunId } from '../ids.ts';
+import type { AddedFold, AddedRows } from './added.ts';
+import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
+import type { DagDeployed, DagFold, DagRows } from './dag.ts';
+import type { DeadLetterClosed, DeadLetterRows, DeadLetterWritten } from './dead-letter.ts';
+import type { DeadlineRows, TaskNote } from './deadline.ts';
+import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
+import type { MapFold, MapRows } from './map.ts';
+import type { PayloadRow, ReplacedPayload } from './payload.ts';
+import type { CallbackDue, RunFold, RunNote, RunRows } from './run.ts';
+import type { ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
+import type { BreakerSet, KeyStored, ShardRows, SilenceFold } from './shard.ts';
+import type { SecondTookOver, SpeculativeRows } from './speculative.ts';
+
+type AllRows = DagRows &
+  ScheduleRows &
+  RunRows &
+  AttemptRows &
+  SpeculativeRows &
+  ManualRows &
+  DeadlineRows &
+  MapRows &
+  AddedRows &
+  DeadLetterRows &
+  ShardRows;
+
+export class FoldedRows implements AllRows {
+  readonly deploys: DagDeployed[] = [];
+  readonly dags = new Map<DagId, DagFold>();
+  readonly schedules = new Map<DagId, ScheduleFold>();
+  readonly windows: WindowDecided[] = [];
+  readonly runs = new Map<RunId, RunFold>();
+  readonly keys: KeyStored[] = [];
+  readonly supersededAttempts: AttemptRow[] = [];
+  readonly takenOver: SecondTookOver[] = [];
+  readonly payloads: PayloadRow[] = [];
+  readonly replaced: ReplacedPayload[] = [];
+  readonly silence = new Map<string, SilenceFold>();
+  readonly reopened: RunReopened[] = [];
+  readonly forced: RunForced[] = [];
+  readonly cleared: TaskCleared[] = [];
+  readonly failures = new Map<string, AttemptEnded>();
+  readonly deadLetters: DeadLetterWritten[] = [];
+  readonly closedDeadLetters: DeadLetterClosed[] = [];
+  readonly callbacks: CallbackDue[] = [];
+  readonly breakers = new Map<string, BreakerSet>();
+  readonly marked: TaskMarked[] = [];
+  readonly pauses: PauseSet[] = [];
+  readonly checkpoints = new Map<string, CheckpointSaved>();
+  readonly maps = new Map<string, MapFold>();
+  readonly added = new Map<RunId, AddedFold>();
+  readonly taskNotes = new Map<string, TaskNote>();
+  readonly runNotes = new Map<RunId, RunNote>();
+
+  runOf(runId: RunId): RunFold {
+    let run = this.runs.get(runId);
+    if (run === undefined) {
+      run = {
+        runId,
+        created: null,
+        admitted: null,
+        closing: null,
+        ended: null,
+        struck: null,
+        claimed: false,
+        tasks: null,
+      };
+      this.runs.set(runId, run);
+    }
+    return run;
+  }
+}

@@ -1,0 +1,114 @@
+/** What a shard keeps beside dags and runs: idempotency keys, breakers, silent workers. */
+import type { Actor, DagId, RunUid, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import { type Fingerprint, fingerprintText } from '../task/fingerprint.ts';
+import { type ChangeOf, defineChange, notTold } from './define.ts';
+import { f } from './fields.ts';
+import { WORDS } from './words.ts';
+
+/** One idempotency key, one outcome (I11). `target` is the dag for submissions. */
+const keyStored = defineChange('KeyStored', {
+  no: 6,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    tenantId: f.uint<TenantId>(),
+    operation: f.text(),
+    target: f.uint(),
+    key: f.text(),
+    bodyHash: f.text(),
+    runId: f.run,
+    uid: f.uuid<RunUid>(),
+    at: f.instant,
+  },
+  rows(change, rows: ShardRows) {
+    rows.keys.push(change);
+  },
+  event: notTold,
+});
+
+/**
+ * A breaker opened, was tried, let go or closed. `fingerprint` null is the dag's own breaker, which holds its new tasks; that
+ * of an error holds retries of tasks that failed with it.
+ */
+const breakerSet = defineChange('BreakerSet', {
+  no: 27,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    tenantId: f.uint<TenantId>(),
+    dagId: f.uint<DagId>(),
+    fingerprint: f.uintOrNull<Fingerprint>(),
+    /** `open`: only single probes go. `ramping`: what it held is let go, more each second. */
+    state: f.word(WORDS.breakerStates),
+    /** From one probe to the next. */
+    pauseMs: f.uint(),
+    /** Since when it has held anything back. */
+    openedAt: f.instant,
+    /** Of what failed: for people. */
+    error: f.trace,
+    actor: f.text<Actor>(),
+    at: f.instant,
+  },
+  rows(change, rows: ShardRows) {
+    rows.breakers.set(`${change.dagId}/${change.fingerprint ?? 0}`, change);
+  },
+  event({ state, pauseMs, openedAt, actor, ...change }, show) {
+    const fingerprint = change.fingerprint === null ? null : fingerprintText(change.fingerprint);
+    return { kind: 'breaker.set', details: { state, fingerprint, pauseMs, openedAt: show(openedAt), actor } };
+  },
+});
+
+/** At takeover this worker was silent; stored once, so that handovers do not give it more time (D5, I25). */
+const workerSilenced = defineChange('WorkerSilenced', {
+  no: 13,
+  fields: { shard: f.uint<ShardNo>(), workerId: f.text<WorkerId>() },
+  rows(change, rows: ShardRows) {
+    silenceOf(rows, change).silent = true;
+  },
+  event: notTold,
+});
+
+const workerHeardAgain = defineChange('WorkerHeardAgain', {
+  no: 14,
+  fields: { shard: f.uint<ShardNo>(), workerId: f.text<WorkerId>() },
+  rows(change, rows: ShardRows) {
+    Object.assign(silenceOf(rows, change), { heard: true, silent: false });
+  },
+  event: notTold,
+});
+
+/** What became of the silence of one worker in a batch. */
+export interface SilenceFold {
+  readonly shard: ShardNo;
+  readonly workerId: WorkerId;
+  /** The worker was heard in this batch: an older row goes. */
+  heard: boolean;
+  /** The worker is silent at the end of the batch. */
+  silent: boolean;
+}
+
+export interface ShardRows {
+  readonly keys: KeyStored[];
+  /** The last of each, by dag and fingerprint. */
+  readonly breakers: Map<string, BreakerSet>;
+  readonly silence: Map<string, SilenceFold>;
+}
+
+function silenceOf(
+  { silence }: ShardRows,
+  { shard, workerId }: Pick<WorkerSilenced, 'shard' | 'workerId'>,
+): SilenceFold {
+  const key = `${shard}/${workerId}`;
+  let fold = silence.get(key);
+  if (fold === undefined) {
+    fold = { shard, workerId, heard: false, silent: false };
+    silence.set(key, fold);
+  }
+  return fold;
+}
+
+export interface KeyStored extends ChangeOf<typeof keyStored> {}
+export interface BreakerSet extends ChangeOf<typeof breakerSet> {}
+export interface WorkerSilenced extends ChangeOf<typeof workerSilenced> {}
+export interface WorkerHeardAgain extends ChangeOf<typeof workerHeardAgain> {}
+export type ShardChange = KeyStored | BreakerSet | WorkerSilenced | WorkerHeardAgain;
+
+export const shardChanges = [keyStored, breakerSet, workerSilenced, workerHeardAgain] as const;

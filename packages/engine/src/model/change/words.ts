@@ -1,0 +1,49 @@
+/**
+ * Words of fixed lists. Tables and journal have the number of a word, its place in the list; so lists only grow, at their
+ * end. A new word needs a new format of the journal.
+ */
+import { PRIORITIES } from '../dag/spec.ts';
+import { LETTER_REASONS, LETTER_STATES } from '../dead-letter.ts';
+import { RUN_OUTCOMES, RUN_PHASES } from '../run/phase.ts';
+import { ATTEMPT_OUTCOMES, MARKS } from '../task/outcome.ts';
+
+export interface WordList<Word extends string> {
+  /** What one of the words is, for errors. */
+  readonly name: string;
+  readonly words: readonly Word[];
+}
+
+function list<const Word extends string>(name: string, words: readonly Word[]): WordList<Word> {
+  return { name, words };
+}
+
+export const WORDS = {
+  priorities: list('priority', PRIORITIES),
+  phases: list('run phase', RUN_PHASES),
+  runOutcomes: list('run outcome', RUN_OUTCOMES),
+  attemptOutcomes: list('attempt outcome', ATTEMPT_OUTCOMES),
+  causes: list('cause', ['api', 'schedule', 'event', 'parent']),
+  deadLetterReasons: list('letter reason', LETTER_REASONS),
+  deadLetterStates: list('letter state', LETTER_STATES),
+  breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
+  skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
+  expiryReasons: list('expiry reason', ['queue', 'total']),
+  returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
+  /** What the row of a task may say: see `StoredTask`. */
+  taskStates: list('task state', [
+    'running',
+    'returned',
+    'retrying',
+    'succeeded',
+    'failed',
+    'cancelled',
+    'cleared',
+    'skipped',
+    'stopped',
+    'expired',
+  ]),
+  /** What a person may say has become of a task. */
+  marks: list('mark', MARKS),
+} as const;
+
+export type WordOf<Name extends keyof typeof WORDS> = (typeof WORDS)[Name]['words'][number];
