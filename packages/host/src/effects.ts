@@ -129,17 +129,17 @@ export class Effects {
   }
 
   private hasAll(effect: SendAssignment): boolean {
+    for (const key of keysOf(effect)) if (this.ports.payloads.peek(key) === undefined) return false;
+    if (effect.map === null) return true;
     const peek: Inputs = (key) => this.ports.payloads.peek(key);
-    if (!keysOf(effect).every((key) => peek(key) !== undefined)) return false;
-    return effect.map === null || largeItemKeys(effect, peek, this.lists).length === 0;
+    return largeItemKeys(effect, peek, this.lists).length === 0;
   }
 
   private toAssignment(effect: SendAssignment, inputs: Inputs): Assignment {
     const { tokens } = this.ports;
     const { claim, shard, epoch, version, runUid, hasParams, checkpoint } = effect;
     const task = version.task(effect.specNo);
-    const map = effect.map === null ? [] : mapPlaces(effect, inputs, this.lists);
-    const nameOf = (no: number) => version.task(no as TaskNo).name;
+    const map = effect.map === null ? NO_PLACES : mapPlaces(effect, inputs, this.lists);
     const seen = upstreamOf(effect, inputs, tokens);
     const hookEvent = effect.hookEvent === null ? null : eventText(effect, effect.hookEvent, inputs);
     return {
@@ -158,12 +158,12 @@ export class Effects {
       files: version.spec.files ?? '',
       queue: task.queue,
       timeoutMs: task.timeoutMs ?? 0,
-      effectKey: `${runUid}/${task.name}${map.map(({ index }) => `[${index}]`).join('')}`,
+      effectKey: effectKeyOf(runUid, task.name, map),
       params: hasParams ? (inputs({ runId: claim.runId, taskNo: null }) ?? null) : null,
       upstream: hookEvent === null ? seen.upstream : [...seen.upstream, { taskName: EVENT_TASK, output: hookEvent }],
       references: seen.references,
-      failedUpstream: effect.failedUpstream.map(nameOf),
-      missingUpstream: effect.missingUpstream.map(nameOf),
+      failedUpstream: namesOf(version, effect.failedUpstream),
+      missingUpstream: namesOf(version, effect.missingUpstream),
       runInfo: effect.runInfo === null ? '' : JSON.stringify(toldOfRun(effect.runInfo)),
       map,
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
@@ -172,6 +172,18 @@ export class Effects {
       stuckMs: task.stuckMs ?? 0,
     };
   }
+}
+
+const NO_PLACES: Assignment['map'] = [];
+const NO_NAMES: readonly string[] = [];
+
+function namesOf(version: SendAssignment['version'], numbers: readonly number[]): readonly string[] {
+  return numbers.length === 0 ? NO_NAMES : numbers.map((no) => version.task(no as TaskNo).name);
+}
+
+function effectKeyOf(runUid: string, taskName: string, map: Assignment['map']): string {
+  const key = `${runUid}/${taskName}`;
+  return map.length === 0 ? key : key + map.map(({ index }) => `[${index}]`).join('');
 }
 
 function keysOf(effect: SendAssignment): PayloadKey[] {

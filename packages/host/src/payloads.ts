@@ -25,7 +25,7 @@ export class Payloads {
       this.kept.delete(name);
       this.bytes -= ENTRY_BYTES + (old?.length ?? 0);
     }
-    this.keep(key, text);
+    this.add(name, text);
   }
 
   /** Shards were taken: what people had done over there is not known here. */
@@ -38,9 +38,13 @@ export class Payloads {
   /** What was found; what a commit has written since stays. */
   keep(key: PayloadKey, text: string | null): void {
     const name = payloadName(key);
-    if (this.kept.has(name)) return;
+    if (!this.kept.has(name)) this.add(name, text);
+  }
+
+  private add(name: string, text: string | null): void {
     this.kept.set(name, text);
     this.bytes += ENTRY_BYTES + (text?.length ?? 0);
+    if (this.bytes <= KEPT_BYTES) return;
     for (const [oldest, old] of this.kept) {
       if (this.bytes <= KEPT_BYTES) break;
       this.kept.delete(oldest);

@@ -37,13 +37,14 @@ export function upstreamKeys(effect: SendAssignment): PayloadKey[] {
 }
 
 export function upstreamOf(effect: SendAssignment, inputs: Inputs, tokens: Pick<Tokens, 'seal'>): Upstream {
-  if (effect.succeededUpstream.length === 0) return NONE;
-  const { claim, shard, version } = effect;
+  const { claim, shard, version, succeededUpstream, map } = effect;
+  // By far the most common case: what is upstream has returned nothing.
+  if (map === null && !succeededUpstream.some((no) => hasOutput(effect, no, inputs))) return NONE;
   const upstream: { taskName: string; output: string }[] = [];
   const references: OutputRef[] = [];
   let sent = 0;
   outputsOf(effect).forEach((outputs, at) => {
-    const taskName = version.task(effect.succeededUpstream[at] as TaskNo).name;
+    const taskName = version.task(succeededUpstream[at] as TaskNo).name;
     const found = textOf(effect, outputs, inputs);
     if (found === null) return;
     const { output, bytes } = found;
@@ -53,6 +54,10 @@ export function upstreamOf(effect: SendAssignment, inputs: Inputs, tokens: Pick<
     } else references.push({ taskName, id: tokens.seal(shard, claim, packOutputs(outputs)), bytes });
   });
   return { upstream, references };
+}
+
+function hasOutput({ claim: { runId } }: SendAssignment, no: number, inputs: Inputs): boolean {
+  return typeof inputs({ runId, taskNo: no as TaskNo }) === 'string';
 }
 
 /** Null for a task without an output; `output` is null when it is too large to be looked at here. */

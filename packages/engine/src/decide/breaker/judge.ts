@@ -17,7 +17,14 @@ export interface EndedAttempt {
   readonly claimedAt: number;
 }
 
-/** After the end is recorded. Costs a task that never failed, in a dag without a breaker, two comparisons. */
+/** Whether the dag has a breaker that counts every end, not only failures. */
+export function isWatched({ state }: Recorder, slot: number): boolean {
+  const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
+  const policy = dag.current.spec.breaker;
+  return policy !== null && (policy !== undefined || dag.gate !== null);
+}
+
+/** After the end is recorded. */
 export function judgeEnd(recorder: Recorder, slot: number, end: EndedAttempt): void {
   const { state } = recorder;
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);

@@ -2,6 +2,7 @@
  * Slots meet tasks: priority first, then the oldest run. A claim is one change and one assignment; the worker's slot,
  * the dag's limit and the task are taken in the same commit (I44).
  */
+import type { AttemptClaimed } from '../../model/change.ts';
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { AttemptNo, Fence, RunId } from '../../model/ids.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
@@ -85,7 +86,7 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     attemptNo: (lastAttemptNo(state, slot) + 1) as AttemptNo,
     fence: (lastFence(state, slot) + 1) as Fence,
   };
-  recorder.record({
+  const claimed: AttemptClaimed = {
     kind: 'AttemptClaimed',
     runId,
     taskNo: claim.taskNo,
@@ -95,8 +96,10 @@ function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
     firstOfTask: !hasRow(state, slot),
     firstOfRun: !runs.has(run, CLAIMED),
     at: state.now,
-    ...notesOfClaim(state, slot),
-  });
+  };
+  // Few tasks have notes, and a spread would cost all of them.
+  const noted = notesOfClaim(state, slot);
+  recorder.record(noted.notes === undefined ? claimed : { ...claimed, ...noted });
   passGate(state, slot);
   beginProbe(state, slot);
   sendAssignment(recorder, slot, worker, claim);

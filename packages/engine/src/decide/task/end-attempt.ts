@@ -4,7 +4,7 @@ import { chanceOf } from '../../model/chance.ts';
 import type { AttemptEnded } from '../../model/change.ts';
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts, type TaskFacts } from '../../model/task/facts.ts';
-import { NO_NOTES, noting } from '../../model/task/notes.ts';
+import { noting } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import type { Version } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
@@ -39,6 +39,8 @@ interface Ending {
   readonly isLast?: boolean;
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
   const { state } = recorder;
   const { tasks, runs } = state;
@@ -65,21 +67,27 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
   const task = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
-  const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
   const isFailure = isOpen && outcome !== 'succeeded';
   const error = read.ok ? ending.error : read.error;
-  const { code = null, retryAfterMs = null, memoryBytes = null } = ending;
+  const code = ending.code ?? null;
   const notes = notesOf(state, slot);
   const uncounted = (notes.uncounted ?? 0) + (isOrderly ? 1 : 0);
-  const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
-  const counts = isFailure ? countEnd(task.retry, notes, outcome) : notes.counts;
-  const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
   const classified = classifyFailure(recorder, slot, { outcome, code, error });
-  const isLast = classified.isPoison || ending.isLast === true;
-  const delayMs = isFailure && !isLast ? retryDelayMs(task.retry, failed) : null;
-  const next = isFailure ? memoryAfter(task, notes, { outcome, memoryBytes }) : notes.memoryBytes;
+  let { counts, memoryBytes } = notes;
+  let delayMs: number | null = null;
+  if (isFailure) {
+    counts = countEnd(task.retry, notes, outcome);
+    memoryBytes = memoryAfter(task, notes, { outcome, memoryBytes: ending.memoryBytes ?? null });
+    if (!classified.isPoison && ending.isLast !== true) {
+      const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
+      const retryAfterMs = ending.retryAfterMs ?? null;
+      const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
+      const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
+      delayMs = retryDelayMs(task.retry, failed);
+    }
+  }
   const { fingerprint, quick } = classified;
-  const end: AttemptEnded = {
+  const end: Writable<AttemptEnded> = {
     kind: 'AttemptEnded',
     runId,
     taskNo,
@@ -104,11 +112,13 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
           : null,
     error,
     code,
-    ...(notes.speculative === attemptNo ? { speculative: true } : {}),
-    ...(version.keepsNotes || isOrderly
-      ? noting(notes, { counts, memoryBytes: next, queuedAt: undefined, uncounted: uncounted || undefined })
-      : NO_NOTES),
   };
+  // Afterwards: spreads in the literal would double the cost of an end that has neither.
+  if (notes.speculative === attemptNo) end.speculative = true;
+  if (version.keepsNotes || isOrderly) {
+    const kept = { counts, memoryBytes, queuedAt: undefined, uncounted: uncounted || undefined };
+    Object.assign(end, noting(notes, kept));
+  }
   // Also one that may add nothing any more: a task that was added once more may have another template by now.
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);

@@ -5,7 +5,7 @@ import { type DeadLetterReason, type QuickFailures } from '../../model/dead-lett
 import { causeLine, scopeOf, shownCause } from '../../model/task/cause-of-failure.ts';
 import { type Failure, type Fingerprint, fingerprintOf } from '../../model/task/fingerprint.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
-import { isCauseShared, judgeEnd } from '../breaker/judge.ts';
+import { isCauseShared, isWatched, judgeEnd } from '../breaker/judge.ts';
 import { writeDeadLetter } from '../dead-letter/dead-letter.ts';
 import { countQuick, isPoison } from '../dead-letter/poison.ts';
 import type { Recorder } from '../recorder.ts';
@@ -22,7 +22,8 @@ export interface Weighed {
 export function classifyFailure(recorder: Recorder, slot: number, failure: Failure): Weighed {
   const { state } = recorder;
   const earlier = state.tasks.fingerprint[slot]!;
-  if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled') return { ...NOTHING, earlier };
+  if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled')
+    return earlier === 0 ? NO_FAILURE : { ...NO_FAILURE, earlier };
   const fingerprint = fingerprintIn(recorder, slot, failure);
   const quick = countQuick(state, slot, failure.outcome, () => isCauseShared(recorder, slot, fingerprint));
   const { poison } = taskSpecOf(state, slot);
@@ -33,7 +34,7 @@ function fingerprintIn({ state }: Recorder, slot: number, failure: Failure): Fin
   return fingerprintOf({ ...failure, error: causeLine(failure) }, scopeOf(taskSpecOf(state, slot), failure));
 }
 
-const NOTHING = { fingerprint: null, quick: null, isPoison: false } as const;
+const NO_FAILURE: Weighed = { fingerprint: null, quick: null, isPoison: false, earlier: 0 };
 
 /** After it is recorded. */
 export function followEnd(
@@ -49,6 +50,8 @@ export function followEnd(
     const cause = fingerprint ?? fingerprintIn(recorder, slot, { outcome, code, error });
     writeDeadLetter(recorder, slot, { reason: reasonOf(end, classified), outcome, code, error, fingerprint: cause });
   }
+  // By far the most common case: nothing failed, and no breaker looks on.
+  if (outcome === 'succeeded' && classified.earlier === 0 && !isWatched(recorder, slot)) return;
   const willRetry = end.taskState === 'retrying';
   judgeEnd(recorder, slot, {
     outcome,

@@ -80,7 +80,7 @@ export function notesWith(before: TaskNotes, fields: TaskNotes): string {
 export const NO_NOTES: { readonly notes?: string } = {};
 
 function textOf(notes: TaskNotes): string {
-  return JSON.stringify(Object.fromEntries(FIELDS.map((view) => [view, notes[view]])));
+  return JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, notes[field]])));
 }
 
 /** Whether anything is ever kept of this task. */
