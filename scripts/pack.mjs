@@ -52,7 +52,13 @@ function packagesToPack() {
 /** For users: without the sources, and without the entries for our tests. */
 function exportsOf({ name, exports }) {
   const open = Object.entries(exports).filter(([path]) => !FOR_OUR_TESTS.includes(join(name, path)));
-  return Object.fromEntries(open.map(([path, { source: _, ...entry }]) => [path, entry]));
+  return Object.fromEntries(
+    open.map(([path, entry]) => {
+      if (typeof entry === 'string') return [path, entry];
+      const { source: _, ...rest } = entry;
+      return [path, rest];
+    }),
+  );
 }
 
 /** Imports as the compiler writes them: at the beginning of a line, or `import('…')`. And files that are run by their path. */
@@ -93,14 +99,21 @@ function reachedFrom(entries, folder, { name, dependencies = {} }) {
 function stage({ folder, manifest }, to) {
   const exports = exportsOf(manifest);
   const programs = manifest.files.includes('bin') ? readdirSync(join(folder, 'bin')).map((file) => `bin/${file}`) : [];
-  const entries = [...Object.values(exports).map((entry) => entry.default.slice(2)), ...programs];
+  const modules = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? [] : [entry.default.slice(2)],
+  );
+  const entries = [...modules, ...programs];
   for (const file of reachedFrom(entries, folder, manifest)) {
     mkdirSync(dirname(join(to, file)), { recursive: true });
     writeFileSync(join(to, file), read(join(folder, file)).replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n'));
   }
   for (const entry of manifest.files.filter((each) => each !== 'dist')) {
     const from = FROM_ROOT.includes(entry) ? join(ROOT, entry) : join(folder, entry);
-    cpSync(from, join(to, entry), { recursive: true, filter: (path) => !path.endsWith('__pycache__') });
+    if (!existsSync(from)) throw new Error(`${relative(ROOT, from)} is missing. Run: npm run build`);
+    cpSync(from, join(to, entry), {
+      recursive: true,
+      filter: (path) => !/(^|[\\/])(__pycache__|\.[^\\/]*)$/.test(path),
+    });
   }
   cpSync(join(folder, 'README.md'), join(to, 'README.md'));
   cpSync(join(ROOT, 'LICENSE'), join(to, 'LICENSE'));

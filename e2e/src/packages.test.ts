@@ -64,7 +64,9 @@ afterAll(() => box.remove(), 30_000);
 
 test('a tarball has a licence and a README, and neither tests nor source maps', async () => {
   const names = tarballs.map((path) => /signalbox-([a-z]+)-[^/]*$/.exec(path)?.[1]);
-  expect(names).toEqual(expect.arrayContaining(['cli', 'sdk', 'server', 'worker', 'protocol', 'engine', 'store']));
+  expect(names).toEqual(
+    expect.arrayContaining(['cli', 'sdk', 'server', 'worker', 'protocol', 'engine', 'store', 'ui']),
+  );
   for (const tarball of tarballs) {
     const files = (await must(['tar', '-tzf', tarball], box.folder)).stdout.trim().split('\n');
     expect(files).toEqual(expect.arrayContaining(['package/package.json', 'package/README.md', 'package/LICENSE']));
@@ -101,8 +103,14 @@ test('a dag is tested without a server, by sdk/testing', async () => {
   await must([process.execPath, 'coffee-test.mjs'], box.folder);
 });
 
-test('signalbox start runs the examples; a dag of the project is deployed and run', async () => {
+test('signalbox start has the web pages and runs the examples; a dag of the project is deployed and run', async () => {
   started = await box.start();
+  const token = (await readFile(join(box.data, 'admin.token'), 'utf8')).trim();
+  const page = await fetch(box.url, { headers: { accept: 'text/html', authorization: `Bearer ${token}` } });
+  expect([page.status, await page.text()]).toEqual([
+    200,
+    expect.stringMatching(/<script type="module"[^>]* src="\/assets\//),
+  ]);
   expect(await box.json('runs', 'show', 'last')).toMatchObject({ dag: 'hello' });
   expect(await box.json('validate', 'jobs/coffee.ts')).toMatchObject({ problems: [] });
   expect(await box.json('deploy', 'jobs/coffee.ts')).toMatchObject({ dags: [{ name: 'coffee', result: 'new' }] });
