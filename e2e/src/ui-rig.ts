@@ -1,4 +1,6 @@
 /** One server, one worker and one browser for all tests of the web UI. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Rig, startRig } from '@signalbox/server/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findChromium, openBrowser } from './browser.ts';
@@ -19,6 +21,7 @@ export interface SignedIn {
 }
 
 export const chromium = findChromium();
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WAIT_MS = 15_000;
 
 export async function startUiRig(): Promise<UiRig> {
@@ -52,4 +55,27 @@ export async function startUiRig(): Promise<UiRig> {
       await rig.stop();
     },
   };
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What keeps people from using the page, by the rules of axe: serious and critical findings. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  const found = (await page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)",
+  )) as Violation[];
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ html }) => html.slice(0, 160))
+          .join(' | ')}`,
+    );
 }

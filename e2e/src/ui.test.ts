@@ -1,6 +1,7 @@
 /** The web UI in a real browser against a real server: what people see, do, and may not do. */
+import { eventually } from '@signalbox/server/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type SignedIn, startUiRig, type UiRig } from './ui-rig.ts';
+import { chromium, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202ekcab\u001b[31mred';
 
@@ -105,7 +106,8 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await ui.rig.ask('POST', '/v1/dags/mended/runs', {});
     await go('/');
     await page.getByRole('link', { name: 'DAGs', exact: true }).click();
-    await page.getByRole('link', { name: 'mended' }).click();
+    await page.getByRole('heading', { name: 'DAGs' }).waitFor();
+    await page.getByRole('link', { name: 'mended', exact: true }).click();
     await page.locator('table.list tbody a.mono').first().click();
     await page.getByText('One task failed:').waitFor();
     await page.getByRole('link', { name: 'second', exact: true }).click();
@@ -191,20 +193,62 @@ describe.skipIf(chromium === null)('the web UI', () => {
   test.each([
     '/',
     '/dags',
+    '/dags/asked?tab=settings',
+    '/dags/held?tab=grid',
+    '/dags/held?tab=graph&node=second',
+    '/dags/held?tab=versions',
+    '/dags/held?tab=schedule',
+    '/dags/held?tab=code',
     '/runs',
+    '/runs/RUN',
+    '/runs/RUN?tab=tasks',
+    '/runs/RUN?tab=gantt',
+    '/runs/RUN?tab=timeline',
+    '/runs/RUN?tab=data',
+    '/runs/RUN?tab=log',
+    '/runs/RUN?tab=compare',
+    '/runs/RUN/tasks/second',
     '/dead-letters',
     '/breakers',
     '/workers',
     '/queues',
-    '/events',
+    '/events?from=start',
     '/system',
     '/nowhere',
-  ])('%s loads without a complaint of the browser', async (path) => {
+  ])('%s has no complaint of the browser, and no serious finding of axe', async (path) => {
     const { page, go, complaints } = admin;
-    await go(path);
+    const { body } = await ui.rig.ask('GET', '/v1/runs?dag=mended&limit=1');
+    await go(path.replace('RUN', body.items[0]?.id ?? ''));
     await page.locator('main h1').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    await eventually(async () => (await page.locator('.loading').count()) === 0);
+    expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  test('a run of 10,000 tasks has a graph, and each of its tasks can be found', async () => {
+    const { page, go } = admin;
+    const tasks = Array.from({ length: 10_000 }, (_, no) => ({
+      name: `t${no}`,
+      handler: 'echo',
+      queue: 'nobody',
+      needs: no === 0 ? [] : [`t${Math.floor((no - 1) / 20)}`],
+    }));
+    await ui.rig.ask('PUT', '/v1/dags/huge', { name: 'huge', tasks });
+    const { body } = await ui.rig.ask('POST', '/v1/dags/huge/runs', {});
+    await go(`/runs/${body.id}`);
+    await page.getByRole('img', { name: 'Graph of 10000 tasks' }).waitFor();
+    await page.getByText('Laying out …').waitFor({ state: 'detached' });
+    await page.getByLabel('Find a task in the graph').fill('t9998');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Open t9998' }).click();
+    await page.getByText('Waits for t').first().waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Tasks 10' }).click();
+    await page.getByLabel('Find a task', { exact: true }).fill('t9999');
+    await page.getByRole('link', { name: 't9999' }).waitFor();
+    expect(await page.locator('.task-row').count()).toBeLessThan(100);
+    await ui.rig.ask('POST', `/v1/runs/${body.id}/cancel`, {});
   });
 
   test('when the server goes away the page says so, and goes on by itself when it is back', async () => {

@@ -126,6 +126,17 @@ export const shapeQuery = (id: string, taskCount: number) =>
     enabled: taskCount >= 0,
   });
 
+/** The same for all runs of a version that go equally far. */
+export const shapeKeyOf = ({ dag, version, until, columns }: RunColumns): string =>
+  JSON.stringify([dag, version, until, columns.state.length]);
+
+export const shapeOfVersionQuery = (run: RunColumns) =>
+  queryOptions({
+    queryKey: ['shape-of-version', shapeKeyOf(run)],
+    queryFn: async ({ signal }) => (await get<RunColumns>(`/v1/runs/${seg(run.id)}/columns?shape=true`, signal)).shape,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 export const tasksQuery = (id: string) =>
   read<TaskPage>(['tasks', id], `/v1/runs/${seg(id)}/tasks?limit=${WHOLE_LIST}`, { concern: ofRun(id) });
 

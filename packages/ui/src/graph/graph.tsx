@@ -4,7 +4,7 @@ import type { Tone } from '../parts/states.ts';
 import { useShownTheme } from '../shell/theme.ts';
 import { type GraphNode, type Palette, paint } from './paint.ts';
 import { useLayout } from './use-layout.ts';
-import { type Box, centreOn, fit, NODE_H, NODE_W, nodeX, nodeY, type View, zoomAt } from './view.ts';
+import { type Box, centreOn, fit, NODE_H, NODE_W, nodeX, nodeY, ROW_H, type View, zoomAt } from './view.ts';
 import './graph.css';
 
 interface GraphProps {
@@ -20,6 +20,9 @@ interface GraphProps {
 const TONES: readonly Tone[] = ['ok', 'bad', 'busy', 'warn', 'idle', 'odd'];
 const CLICK_PX = 4;
 const PAN_PX = 60;
+
+/** A short graph needs no tall picture; the limits are in the style. */
+const heightOf = (rows: number): number => Math.max(300, rows * ROW_H + 160);
 
 function readPalette(): Palette {
   const style = getComputedStyle(document.documentElement);
@@ -58,12 +61,18 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     return () => observer.disconnect();
   }, []);
 
+  // Until somebody moves the picture it shows everything, whatever the size of the window becomes.
+  const isFitted = useRef(true);
   const fitAll = useCallback(() => {
     if (layout !== null && box !== null) setView(fit(layout.columns, layout.rows, box));
   }, [layout, box]);
   useEffect(() => {
-    if (view === null) fitAll();
-  }, [view, fitAll]);
+    if (isFitted.current) fitAll();
+  }, [fitAll]);
+  const move = useCallback((change: (known: View) => View) => {
+    isFitted.current = false;
+    setView((known) => known && change(known));
+  }, []);
 
   useEffect(() => {
     const element = canvas.current;
@@ -83,6 +92,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
   useEffect(() => {
     if (selected === null || layout === null || box === null) return;
     const [x, y] = [nodeX(layout.column[selected] ?? 0) + NODE_W / 2, nodeY(layout.row[selected] ?? 0) + NODE_H / 2];
+    isFitted.current = false;
     setView((known) => {
       const zoom = Math.max(known?.zoom ?? 1, 0.5);
       if (known !== null && known.zoom >= 0.42) {
@@ -100,12 +110,16 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     const onWheel = (event: WheelEvent) => {
       event.preventDefault();
       const at = { x: event.offsetX, y: event.offsetY };
-      setView((known) => known && zoomAt(known, at, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015))));
+      move((known) => zoomAt(known, at, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015))));
     };
     element.addEventListener('wheel', onWheel, { passive: false });
     return () => element.removeEventListener('wheel', onWheel);
-  }, []);
+  }, [move]);
 
+  const fitAgain = () => {
+    isFitted.current = true;
+    fitAll();
+  };
   const nodeAt = (event: PointerEvent): number | null => {
     if (layout === null || view === null) return null;
     const { offsetX, offsetY } = event.nativeEvent;
@@ -125,20 +139,20 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     };
     const pan = pans[event.key];
     const factor = { '+': 1.25, '=': 1.25, '-': 0.8 }[event.key];
-    if (pan !== undefined) setView((known) => known && { ...known, x: known.x + pan[0], y: known.y + pan[1] });
+    if (pan !== undefined) move((known) => ({ ...known, x: known.x + pan[0], y: known.y + pan[1] }));
     else if (factor !== undefined && box !== null)
-      setView((known) => known && zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
-    else if (event.key === '0') fitAll();
+      move((known) => zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
+    else if (event.key === '0') fitAgain();
     else if (event.key === 'Enter' && selected !== null) onOpen(selected);
     else if (event.key === 'Escape') onSelect(null);
     else return;
     event.preventDefault();
   };
   const zoomBy = (factor: number) =>
-    box !== null && setView((known) => known && zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
+    box !== null && move((known) => zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
 
   return (
-    <div className="graph">
+    <div className="graph" style={{ height: layout === null ? undefined : heightOf(layout.rows) }}>
       <canvas
         ref={canvas}
         role="img"
@@ -158,7 +172,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
           }
           const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
           if (Math.abs(dx) + Math.abs(dy) > CLICK_PX) from.hasMoved = true;
-          if (from.hasMoved) setView({ ...from.view, x: from.view.x + dx, y: from.view.y + dy });
+          if (from.hasMoved) move(() => ({ ...from.view, x: from.view.x + dx, y: from.view.y + dy }));
         }}
         onPointerUp={(event) => {
           const from = drag.current;
@@ -178,7 +192,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
         <button type="button" className="button small icon" aria-label="Zoom out" onClick={() => zoomBy(0.7)}>
           −
         </button>
-        <button type="button" className="button small" onClick={fitAll}>
+        <button type="button" className="button small" onClick={fitAgain}>
           Fit
         </button>
       </div>

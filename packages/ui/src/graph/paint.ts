@@ -81,21 +81,33 @@ function paintEdges(
 ): void {
   if (view.zoom < EDGES_FROM) return;
   const step = view.zoom < TEXT_FROM ? Math.max(1, Math.ceil(edges.length / 2 / MOST_FAR_EDGES)) : 1;
-  const draw = (from: number, to: number) => {
+  const draw = (i: number) => {
+    const [from, to] = [edges[i] as number, edges[i + 1] as number];
     const x1 = nodeX(layout.column[from] as number) + NODE_W;
     const x2 = nodeX(layout.column[to] as number);
     const y1 = nodeY(layout.row[from] as number) + NODE_H / 2;
     const y2 = nodeY(layout.row[to] as number) + NODE_H / 2;
     if (x2 < area.left || x1 > area.right || Math.max(y1, y2) < area.top || Math.min(y1, y2) > area.bottom) return;
-    const bend = Math.max(24, (x2 - x1) / 2);
-    context.moveTo(x1, y1);
-    context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+    let [x, y] = [x1, y1];
+    const curveTo = (nextX: number, nextY: number) => {
+      const bend = Math.max(24, (nextX - x) / 2);
+      context.bezierCurveTo(x + bend, y, nextX - bend, nextY, nextX, nextY);
+    };
+    context.moveTo(x, y);
+    // Straight where it passes a column of nodes, curved between columns.
+    layout.bends.get(i)?.forEach((row, at) => {
+      const left = nodeX((layout.column[from] as number) + 1 + at);
+      curveTo(left, nodeY(row) + NODE_H / 2);
+      [x, y] = [left + NODE_W, nodeY(row) + NODE_H / 2];
+      context.lineTo(x, y);
+    });
+    curveTo(x2, y2);
   };
   context.strokeStyle = palette.line;
   context.lineWidth = Math.max(1.2, 0.7 / view.zoom);
   context.globalAlpha = lit === null ? 0.9 : 0.3;
   context.beginPath();
-  for (let i = 0; i < edges.length; i += 2 * step) draw(edges[i] as number, edges[i + 1] as number);
+  for (let i = 0; i < edges.length; i += 2 * step) draw(i);
   context.stroke();
   context.globalAlpha = 1;
   if (selected === null) return;
@@ -103,7 +115,7 @@ function paintEdges(
   context.lineWidth = Math.max(2, 1.2 / view.zoom);
   context.beginPath();
   for (let i = 0; i < edges.length; i += 2) {
-    if (edges[i] === selected || edges[i + 1] === selected) draw(edges[i] as number, edges[i + 1] as number);
+    if (edges[i] === selected || edges[i + 1] === selected) draw(i);
   }
   context.stroke();
 }

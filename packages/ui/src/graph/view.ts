@@ -10,7 +10,7 @@ export interface Box {
   readonly height: number;
 }
 
-export const MIN_ZOOM = 0.01;
+export const MIN_ZOOM = 0.005;
 export const MAX_ZOOM = 2;
 
 export const NODE_W = 176;

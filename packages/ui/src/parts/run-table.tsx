@@ -27,7 +27,7 @@ export function RunTable({ runs, withDag = true }: RunTableProps) {
             {withDag && <th>DAG</th>}
             <th>Run</th>
             <th className="hide-narrow">Started by</th>
-            <th>Created</th>
+            <th className="hide-narrow">Created</th>
             <th className="right">Took</th>
           </tr>
         </thead>
@@ -58,7 +58,7 @@ export function RunTable({ runs, withDag = true }: RunTableProps) {
                   </>
                 )}
               </td>
-              <td className="soft">
+              <td className="soft hide-narrow">
                 <Ago at={run.createdAt} />
               </td>
               <td className="right">

@@ -19,10 +19,12 @@ import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
 const DagGraph = lazy(async () => ({ default: (await import('./dag-graph.tsx')).DagGraph }));
+const Grid = lazy(async () => ({ default: (await import('./grid.tsx')).Grid }));
 const Code = lazy(async () => ({ default: (await import('./code.tsx')).Code }));
 
 const TABS: readonly Tab[] = [
   { key: 'runs', label: 'Runs' },
+  { key: 'grid', label: 'Grid' },
   { key: 'graph', label: 'Graph' },
   { key: 'schedule', label: 'Schedule' },
   { key: 'versions', label: 'Versions' },
@@ -131,6 +133,8 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
 
 function TabBody({ dag }: { readonly dag: DagDetails }) {
   switch (useTab(TABS)) {
+    case 'grid':
+      return <Grid dag={dag.name} />;
     case 'graph':
       return <DagGraph dag={dag} />;
     case 'schedule':

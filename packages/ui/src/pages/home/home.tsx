@@ -85,7 +85,7 @@ export function HomePage() {
               }
             </Loaded>
           </Card>
-          <Card title="Latest runs" side={<Link to="/runs">All</Link>} flush>
+          <Card title="Ended lately" side={<Link to="/runs">All</Link>} flush>
             <Loaded query={latest}>
               {({ items }) =>
                 items.length === 0 ? (
@@ -95,7 +95,7 @@ export function HomePage() {
                     </span>
                   </Empty>
                 ) : (
-                  <RunTable runs={items.slice(0, 12)} />
+                  <RunTable runs={items.filter(({ state }) => state === 'ended').slice(0, 12)} />
                 )
               }
             </Loaded>
