@@ -53,6 +53,14 @@ export {
 } from './model/task/fingerprint.ts';
 export type { TaskNotes } from './model/task/notes.ts';
 export * from './model/task/outcome.ts';
+export {
+  isTerminal,
+  STORED_TASK_STATES,
+  type StoredTaskState,
+  TASK_STATES,
+  type TaskOutcome,
+  type TaskState,
+} from './model/task/task-states.ts';
 export { TRIGGER_RULES, type TriggerRule } from './model/task/trigger.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { deriveFaults, deriveTaskStates } from './propagate/derive.ts';

@@ -97,7 +97,9 @@ export const TASK_STATES = [
   'failed',
   'upstream_failed',
   'skipped',
-  'removed',
   'cancelled',
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
+
+/** Those in which a task stays, unless somebody clears or marks it. */
+export const TERMINAL_TASK_STATES = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled'] as const;

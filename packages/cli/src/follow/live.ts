@@ -1,4 +1,5 @@
 /** A run on a terminal: a block of lines that is drawn over, no higher than the screen, however many tasks there are. */
+import { TASK_STATES } from '@signalbox/protocol/words';
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
 import { coloured, colours, short, spanText, visible } from '../output.ts';
@@ -14,7 +15,7 @@ export interface Screen {
 const MOST_LINES = 24;
 const REDRAW_MS = 250;
 /** What a person wants to see first when not all of it fits. */
-const ORDER: readonly TaskView['state'][] = [
+const FIRST: readonly TaskView['state'][] = [
   'failed',
   'running',
   'retrying',
@@ -25,9 +26,8 @@ const ORDER: readonly TaskView['state'][] = [
   'upstream_failed',
   'blocked',
   'skipped',
-  'removed',
-  'succeeded',
 ];
+const ORDER: readonly TaskView['state'][] = [...FIRST, ...TASK_STATES.filter((state) => !FIRST.includes(state))];
 const SIGNS: Readonly<Partial<Record<TaskView['state'], string>>> = {
   succeeded: '✔',
   failed: '✖',

@@ -5,13 +5,13 @@ import type { TasksAdded, TasksDropped } from '../model/change.ts';
 import type { AddedTask } from '../model/dag/added.ts';
 import { changedGates } from '../model/dag/gates.ts';
 import type { Graph } from '../model/dag/graph.ts';
+import { BLOCKED, RUNNING } from '../model/task/task-states.ts';
 import { failsRun, settleClosingTasks, viewOf } from '../propagate/move.ts';
 import { visitNear } from '../propagate/run-tasks-view.ts';
 import { decideAndSettle, recount } from '../propagate/settle.ts';
 import { OPEN } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { BLOCKED, RUNNING } from '../tables/task/task-table.ts';
 
 export function applyAdded(state: State, change: TasksAdded | TasksDropped): void {
   const { runs, tasks } = state;

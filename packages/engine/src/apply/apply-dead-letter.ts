@@ -1,9 +1,9 @@
 import { assert } from '../model/assert.ts';
 import type { DeadLetterClosed, DeadLetterWritten } from '../model/change.ts';
 import { type DeadLetterRef, deadLetterName } from '../model/dead-letter.ts';
+import { FAILED } from '../model/task/task-states.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { FAILED } from '../tables/task/task-table.ts';
 
 /** Dead letters are in the database alone: memory knows those that were closed in batches in flight. */
 export function applyDeadLetter(state: State, change: DeadLetterWritten | DeadLetterClosed): void {

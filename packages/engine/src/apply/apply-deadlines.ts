@@ -1,8 +1,10 @@
 /** What the times of tasks and runs have come to. */
+
 import { assert } from '../model/assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../model/change.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import { errorOfExpiry } from '../model/task/facts.ts';
+import { FAILED, READY, RETRYING } from '../model/task/task-states.ts';
 import { moveTask, settleDownstream } from '../propagate/move.ts';
 import { noteRepeats } from '../propagate/note-repeats.ts';
 import { CLAIMED } from '../tables/run/run-table.ts';
@@ -10,7 +12,6 @@ import type { State } from '../tables/state.ts';
 import { holderOf, keepShadowNotes } from '../tables/straggler/seconds.ts';
 import { keepNotes } from '../tables/task/task-notes.ts';
 import { slotOf, specNoOf } from '../tables/task/task-slots.ts';
-import { FAILED, READY, RETRYING } from '../tables/task/task-table.ts';
 import { watchOf, watchQueue } from '../tables/timer/task-timers.ts';
 
 export type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;

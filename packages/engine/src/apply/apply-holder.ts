@@ -1,11 +1,12 @@
 /** What the holder of a claim has asked for. */
+
 import { assert } from '../model/assert.ts';
 import type { CheckpointSaved, ClaimAsserted } from '../model/change.ts';
+import { RUNNING } from '../model/task/task-states.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import type { State } from '../tables/state.ts';
 import { holderOf } from '../tables/straggler/seconds.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { RUNNING } from '../tables/task/task-table.ts';
 
 export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsserted): void {
   const run = state.runs.find(change.runId);

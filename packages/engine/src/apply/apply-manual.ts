@@ -1,6 +1,8 @@
 /** What people say of tasks, and hold back (I32). Clearing is in `apply-task.ts`, with what follows from it. */
+
 import { assert } from '../model/assert.ts';
 import type { PauseSet, TaskMarked } from '../model/change.ts';
+import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../model/task/task-states.ts';
 import { markTask } from '../propagate/move.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { isPaused } from '../tables/run/paused.ts';
@@ -10,7 +12,6 @@ import type { State } from '../tables/state.ts';
 import { lastFence } from '../tables/straggler/seconds.ts';
 import { forgetExpiry } from '../tables/task/task-notes.ts';
 import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';
-import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../tables/task/task-table.ts';
 import { watchRunAnew } from '../tables/timer/run-timers.ts';
 import { watchPause } from '../tables/timer/watch-pause.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';

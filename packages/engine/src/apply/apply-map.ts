@@ -1,5 +1,6 @@
 import { assert } from '../model/assert.ts';
 import type { MapExpanded, MapRemoved, MapUnfolded } from '../model/change.ts';
+import { CANCELLED, READY, RUNNING } from '../model/task/task-states.ts';
 import { expandMap, removeMap, unfoldMap } from '../propagate/map/expand.ts';
 import { viewOf } from '../propagate/move.ts';
 import { decideAndSettle } from '../propagate/settle.ts';
@@ -10,7 +11,6 @@ import { OPEN } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { hasOwnState } from '../tables/task/task-notes.ts';
-import { CANCELLED, READY, RUNNING } from '../tables/task/task-table.ts';
 
 export function applyMapChange(state: State, change: MapExpanded | MapUnfolded | MapRemoved): void {
   const run = state.runs.find(change.runId);

@@ -12,6 +12,7 @@ import { PRIORITIES } from '../model/dag/spec.ts';
 import { shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES } from '../model/run/phase.ts';
 import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
+import { CANCELLED, READY, RETRYING, RUNNING } from '../model/task/task-states.ts';
 import {
   beginClosing,
   cancelUnbegun,
@@ -29,7 +30,6 @@ import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { hasOwnState } from '../tables/task/task-notes.ts';
 import { forEachSlot, taskNoOf } from '../tables/task/task-slots.ts';
-import { CANCELLED, READY, RETRYING, RUNNING } from '../tables/task/task-table.ts';
 import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';

@@ -5,6 +5,7 @@ import type { SecondClaimed, SecondEnded, SecondReturned, SecondTookOver } from 
 import { type MonoMs, type RunId, shardOfRun, type WorkerId } from '../model/ids.ts';
 import { type SecondNote } from '../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
+import { RUNNING } from '../model/task/task-states.ts';
 import type { State } from '../tables/state.ts';
 import { keepShadowNotes, lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
 import { watchPace } from '../tables/straggler/watch-pace.ts';
@@ -12,7 +13,6 @@ import { graceOf } from '../tables/task/claim-of.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { keepNotes } from '../tables/task/task-notes.ts';
 import { slotOf, taskNoOf, taskSpecOf } from '../tables/task/task-slots.ts';
-import { RUNNING } from '../tables/task/task-table.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchClaim, watchLoaded, watchOf } from '../tables/timer/task-timers.ts';
 import { linkAttempt, unlinkAttempt } from '../tables/worker/attempts.ts';

@@ -3,16 +3,6 @@ import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '.
 import type { QuickFailures } from '../model/dead-letter.ts';
 import { type MonoMs, NOBODY } from '../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
-import { moveTask, settleAnew, settleDownstream } from '../propagate/move.ts';
-import { noteRepeats } from '../propagate/note-repeats.ts';
-import { CLAIMED } from '../tables/run/run-table.ts';
-import type { State } from '../tables/state.ts';
-import { lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
-import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
-import { isCall } from '../tables/task/is-call.ts';
-import { mayRun } from '../tables/task/may-run.ts';
-import { keepNotes, notesOf } from '../tables/task/task-notes.ts';
-import { slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
 import {
   CANCELLED,
   FAILED,
@@ -23,7 +13,17 @@ import {
   STOPPED,
   SUCCEEDED,
   WAITING,
-} from '../tables/task/task-table.ts';
+} from '../model/task/task-states.ts';
+import { moveTask, settleAnew, settleDownstream } from '../propagate/move.ts';
+import { noteRepeats } from '../propagate/note-repeats.ts';
+import { CLAIMED } from '../tables/run/run-table.ts';
+import type { State } from '../tables/state.ts';
+import { lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
+import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
+import { isCall } from '../tables/task/is-call.ts';
+import { mayRun } from '../tables/task/may-run.ts';
+import { keepNotes, notesOf } from '../tables/task/task-notes.ts';
+import { slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchClaim } from '../tables/timer/task-timers.ts';
 import { linkAttempt, unlinkAttempt } from '../tables/worker/attempts.ts';

@@ -1,10 +1,11 @@
 /** Moves of tasks that are not stored: see `model/unstored-change.ts`. */
+
 import { assert } from '../model/assert.ts';
+import { READY, RETRYING, RUNNING, SUCCEEDED } from '../model/task/task-states.ts';
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import { moveTask, settleDownstream } from '../propagate/move.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { READY, RETRYING, RUNNING, SUCCEEDED } from '../tables/task/task-table.ts';
 
 export function applyUnstored(state: State, change: UnstoredChange): void {
   const run = state.runs.find(change.runId);

@@ -8,6 +8,7 @@ import { RUN_OUTCOMES, RUN_PHASES } from '../model/run/phase.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredRun, StoredTask } from '../model/stored.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
+import { BLOCKED, IS_TERMINAL, READY } from '../model/task/task-states.ts';
 import { deriveTasks } from '../propagate/derive.ts';
 import { failsRun } from '../propagate/move.ts';
 import type { Columns } from '../propagate/run-tasks-view.ts';
@@ -25,7 +26,6 @@ import { isCall } from '../tables/task/is-call.ts';
 import { isClosingTask, mayRun } from '../tables/task/may-run.ts';
 import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../tables/task/task-notes.ts';
 import { forEachSlot, slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
-import { BLOCKED, READY, SUCCEEDED } from '../tables/task/task-table.ts';
 import { watchLoadedRun } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchLoaded, watchOf, watchTotal } from '../tables/timer/task-timers.ts';
@@ -150,7 +150,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
   const { deadlineAt } = notesOf(state, slot);
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
-  if (tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);
+  if (IS_TERMINAL[tasks.state[slot]!] === 0) watchTotal(state, slot);
   if (row.state === 'retrying') {
     // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
     const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
@@ -186,7 +186,7 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
 function isOnItsWay({ runs, tasks }: State, run: number, slot: number): boolean {
   const code = tasks.state[slot]!;
   const isQueueing = runs.phase[run] !== OPEN || runs.has(run, ADMITTED);
-  return code !== BLOCKED && code < SUCCEEDED && (code !== READY || isQueueing);
+  return code !== BLOCKED && IS_TERMINAL[code] === 0 && (code !== READY || isQueueing);
 }
 
 function countTasks(state: State, run: number): void {
@@ -194,8 +194,8 @@ function countTasks(state: State, run: number): void {
   let [unfinished, closingLeft, failed] = [0, 0, 0];
   forEachSlot(state, run, (slot) => {
     const code = tasks.state[slot]!;
-    if (code < SUCCEEDED && isClosingTask(state, slot)) closingLeft += 1;
-    else if (code < SUCCEEDED) unfinished += 1;
+    if (IS_TERMINAL[code] === 0 && isClosingTask(state, slot)) closingLeft += 1;
+    else if (IS_TERMINAL[code] === 0) unfinished += 1;
     else if (failsRun(state, run, slot, code)) failed += 1;
     if (code === READY) enqueue(state, slot);
   });

@@ -13,6 +13,7 @@ import type {
   StoredShard,
   StoredVersion,
 } from '../model/stored.ts';
+import { READY, RUNNING } from '../model/task/task-states.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
@@ -20,7 +21,6 @@ import { makeSchedule } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
-import { READY, RUNNING } from '../tables/task/task-table.ts';
 import { unlinkAttempt } from '../tables/worker/attempts.ts';
 import { watchLease } from '../tables/worker/lease.ts';
 import { dropSecond } from './apply-second.ts';

@@ -1,10 +1,11 @@
 /** What the outside is told. Leaves only after the commit of its batch, in order (I15). */
+
 import type { ClaimRef, ParentRef } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';
 import type { AttemptNo, Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../model/ids.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
 import type { CheckpointRef } from '../model/task/checkpoint-ref.ts';
-import type { TaskState } from '../model/task/outcome.ts';
+import { type TaskState } from '../model/task/task-states.ts';
 import type { Version } from '../tables/dag/dag.ts';
 
 /** Numbers `from`, `from + step`, … : `count` of them. Instances of one mapped task lie so. */

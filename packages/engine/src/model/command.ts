@@ -1,4 +1,5 @@
 /** What someone wants. Callers' commands get an answer; what workers and gateways say, and ticks, do not need one. */
+
 import type { DagSpec, Priority } from './dag/spec.ts';
 import type { DeadLetterRef } from './dead-letter.ts';
 import type {
@@ -21,7 +22,8 @@ import type {
 import type { RunOutcome } from './run/phase.ts';
 import type { ReadFacts } from './task/facts.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
-import type { Mark, ReportedOutcome, TaskState } from './task/outcome.ts';
+import type { Mark, ReportedOutcome } from './task/outcome.ts';
+import { type TaskState } from './task/task-states.ts';
 
 /** Names one claim. The token that proves it has been checked at the edge: here only the number counts (D8). */
 export interface ClaimRef {

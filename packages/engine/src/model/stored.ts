@@ -3,7 +3,6 @@
  * `apply/restore.ts` makes state of them.
  */
 
-import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
@@ -27,6 +26,7 @@ import type { RunOutcome, RunPhase } from './run/phase.ts';
 import type { CheckpointRef } from './task/checkpoint-ref.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
+import { type StoredTaskState } from './task/task-states.ts';
 
 /** A worker that was silent at an earlier takeover, and was not heard since. */
 export interface SilentWorker {
@@ -85,12 +85,7 @@ export interface StoredSchedule {
 /** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */
 export interface StoredTask {
   readonly taskNo: TaskNo;
-  /**
-   * `returned`: the claim never began and went back; `retrying`: ended, and goes on at `retryAt`; `cleared`: ended, and
-   * somebody wants another attempt, or it has no more than notes yet; `skipped`, `stopped`: somebody said so, the latter is
-   * shown as cancelled; `expired`: it failed while no attempt ran.
-   */
-  readonly state: WordOf<'taskStates'>;
+  readonly state: StoredTaskState;
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
   readonly workerId: WorkerId;

@@ -2,25 +2,8 @@
 
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from '../model/run/phase.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, BUDGET_OF } from '../model/task/outcome.ts';
-import { STOPPED, TASK_MOVES, TASK_STATE_NAMES } from '../tables/task/task-table.ts';
+import { TASK_STATE_KEYS, TASK_STATE_ROWS } from '../model/task/task-states.ts';
 import { pageTable } from './page-table.ts';
-
-type StateName = (typeof TASK_STATE_NAMES)[number];
-
-const TASK_MEANING: Record<StateName, string> = {
-  blocked: 'waits for tasks that it needs',
-  ready: 'can start; waits for a free slot and for limits',
-  running: 'an attempt is assigned to a worker',
-  retrying: 'its last attempt failed; the next one starts after the backoff',
-  waiting: 'it runs another dag and waits for that run to end; it uses no worker and no slot',
-  expanded: 'a mapped task whose instances exist, until the last one has ended; then it shows their combined result',
-  succeeded: 'an attempt succeeded; for a mapped task: all instances succeeded, or there are none',
-  failed:
-    'an attempt failed permanently, retries are used up, or a timeout passed; or its condition cannot be evaluated, or its map has no list or too many items',
-  upstream_failed: 'tasks that it needs failed, so it will not run',
-  cancelled: 'it was cancelled alone, which counts as a failure; or its run was cancelled or closed before it ended',
-  skipped: 'its trigger rule, its condition, a branch or a short circuit decided that it does not run',
-};
 
 const PHASE_MEANING: Record<RunPhase, string> = {
   open: 'its tasks can run; it has no outcome yet',
@@ -55,10 +38,12 @@ export function statesPage(): string {
     '## Tasks',
     pageTable(
       ['state', 'meaning', 'may become'],
-      TASK_STATE_NAMES.flatMap((name, code) =>
-        // Cancelled by itself, or with its run: one state for people.
-        code === STOPPED ? [] : [[`\`${name}\``, TASK_MEANING[name], movesFrom(code)]],
-      ),
+      // Cancelled by itself, or with its run: one state for people, with one row.
+      TASK_STATE_ROWS.filter(({ meaning }) => meaning !== '').map(({ shown, meaning, moves }) => [
+        `\`${shown}\``,
+        meaning,
+        namesOf(moves),
+      ]),
     ),
     'If a worker refuses an assignment, or never receives it, the task goes from `running` back to `ready`. This does not count as an attempt.',
     'A task goes back to `blocked` only if you clear it, or clear a task that it needs. It starts with new budgets; older attempts stay. If you mark a task, it goes through `blocked` to the marked state.',
@@ -85,9 +70,9 @@ export function statesPage(): string {
     .trimEnd();
 }
 
-function movesFrom(code: number): string {
-  const names = [...new Set(TASK_MOVES[code]!.map((to) => `\`${TASK_STATE_NAMES[to]}\``))];
-  return names.length === 0 ? 'final' : names.join(', ');
+function namesOf(moves: readonly string[]): string {
+  const shown = moves.map((to) => `\`${TASK_STATE_ROWS[TASK_STATE_KEYS.indexOf(to)]!.shown}\``);
+  return [...new Set(shown)].join(', ');
 }
 
 function budgetOf(outcome: AttemptOutcome): string {

@@ -4,7 +4,7 @@
  * its instances have.
  */
 
-import { SUCCEEDED } from '../tables/task/task-table.ts';
+import { IS_TERMINAL } from '../model/task/task-states.ts';
 import { nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
 
 type Place = Pick<RunTasksView, 'graph' | 'maps'>;
@@ -32,7 +32,7 @@ export function unmetOf(view: RunTasksView, no: number): number {
   const { graph, columns } = view;
   let left = 0;
   for (const up of graph.closing!.get(specIn(view, no)).awaits) {
-    if (columns.state[slotIn(view, nearest(view, no, up))]! < SUCCEEDED) left += 1;
+    if (IS_TERMINAL[columns.state[slotIn(view, nearest(view, no, up))]!] === 0) left += 1;
   }
   return left;
 }

@@ -3,10 +3,20 @@
  * outcome as well. What they do then is a pure function of the states of others, of the run's phase and its outcome: the same
  * live, on load and for readers (D4, I33).
  */
+
 import { type ClosingTask, isRepeating } from '../model/dag/closing-plan.ts';
 import type { HookEvent } from '../model/dag/spec.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../model/run/phase.ts';
-import { BLOCKED, CANCELLED, EXPANDED, FAILED, READY, SKIPPED, STOPPED, SUCCEEDED } from '../tables/task/task-table.ts';
+import {
+  BLOCKED,
+  CANCELLED,
+  COUNTS_AS_FAILED,
+  EXPANDED,
+  IS_TERMINAL,
+  READY,
+  SKIPPED,
+  SUCCEEDED,
+} from '../model/task/task-states.ts';
 import { unmetOf, visitAwaiting } from './closers.ts';
 import { resolveMap } from './map/resolve.ts';
 import { summariseOne, tally } from './map/tally.ts';
@@ -100,7 +110,7 @@ function decide(view: RunTasksView, no: number): boolean {
   const to = verdictOn(view, no);
   if (to === BLOCKED) return false;
   view.move(slotIn(view, no), to);
-  return to >= SUCCEEDED;
+  return IS_TERMINAL[to] === 1;
 }
 
 function verdictOn(view: RunTasksView, no: number): number {
@@ -157,8 +167,8 @@ function verdictOnHook(view: RunTasksView, no: number, { hook }: ClosingTask): n
 /** The task has ended. */
 function isWantedAfter({ columns, standing }: RunTasksView, slot: number, on: HookEvent): boolean {
   if (on === 'retry' || on === 'slow') return false;
-  const code = columns.state[slot];
+  const code = columns.state[slot]!;
   if (on === 'success') return code === SUCCEEDED;
-  if (on === 'failure') return code === FAILED || code === STOPPED;
-  return code === SUCCEEDED || code === FAILED || code === STOPPED || (code === CANCELLED && standing.hadBegun(slot));
+  if (on === 'failure') return COUNTS_AS_FAILED[code] === 1;
+  return code === SUCCEEDED || COUNTS_AS_FAILED[code] === 1 || (code === CANCELLED && standing.hadBegun(slot));
 }

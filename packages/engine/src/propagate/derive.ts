@@ -3,26 +3,25 @@
  * its state follows from its run and from the rows of the others. This one function says how: for the engine when it
  * loads a run, for readers and pages when they show one (D4).
  */
+
 import type { Graph } from '../model/dag/graph.ts';
 import { type RunNotes, readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../model/stored.ts';
 import { errorOfExpiry, RunFacts } from '../model/task/facts.ts';
 import type { TaskNotes } from '../model/task/notes.ts';
-import type { TaskState } from '../model/task/outcome.ts';
-import { RUN_SCOPE, RunMaps } from '../tables/map/run-maps.ts';
 import {
-  BLOCKED,
+  AWAITS_ATTEMPT,
   CANCELLED,
-  FAILED,
-  READY,
-  RETRYING,
+  IS_TERMINAL,
+  isFollowedRow,
   RUNNING,
-  SKIPPED,
-  STOPPED,
-  SUCCEEDED,
+  rowDecides,
+  stateOfRow,
   TASK_STATE_NAMES,
+  type TaskState,
   WAITING,
-} from '../tables/task/task-table.ts';
+} from '../model/task/task-states.ts';
+import { RUN_SCOPE, RunMaps } from '../tables/map/run-maps.ts';
 import { allClosers } from './closers.ts';
 import { decideClosingAnew } from './closing.ts';
 import { expandMap, unfoldMap } from './map/expand.ts';
@@ -54,23 +53,6 @@ export type DerivableRun = Pick<StoredRun, 'phase' | 'outcome' | 'isForced' | 'f
 /** `noOf`: the number of the task in each slot that a map has taken. */
 type DerivedField = RunTasksView & { readonly noOf: Int32Array };
 
-const STATE_OF_ROW = {
-  running: RUNNING,
-  returned: READY,
-  retrying: RETRYING,
-  succeeded: SUCCEEDED,
-  failed: FAILED,
-  expired: FAILED,
-  cancelled: CANCELLED,
-  /** As if it had never run: its upstream says what it is. */
-  cleared: BLOCKED,
-  skipped: SKIPPED,
-  stopped: STOPPED,
-} as const satisfies Record<StoredTask['state'], number>;
-
-/** Cancelled with its run, a task decides nothing any more. */
-const DECIDES: ReadonlySet<StoredTask['state']> = new Set(['succeeded', 'failed', 'expired', 'skipped', 'stopped']);
-
 export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): DerivedTasks {
   const stored = run.maps ?? [];
   const isPlain = graph.isPlain && !rows.some(({ state }) => state === 'skipped');
@@ -81,17 +63,17 @@ export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: D
     const slot = slotIn(view, row.taskNo);
     // Rows of a map that was removed are history.
     if (slot < 0) continue;
-    const code = STATE_OF_ROW[row.state];
+    const code = stateOfRow(row.state);
     const isCall = graph.isCall?.[specIn(view, row.taskNo)] === 1;
     columns.state[slot] = code === RUNNING && isCall ? WAITING : code;
   }
   maps?.forEachSlot((slot, no) => {
-    if (columns.state[slot]! >= SUCCEEDED) maps.countOver(no, 1);
+    if (IS_TERMINAL[columns.state[slot]!] === 1) maps.countOver(no, 1);
   });
   settleRoots(view);
   maps?.forEachSlot((_, no) => decideAndSettle(view, no));
   for (const row of rows) {
-    if (DECIDES.has(row.state) && slotIn(view, row.taskNo) >= 0) settle(view, row.taskNo);
+    if (rowDecides(row.state) && slotIn(view, row.taskNo) >= 0) settle(view, row.taskNo);
   }
   // Closed with tasks left: they were cancelled with it, by hand or by its policy.
   const { outcome, isForced } = run;
@@ -107,7 +89,7 @@ function cancelLeft(view: RunTasksView): void {
   const cancel = (slot: number, no: number) => {
     if (!standing.isForced && graph.closing?.has(specIn(view, no)) === true) return;
     const at = columns.state[slot]!;
-    if (at === BLOCKED || at === READY || at === RETRYING) move(slot, CANCELLED);
+    if (AWAITS_ATTEMPT[at] === 1) move(slot, CANCELLED);
   };
   for (let no = 0; no < graph.taskCount; no++) cancel(no, no);
   maps?.forEachSlot(cancel);
@@ -124,7 +106,7 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
   const runNotes = readRunNotes(run.notes);
   let isBusy = false;
   const look = (slot: number, no: number) => {
-    if (state[slot]! < SUCCEEDED && !closing.has(specIn(view, no))) isBusy = true;
+    if (IS_TERMINAL[state[slot]!] === 0 && !closing.has(specIn(view, no))) isBusy = true;
   };
   for (let no = 0; no < taskCount; no++) look(no, no);
   view.maps?.forEachSlot(look);
@@ -138,7 +120,7 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
       const row = bySlot.get(slot);
       if (row === undefined) return 0;
       const attemptNo = row.attemptNo - (notesIn(row.notes)?.doubled ?? 0);
-      return AGAIN.has(row.state) ? attemptNo : Math.max(0, attemptNo - 1);
+      return isFollowedRow(row.state) ? attemptNo : Math.max(0, attemptNo - 1);
     },
     hadBegun: (slot) => {
       const row = begun.get(slot);
@@ -151,9 +133,6 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
 function notesIn(notes: string | null | undefined): TaskNotes | undefined {
   return notes == null ? undefined : (JSON.parse(notes) as TaskNotes);
 }
-
-/** Behind its last attempt there was, or is, to be another: an expired one failed without it. */
-const AGAIN: ReadonlySet<StoredTask['state']> = new Set(['retrying', 'cleared', 'expired']);
 
 /** The states by name, for readers; of a mapped task what all its instances come to. */
 export function deriveTaskStates(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): TaskState[] {
@@ -226,8 +205,8 @@ function viewOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, 
   const maps = graph.maps === null ? null : new RunMaps(graph.maps, graph.room);
   const noOf = new Int32Array(room);
   const move = (slot: number, to: number) => {
-    const isOver = to >= SUCCEEDED;
-    if (slot >= taskCount && isOver !== columns.state[slot]! >= SUCCEEDED) {
+    const isOver = IS_TERMINAL[to] === 1;
+    if (slot >= taskCount && isOver !== (IS_TERMINAL[columns.state[slot]!] === 1)) {
       maps!.countOver(noOf[slot]!, isOver ? 1 : -1);
     }
     columns.state[slot] = to;

@@ -1,5 +1,22 @@
 /** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
+
 import { assert } from '../model/assert.ts';
+import {
+  AWAITS_ATTEMPT,
+  BLOCKED,
+  CANCELLED,
+  FAILED,
+  HAS_ENDED,
+  HOLDS_CLAIM,
+  IS_FAILURE,
+  IS_TERMINAL,
+  mayMove,
+  READY,
+  SKIPPED,
+  SUCCEEDED,
+  TASK_STATE_NAMES,
+  UPSTREAM_FAILED,
+} from '../model/task/task-states.ts';
 import { watchMap } from '../tables/map/watch-map.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { FORCED, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
@@ -7,21 +24,6 @@ import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { forgetQueued, hasOwnState } from '../tables/task/task-notes.ts';
 import { forEachSlot, specNoOf } from '../tables/task/task-slots.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  FAILED,
-  READY,
-  RETRYING,
-  RUNNING,
-  SKIPPED,
-  STOPPED,
-  SUCCEEDED,
-  TASK_MOVES,
-  TASK_STATE_NAMES,
-  UPSTREAM_FAILED,
-  WAITING,
-} from '../tables/task/task-table.ts';
 import { allClosers } from './closers.ts';
 import { decideCloser, decideClosingAnew, outcomeOf, settleClosing, wakeClosing } from './closing.ts';
 import { summariseAll } from './map/tally.ts';
@@ -33,14 +35,17 @@ import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './set
 export function moveTask(state: State, slot: number, to: number): void {
   const { tasks, runs } = state;
   const from = tasks.state[slot]!;
-  assert(TASK_MOVES[from]!.includes(to), `a task moves from ${TASK_STATE_NAMES[from]} to ${TASK_STATE_NAMES[to]}`);
+  // Asked for before the sentence is made: this is the most frequent call of all.
+  if (!mayMove(from, to)) assert(false, `a task moves from ${TASK_STATE_NAMES[from]} to ${TASK_STATE_NAMES[to]}`);
   tasks.state[slot] = to;
-  if (from >= SUCCEEDED !== to >= SUCCEEDED) countOver(state, slot, to);
+  const isOver = IS_TERMINAL[to] === 1;
+  const wasOver = IS_TERMINAL[from] === 1;
+  if (wasOver !== isOver) countOver(state, slot, isOver);
   if (from === READY) leaveLane(state, slot);
-  if (tasks.notes.size > 0 && (to === BLOCKED || to >= SUCCEEDED)) forgetQueued(state, slot);
+  if (tasks.notes.size > 0 && (to === BLOCKED || isOver)) forgetQueued(state, slot);
   if (to === READY) enqueue(state, slot);
-  if (to < SUCCEEDED) {
-    if (from >= SUCCEEDED) uncount(state, slot, from);
+  if (!isOver) {
+    if (wasOver) uncount(state, slot, from);
     return;
   }
   const run = tasks.run[slot]!;
@@ -57,12 +62,12 @@ export function moveTask(state: State, slot: number, to: number): void {
   if (runs.unfinished[run] === 0) state.agenda.runs.add(run);
 }
 
-/** Of what a map has made it is known how much has ended. */
-function countOver({ tasks, runs }: State, slot: number, to: number): void {
+/** Counts how many instances of the map have ended. */
+function countOver({ tasks, runs }: State, slot: number, isOver: boolean): void {
   const run = tasks.run[slot]!;
   const { graph, taskCount } = runs.versionOf(run);
   if (graph.maps === null || tasks.no[slot]! < taskCount) return;
-  runs.mapsOf(run)!.countOver(tasks.no[slot]!, to >= SUCCEEDED ? 1 : -1);
+  runs.mapsOf(run)!.countOver(tasks.no[slot]!, isOver ? 1 : -1);
 }
 
 function uncount(state: State, slot: number, from: number): void {
@@ -77,7 +82,7 @@ function uncount(state: State, slot: number, from: number): void {
 }
 
 export function failsRun(state: State, run: number, slot: number, code: number): boolean {
-  if (code !== FAILED && code !== UPSTREAM_FAILED && code !== STOPPED) return false;
+  if (IS_FAILURE[code] === 0) return false;
   return state.runs.versionOf(run).graph.decidesRun(specNoOf(state, slot));
 }
 
@@ -175,9 +180,9 @@ export function retriesOf({ tasks }: State, slot: number): number {
   if (attemptNo === 0) return 0;
   // It failed without the attempt that it was to have.
   if (code === FAILED && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;
-  const hasEnded = code === SUCCEEDED || code === FAILED || code === STOPPED || code === SKIPPED;
+  const hasEnded = HAS_ENDED[code] === 1 && code !== UPSTREAM_FAILED;
   const wasStopped = code === CANCELLED && tasks.retryAt[slot] === 0 && tasks.endedFence[slot] === tasks.fence[slot];
-  const isLast = code === RUNNING || code === WAITING || hasEnded || wasStopped;
+  const isLast = HOLDS_CLAIM[code] === 1 || hasEnded || wasStopped;
   return tasks.cleared[slot] === 0 && isLast ? attemptNo - 1 : attemptNo;
 }
 
@@ -200,7 +205,7 @@ export function cancelUnbegun(state: State, run: number): number[] {
   forEachSlot(state, run, (slot) => {
     if (isClosingTask(state, slot) && !state.runs.has(run, FORCED)) return;
     const at = state.tasks.state[slot]!;
-    if (at !== BLOCKED && at !== READY && at !== RETRYING) return;
+    if (AWAITS_ATTEMPT[at] === 0) return;
     moveTask(state, slot, CANCELLED);
     cancelled.push(state.tasks.no[slot]!);
   });

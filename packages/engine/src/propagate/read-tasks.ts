@@ -1,9 +1,9 @@
 /** The states of all tasks of a stored run, for readers. */
+
 import { Graph } from '../model/dag/graph.ts';
 import type { DagSpec } from '../model/dag/spec.ts';
-import type { TaskState } from '../model/task/outcome.ts';
+import { TASK_STATE_NAMES, type TaskState } from '../model/task/task-states.ts';
 import { TaskNames } from '../tables/map/task-names.ts';
-import { TASK_STATE_NAMES } from '../tables/task/task-table.ts';
 import { type DerivableRun, type DerivableTask, deriveFaults, deriveTasks } from './derive.ts';
 import { deriveReasons } from './reasons.ts';
 import { slotIn } from './run-tasks-view.ts';

@@ -1,8 +1,9 @@
 /** Why tasks never ran, in words: which rule, condition, branch or short circuit says so. For readers. */
+
 import type { Graph } from '../model/dag/graph.ts';
 import { isTruthy } from '../model/task/fact.ts';
+import { IS_FAILURE, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from '../model/task/task-states.ts';
 import { TRIGGER_RULES } from '../model/task/trigger.ts';
-import { FAILED, SKIPPED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../tables/task/task-table.ts';
 import { type DerivableRun, type DerivableTask, type DerivedTasks, deriveTasks } from './derive.ts';
 import { evaluateIn, letsPass } from './settle.ts';
 
@@ -42,7 +43,7 @@ function reasonOf({ graph, names, derived }: Look, no: number): string {
       .join(', ');
   const needs = graph.needs[no]!;
   if (state[no] === UPSTREAM_FAILED) {
-    const bad = needs.filter((up) => [FAILED, UPSTREAM_FAILED, STOPPED].includes(state[up]!));
+    const bad = needs.filter((up) => IS_FAILURE[state[up]!] === 1);
     return `Its rule is ${rule}, and these tasks did not succeed: ${listed(bad)}.`;
   }
   const gate = (graph.gates[no] ?? []).find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);

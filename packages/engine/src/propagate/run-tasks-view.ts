@@ -1,9 +1,11 @@
 /** The tasks of one run as decisions see them: over the table of live ones, or over columns of their own for loads and readers. */
+
 import type { Graph } from '../model/dag/graph.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
 import type { RunFacts } from '../model/task/facts.ts';
+import { HAS_ENDED } from '../model/task/task-states.ts';
 import type { RunMaps } from '../tables/map/run-maps.ts';
-import { CANCELLED, SUCCEEDED, type TaskTable } from '../tables/task/task-table.ts';
+import { type TaskTable } from '../tables/task/task-table.ts';
 
 export type Columns = Pick<
   TaskTable,
@@ -59,7 +61,7 @@ export function visitNear(
 
 /** A cancelled task has not: it was stopped when its run was closed, and decides nothing any more. */
 export function hasEnded(code: number): boolean {
-  return code >= SUCCEEDED && code !== CANCELLED;
+  return HAS_ENDED[code] === 1;
 }
 
 export function resetCounts(columns: Columns, slot: number, upstreamCount: number): void {

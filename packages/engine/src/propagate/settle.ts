@@ -2,23 +2,28 @@
  * What the end of a task means for those behind it: by counts, at the cost of its out-degree; nothing is rescanned (I30).
  * One function for the live engine, for loads and for readers, over columns of the task table or of a run that is derived.
  */
+
 import { evaluate } from '../model/dag/expression.ts';
 import { ALL_SUCCESS, type Graph } from '../model/dag/graph.ts';
 import { isTruthy, NOTHING } from '../model/task/fact.ts';
 import { type TaskError } from '../model/task/facts.ts';
-import { decideTrigger, FAIL, RUN, TRIGGER_RULES, type Upstream, WAIT } from '../model/task/trigger.ts';
-import type { RunMaps } from '../tables/map/run-maps.ts';
 import {
   BLOCKED,
   CANCELLED,
+  COUNTS_AS,
+  COUNTS_AS_FAILED,
   EXPANDED,
   FAILED,
+  IS_FAILURE,
+  IS_TERMINAL,
   READY,
   SKIPPED,
   STOPPED,
   SUCCEEDED,
   UPSTREAM_FAILED,
-} from '../tables/task/task-table.ts';
+} from '../model/task/task-states.ts';
+import { decideTrigger, FAIL, RUN, TRIGGER_RULES, type Upstream, WAIT } from '../model/task/trigger.ts';
+import type { RunMaps } from '../tables/map/run-maps.ts';
 import { closersBehind } from './closers.ts';
 import { decideCloser, decideClosingAnew, settleClosing } from './closing.ts';
 import { resolveMap } from './map/resolve.ts';
@@ -89,7 +94,7 @@ export function decideAnew(view: RunTasksView, tasks: readonly number[], hasOwnS
   for (const no of open) if (columns.state[base + no] !== BLOCKED) move(base + no, BLOCKED);
   for (const no of touched) {
     resetCounts(columns, base + no, graph.upstreamCount[no]!);
-    for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(view, up, no, no, 1);
+    for (const up of graph.needs[no]!) if (IS_TERMINAL[columns.state[base + up]!] === 1) count(view, up, no, no, 1);
   }
   for (const no of open) decideAndSettle(quiet, no);
   decideClosers(view, tasks, touched, hasOwnState);
@@ -205,7 +210,7 @@ export function recountAll(view: RunTasksView): void {
   for (let no = 0; no < graph.taskCount; no++) {
     if (graph.closing?.has(no)) continue;
     resetCounts(columns, base + no, graph.upstreamCount[no]!);
-    for (const up of graph.needs[no]!) if (columns.state[base + up]! >= SUCCEEDED) count(view, up, no, no, 1);
+    for (const up of graph.needs[no]!) if (IS_TERMINAL[columns.state[base + up]!] === 1) count(view, up, no, no, 1);
   }
 }
 
@@ -215,7 +220,7 @@ export function recount(view: RunTasksView, no: number): void {
   const slot = slotIn(view, no);
   resetCounts(columns, slot, graph.upstreamCount[no]!);
   const countEnded = (up: number) => {
-    if (columns.state[slotIn(view, up)]! >= SUCCEEDED) count(view, up, no, no, 1);
+    if (IS_TERMINAL[columns.state[slotIn(view, up)]!] === 1) count(view, up, no, no, 1);
   };
   for (const up of graph.needs[no]!) {
     const expansion = maps?.expansionOf(up);
@@ -250,8 +255,7 @@ function count(view: RunTasksView, from: number, below: number, belowSpec: numbe
 
 function countsAs(view: RunTasksView, from: number, belowSpec: number): number {
   const { graph, columns } = view;
-  const state = columns.state[slotIn(view, from)]!;
-  const code = state === STOPPED ? FAILED : state;
+  const code = COUNTS_AS[columns.state[slotIn(view, from)]!]!;
   if (code === SUCCEEDED) return letsPass(view, from, belowSpec) ? SUCCEEDED : SKIPPED;
   if (!graph.skipsFailed || (code !== FAILED && code !== UPSTREAM_FAILED)) return code;
   // What asks that nothing has failed goes on without it; what asks for a failure still finds it.
@@ -286,7 +290,7 @@ function decide(view: RunTasksView, no: number): boolean {
   if (to === BLOCKED) return false;
   const slot = slotIn(view, no);
   move(slot, to);
-  if (to < SUCCEEDED) return false;
+  if (IS_TERMINAL[to] === 0) return false;
   skipBefores(view, no);
   return true;
 }
@@ -382,7 +386,7 @@ function verdictOfSetups(view: RunTasksView, no: number, spec: number): number {
   let [isOpen, isSkipped] = [false, false];
   for (const { setup, carriesFailure, carriesSkip } of graph.holds[spec] ?? []) {
     const code = columns.state[slotIn(view, nearest(view, no, setup))]!;
-    const hasFailed = code === FAILED || code === STOPPED || code === UPSTREAM_FAILED;
+    const hasFailed = IS_FAILURE[code] === 1;
     if (hasFailed && carriesFailure && !graph.skipsFailed) return UPSTREAM_FAILED;
     isSkipped ||= code === SKIPPED && carriesSkip;
     isOpen ||= !hasEnded(code);
@@ -401,7 +405,7 @@ function passBefores(view: RunTasksView, no: number, spec: number): number {
     const code = columns.state[slot]!;
     // Skipped: by a person's word.
     if (code === SUCCEEDED || code === SKIPPED) continue;
-    if (code === FAILED || code === STOPPED) return UPSTREAM_FAILED;
+    if (COUNTS_AS_FAILED[code] === 1) return UPSTREAM_FAILED;
     if (code === BLOCKED) move(slot, READY);
     return BLOCKED;
   }

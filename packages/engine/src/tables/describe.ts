@@ -3,14 +3,15 @@
  * Whether a backoff has run out is known to timers alone, so a task that waits for a retry and one that is ready
  * again read the same.
  */
+
 import { PRIORITIES } from '../model/dag/spec.ts';
 import { type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
 import type { State } from './state.ts';
 import { shadowOf } from './straggler/seconds.ts';
 import { forEachSlot } from './task/task-slots.ts';
-import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from './task/task-table.ts';
 
 function pausesOf(pauses: Pauses | undefined): unknown {
   return pauses === undefined ? null : { run: pauses.run, tasks: [...pauses.tasks].sort(([a], [b]) => a - b) };

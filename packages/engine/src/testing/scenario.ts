@@ -31,11 +31,11 @@ import {
   type TenantId,
 } from '../model/ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from '../model/run/phase.ts';
-import type { Mark, ReportedOutcome, TaskState } from '../model/task/outcome.ts';
+import type { Mark, ReportedOutcome } from '../model/task/outcome.ts';
+import { TASK_STATE_NAMES, type TaskState } from '../model/task/task-states.ts';
 import { numberIn } from '../tables/map/run-maps.ts';
 import { ADMITTED } from '../tables/run/run-table.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { TASK_STATE_NAMES } from '../tables/task/task-table.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 import { ScriptedWorker } from './scripted-worker.ts';
 import { type Span, spanMs } from './specs.ts';

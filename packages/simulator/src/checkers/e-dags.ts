@@ -5,10 +5,10 @@ import type { Assignment } from '@signalbox/host';
 import { name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 import { numberNear, specNoOf } from './map-book.ts';
-import { mayRun, stateOf, statesOf } from './task-states.ts';
+import { GONE, mayRun, stateOf, statesOf } from './task-states.ts';
 
 /** Cancelled in an open run is what a person has cancelled by itself: it counts as failed. */
-const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled', 'removed'];
+const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled', GONE];
 
 /** An undo or a hook sees what the task that it belongs to has left, and what that one saw. */
 function seenBy(tasks: readonly TaskSpec[], no: number): readonly number[] {

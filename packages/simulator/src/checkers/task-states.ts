@@ -10,9 +10,12 @@ export function mayRun(run: RunBook, taskNo: number): boolean {
   return run.phase === 'closing' && !run.isForced && isClosing(taskSpecOf(run, taskNo));
 }
 
+/** Of an instance of a map that was removed. */
+export const GONE = 'gone';
+
 /** What a task is, rows or not. */
-export function stateOf(run: RunBook, taskNo: number): TaskState {
-  return (statesOf(run).get(taskNo) ?? 'removed') as TaskState;
+export function stateOf(run: RunBook, taskNo: number): TaskState | typeof GONE {
+  return (statesOf(run).get(taskNo) ?? GONE) as TaskState | typeof GONE;
 }
 
 /** Of all tasks that are there, by their numbers. */
@@ -58,7 +61,7 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
 
 /** By the books a map expands as soon as it can, and at once. Here it is as far as the journal says. */
 function asFarAs(run: RunBook, no: number, name: string, named: ReadonlyMap<string, string>): string {
-  const state = named.get(name) ?? 'removed';
+  const state = named.get(name) ?? GONE;
   if (!named.has(`${name}[0]`)) return state;
   const map = expansionOf(run, no);
   if (map === null) return 'blocked';

@@ -1,4 +1,6 @@
 /** How states look and read: a word, a tone and a shape each, so that nobody needs colours to tell them apart. */
+import { TERMINAL_TASK_STATES } from '@signalbox/protocol/words';
+
 export type Tone = 'ok' | 'bad' | 'busy' | 'warn' | 'idle' | 'odd';
 export type Shape =
   | 'check'
@@ -65,7 +67,7 @@ export function runState(run: {
   return run.paused == null || run.state === 'set_aside' ? run.state : 'paused';
 }
 
-const ENDED = new Set(['succeeded', 'failed', 'upstream_failed', 'skipped', 'removed', 'cancelled']);
+const ENDED: ReadonlySet<string> = new Set(TERMINAL_TASK_STATES);
 export const isEnded = (state: string): boolean => ENDED.has(state);
 
 /** Those that want attention first. */

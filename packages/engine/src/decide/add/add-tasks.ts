@@ -2,19 +2,20 @@
  * A running attempt adds tasks to its run. They wait for the task that adds them: so none of them begins before an attempt has
  * succeeded that named it, and what an attempt that failed has added can still be changed by the next.
  */
+
 import type { AddTasks, Answer, NewTask } from '../../model/command.ts';
 import { RECORDED, refuse } from '../../model/command.ts';
 import { type AddedTask, growSpec } from '../../model/dag/added.ts';
 import { circleIn } from '../../model/dag/circle.ts';
 import { newGates } from '../../model/dag/gates.ts';
 import type { TaskNo } from '../../model/ids.ts';
+import { BLOCKED, EXPANDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { visitNear } from '../../propagate/run-tasks-view.ts';
 import type { Version } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { slotOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { BLOCKED, EXPANDED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { heldSlot, notHeld } from '../task/checkpoint.ts';
 
@@ -190,7 +191,10 @@ class Plan {
   /** Nothing gets a short circuit above it, which would have to end first, that is decided already by its own rule. */
   private checkGates({ graph, spec }: Version): string | null {
     const { state, run } = this;
-    const isDecided = (task: number) => ![BLOCKED, EXPANDED].includes(state.tasks.state[slotOf(state, run, task)]!);
+    const isDecided = (task: number) => {
+      const code = state.tasks.state[slotOf(state, run, task)];
+      return code !== BLOCKED && code !== EXPANDED;
+    };
     for (const { no: task, gates } of newGates(this.version.graph, graph)) {
       let isLate = false;
       visitNear(viewOf(state, run), task, task, (each) => {

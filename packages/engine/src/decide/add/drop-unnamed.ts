@@ -1,7 +1,7 @@
 import type { AddedTask } from '../../model/dag/added.ts';
 import type { Fence, RunId } from '../../model/ids.ts';
+import { BLOCKED } from '../../model/task/task-states.ts';
 import { slotOf, taskNoOf } from '../../tables/task/task-slots.ts';
-import { BLOCKED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 
 /**

@@ -1,5 +1,7 @@
 /** How retries go on once their backoff is over: past the breaker of what they failed with, then past the budget of the node. */
+
 import { ATTEMPT_OUTCOMES } from '../../model/task/outcome.ts';
+import { RETRYING } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
 import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';
 import { updateLanes } from '../../tables/queue/enqueue.ts';
@@ -7,7 +9,6 @@ import type { State } from '../../tables/state.ts';
 import { findTask } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { taskNoOf } from '../../tables/task/task-slots.ts';
-import { RETRYING } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 
 const BUDGET_STEP_MS = 100;

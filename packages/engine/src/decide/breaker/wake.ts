@@ -1,11 +1,11 @@
 /** The time of a breaker has come: another probe, or the next step of its ramp. */
+import { HOLDS_CLAIM, READY, RETRYING } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
 import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';
 import { updateLanes } from '../../tables/queue/enqueue.ts';
 import type { State } from '../../tables/state.ts';
 import { findTask } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
-import { READY, RETRYING, RUNNING, WAITING } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { release } from './pass.ts';
 import { closeBreaker } from './set-breaker.ts';
@@ -61,9 +61,9 @@ function openLanes(state: State, breaker: Breaker): void {
 function isUnderWay(state: State, breaker: Breaker, probe: HeldTask): boolean {
   const slot = findTask(state, probe);
   if (slot === null || !mayRun(state, slot)) return false;
-  const code = state.tasks.state[slot];
+  const code = state.tasks.state[slot]!;
   if (code === RETRYING) return state.breakers.budget.waitingCount > 0 && state.tasks.fence[slot] === probe.fence;
-  if (code === RUNNING || code === WAITING) return true;
+  if (HOLDS_CLAIM[code] === 1) return true;
   // Behind the dag's own breaker a claim that came back waits like all others. One that finds no slot is not waited for long.
   return code === READY && breaker.fingerprint !== 0 && ++breaker.idlePauses <= IDLE_PAUSES;
 }

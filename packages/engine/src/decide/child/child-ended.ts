@@ -1,7 +1,7 @@
 import { type Answer, type CallEnd, type ChildEnded, RECORDED, refuse } from '../../model/command.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
+import { WAITING } from '../../model/task/task-states.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
-import { WAITING } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { isStopping, stopCall } from './stop-call.ts';

@@ -1,12 +1,13 @@
 /** A child run has ended: the shard of its parent is told. Lost on the way, it is asked for again from there. */
+
 import type { ParentRef } from '../../model/command.ts';
 import type { RunId } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import type { StoredRun } from '../../model/stored.ts';
+import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import type { State } from '../../tables/state.ts';
 import { forEachSlot, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { FAILED, SUCCEEDED } from '../../tables/task/task-table.ts';
 import type { TellParent } from '../effect.ts';
 import { outputsFromOutside } from '../map/claim.ts';
 import type { Recorder } from '../recorder.ts';

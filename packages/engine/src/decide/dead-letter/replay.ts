@@ -1,10 +1,11 @@
 /** What people do with dead letters. One is used once: from its commit on it is open no more (I43). */
+
 import { type Answer, type CloseDeadLetters, type ReplayDeadLetter, refuse } from '../../model/command.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import type { TenantId } from '../../model/ids.ts';
+import { FAILED } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
-import { FAILED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { retryTask } from '../task/retry-task.ts';
 

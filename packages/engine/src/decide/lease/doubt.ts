@@ -3,8 +3,8 @@
  * it hung or its worker is gone. So it counts as lost, as it would have with a longer timeout, and is tried again as lost ones are.
  */
 
+import { RUNNING } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
-import { RUNNING } from '../../tables/task/task-table.ts';
 import { LOADED } from '../../tables/worker/confirmed.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';

@@ -1,6 +1,6 @@
 import type { ClaimRef } from '../../model/command.ts';
+import { WAITING } from '../../model/task/task-states.ts';
 import { claimOf, graceOf } from '../../tables/task/claim-of.ts';
-import { WAITING } from '../../tables/task/task-table.ts';
 import { sendCall } from '../child/send-call.ts';
 import type { KillAttempt } from '../effect.ts';
 import type { Recorder } from '../recorder.ts';

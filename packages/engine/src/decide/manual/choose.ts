@@ -1,10 +1,11 @@
 /** Which tasks of a run a person means. */
+
 import { type Answer, refuse, type TaskSelection } from '../../model/command.ts';
+import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { type RunTasksView, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
 import type { State } from '../../tables/state.ts';
 import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 
 /** More than this many tasks of one run are not touched in one go. */
 export const MAX_TOUCHED = 20_000;

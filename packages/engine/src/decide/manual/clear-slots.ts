@@ -2,15 +2,16 @@
  * Tasks are to run again. Two changes say all of it: `RunReopened` for a run that had ended, `TaskCleared` for each task
  * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
  */
+
 import { type Answer, refuse } from '../../model/command.ts';
 import type { Actor, RunId } from '../../model/ids.ts';
+import { CANCELLED, COUNTS_AS_FAILED, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { instanceName } from '../../tables/map/task-names.ts';
 import { OPEN } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { isClosingTask } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { CANCELLED, FAILED, RUNNING, STOPPED, TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { reopenRun } from '../run/reopen.ts';
 import { MAX_TOUCHED } from './choose.ts';
@@ -97,8 +98,7 @@ export function failuresLeft(state: State, run: number, without: ReadonlySet<num
   const behind = new Set(graph.reach([...without].map((slot) => specNoOf(state, slot))));
   const left: number[] = [];
   forEachSlot(state, run, (slot) => {
-    const code = tasks.state[slot];
-    if ((code !== FAILED && code !== STOPPED) || without.has(slot) || isClosingTask(state, slot)) return;
+    if (COUNTS_AS_FAILED[tasks.state[slot]!] === 0 || without.has(slot) || isClosingTask(state, slot)) return;
     // A condition without an answer is looked at again behind a task that runs again.
     if (hasOwnState(state, slot) || !behind.has(specNoOf(state, slot))) left.push(slot);
   });

@@ -1,11 +1,12 @@
 /** One task is to run again, by hand or by a policy: the change that says so. */
+
 import type { ClearedFrom } from '../../model/change.ts';
 import type { Actor, AttemptNo, Fence, RunId } from '../../model/ids.ts';
 import { noting } from '../../model/task/notes.ts';
+import { CANCELLED, FAILED, SKIPPED, STOPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { taskNoOf } from '../../tables/task/task-slots.ts';
-import { CANCELLED, FAILED, SKIPPED, STOPPED, SUCCEEDED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 
 interface Clearing {

@@ -4,16 +4,17 @@
  * A dry run is the same decision on a copy of the run, made of its rows as a load would make it; the copy is thrown away. So what
  * it tells is what would be done, and it changes nothing.
  */
+
 import { forgetRun } from '../../apply/forget-run.ts';
 import type { Change } from '../../model/change.ts';
 import { type Answer, refuse, type TouchedTask } from '../../model/command.ts';
 import type { RunId, ShardNo, TaskNo, TenantId } from '../../model/ids.ts';
 import { shardOfRun } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
+import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { CLOSING, SET_ASIDE } from '../../tables/run/run-table.ts';
 import { State } from '../../tables/state.ts';
 import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 import { absorbSeen } from '../absorb-seen.ts';
 import { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';

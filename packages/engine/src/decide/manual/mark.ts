@@ -1,14 +1,15 @@
 /** What has become of tasks, by a person's word (I32). */
+
 import { type Answer, type MarkTasks, refuse } from '../../model/command.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts } from '../../model/task/facts.ts';
 import type { Mark } from '../../model/task/outcome.ts';
+import { FAILED, IS_TERMINAL, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { CLAIMED } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { lastFence } from '../../tables/straggler/seconds.ts';
 import { hasOwnState, hasRow } from '../../tables/task/task-notes.ts';
 import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { FAILED, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { chooseTasks, MAX_TOUCHED } from './choose.ts';
 import { failuresLeft, naming, reopenFor } from './clear-slots.ts';
@@ -94,7 +95,8 @@ function refusalOf(state: State, chosen: readonly number[], { as, force }: MarkT
   const busy = chosen.filter((slot) => isBusy(codes[slot]!) && (!mayStop || codes[slot] !== RUNNING));
   if (busy.length > 0) return refuse('TASK_BUSY', naming(state, busy));
   // A completion that was committed first wins over a later cancel (I42).
-  const ended = as === 'cancelled' ? chosen.filter((slot) => codes[slot]! >= SUCCEEDED && codes[slot] !== STOPPED) : [];
+  const ended =
+    as === 'cancelled' ? chosen.filter((slot) => IS_TERMINAL[codes[slot]!] === 1 && codes[slot] !== STOPPED) : [];
   return ended.length > 0 ? refuse('TASK_ENDED', naming(state, ended)) : null;
 }
 

@@ -1,10 +1,11 @@
 /** A run that ended failed is tried again by its dag's own policy: what failed is cleared, in the commit of its end (I32). */
+
 import type { Actor, Instant, RunId } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
+import { FAILED } from '../../model/task/task-states.ts';
 import { isClosingTask } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';
-import { FAILED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { clearSlots } from './clear-slots.ts';
 

@@ -3,14 +3,15 @@
  * that is not about it: the retry of a task outside that it needs, a mark, a run that goes on. So this looks at what has become of
  * the tasks, whoever opened them, and not at what was chosen.
  */
+
 import type { Actor, RunId } from '../../model/ids.ts';
+import { IS_TERMINAL, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
 import { allClosers, placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { nearest, type RunTasksView, slotIn, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
 import type { State } from '../../tables/state.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
-import { RUNNING, SUCCEEDED } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
@@ -91,7 +92,7 @@ function hasOpen(view: RunTasksView, no: number): boolean {
   const closing = view.graph.closing!;
   return closing.get(specIn(view, no)).awaits.some((up) => {
     if (closing.has(up)) return false;
-    return view.columns.state[slotIn(view, nearest(view, no, up))]! < SUCCEEDED;
+    return IS_TERMINAL[view.columns.state[slotIn(view, nearest(view, no, up))]!] === 0;
   });
 }
 

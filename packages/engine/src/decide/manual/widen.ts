@@ -1,5 +1,7 @@
 /** What else runs again when tasks do. */
+
 import { isRepeating } from '../../model/dag/closing-plan.ts';
+import { HAS_ENDED, HOLDS_CLAIM, READY, RETRYING, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
 import { placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { nearest, slotIn, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
@@ -8,7 +10,6 @@ import { OPEN } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { specNoOf, taskNoOf } from '../../tables/task/task-slots.ts';
-import { CANCELLED, READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../../tables/task/task-table.ts';
 import { mapsFedBy, tasksWithin } from './remove-maps.ts';
 
 /**
@@ -102,10 +103,10 @@ export function isClearable(state: State, slot: number): boolean {
   if (code === READY || code === RETRYING) {
     return tasks.retryAt[slot] !== 0 && tasks.endedFence[slot] === tasks.fence[slot] && tasks.cleared[slot] === 0;
   }
-  return code >= SUCCEEDED && code !== CANCELLED && hasOwnState(state, slot);
+  return HAS_ENDED[code] === 1 && hasOwnState(state, slot);
 }
 
 /** It has begun, and not ended: with a worker, or waiting for another run. */
 export function isBusy(code: number): boolean {
-  return code === RUNNING || code === WAITING;
+  return HOLDS_CLAIM[code] === 1;
 }

@@ -1,9 +1,9 @@
 /** What the assignment of a task says in a dag with maps: which items it is for, and where the outputs upstream are. */
 
+import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { picksOf, resolveMap } from '../../propagate/map/resolve.ts';
 import { type RunTasksView, slotIn, specIn } from '../../propagate/run-tasks-view.ts';
 import { type Expansion, numberIn } from '../../tables/map/run-maps.ts';
-import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../../tables/task/task-table.ts';
 import type { MapPlace, NumberRange, SendAssignment, TaskOutputs } from '../effect.ts';
 
 type Claim = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstream' | 'missingUpstream'>;
@@ -37,10 +37,10 @@ function statesOf(view: RunTasksView, up: number, spec: number): { hasSucceeded:
     const { succeeded, failed, upstreamFailed } = expansion.tallies[expansion.group.placeOf.get(spec)!]!;
     return { hasSucceeded: succeeded > 0, hasFailed: failed + upstreamFailed > 0 };
   }
-  const code = view.columns.state[slotIn(view, up)];
+  const code = view.columns.state[slotIn(view, up)]!;
   return {
     hasSucceeded: code === SUCCEEDED,
-    hasFailed: code === FAILED || code === UPSTREAM_FAILED || code === STOPPED,
+    hasFailed: IS_FAILURE[code] === 1,
   };
 }
 

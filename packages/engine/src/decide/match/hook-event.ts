@@ -1,11 +1,12 @@
 /** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
+
 import { isRepeating } from '../../model/dag/closing-plan.ts';
 import type { AttemptNo, TaskNo } from '../../model/ids.ts';
+import { FAILED, IS_TERMINAL, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { outcomeOf } from '../../propagate/closing.ts';
 import type { State } from '../../tables/state.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { slotOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { FAILED, SUCCEEDED, TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 import type { HookEventDetails } from '../effect.ts';
 
 const MOST_FAILED = 100;
@@ -45,7 +46,7 @@ export function hookEventFor(state: State, run: number, taskNo: TaskNo): HookEve
     on,
     taskNo: about,
     taskName,
-    outcome: code < SUCCEEDED ? null : TASK_STATE_NAMES[code]!,
+    outcome: IS_TERMINAL[code] === 0 ? null : TASK_STATE_NAMES[code]!,
     attemptNo: (slow ?? tasks.attemptNo[slot]) as AttemptNo,
     failed: [],
   };

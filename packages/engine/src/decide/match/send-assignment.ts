@@ -1,6 +1,8 @@
 /** What a worker is told of a task that was claimed for it. */
+
 import type { ClaimRef } from '../../model/command.ts';
 import { shardOfRun, type TaskNo } from '../../model/ids.ts';
+import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { checkpointOf } from '../../tables/run/checkpoints.ts';
 import { HAS_PARAMS } from '../../tables/run/run-table.ts';
@@ -8,7 +10,6 @@ import type { State } from '../../tables/state.ts';
 import { ownerOf } from '../../tables/straggler/seconds.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { slotOf, specNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { FAILED, STOPPED, SUCCEEDED, UPSTREAM_FAILED } from '../../tables/task/task-table.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import type { SendAssignment } from '../effect.ts';
 import { mappedClaim } from '../map/claim.ts';
@@ -74,14 +75,12 @@ const NONE: readonly number[] = [];
 function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream {
   const base = runs.base[run]!;
   const needs = runs.versionOf(run).graph.seenBy(taskNo);
-  const isIn = (codes: readonly number[]) => (no: number) => codes.includes(tasks.state[base + no]!);
   return {
     map: null,
-    succeededUpstream: needs.filter(isIn([SUCCEEDED])),
-    failedUpstream: needs.filter(isIn(AS_FAILED)),
-    missingUpstream: needs.filter((no) => !isIn(AS_DECIDED)(no)),
+    succeededUpstream: needs.filter((no) => tasks.state[base + no] === SUCCEEDED),
+    failedUpstream: needs.filter((no) => IS_FAILURE[tasks.state[base + no]!] === 1),
+    missingUpstream: needs.filter(
+      (no) => tasks.state[base + no] !== SUCCEEDED && IS_FAILURE[tasks.state[base + no]!] === 0,
+    ),
   };
 }
-
-const AS_FAILED: readonly number[] = [FAILED, UPSTREAM_FAILED, STOPPED];
-const AS_DECIDED: readonly number[] = [SUCCEEDED, ...AS_FAILED];

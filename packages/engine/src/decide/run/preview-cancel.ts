@@ -2,11 +2,12 @@
  * What a cancel would do, decided on a copy of the run by the code that does it: which attempts are stopped, which tasks never begin,
  * and what closes the run then. The closing is played to its end as if all of it succeeded: what a failure in it changes nobody knows.
  */
+
 import { type Answer, type CancelRun, refuse, type TouchedTask } from '../../model/command.ts';
 import type { TaskNo } from '../../model/ids.ts';
+import { CANCELLED, HOLDS_CLAIM, READY, RETRYING, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { CANCELLED, READY, RETRYING, RUNNING, TASK_STATE_NAMES, WAITING } from '../../tables/task/task-table.ts';
 import { copyFor, findRun, statesOf } from '../manual/manually.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
@@ -28,7 +29,7 @@ export function previewCancel(recorder: Recorder, { dryRun: _dryRun, ...command 
     const was = before.get(taskNo) ?? code;
     const isClosing = closing.has(taskNo);
     if (code === was && !isClosing) return [];
-    const wasBusy = was === RUNNING || was === WAITING;
+    const wasBusy = HOLDS_CLAIM[was] === 1;
     const isStopped = stopped.has(taskNo) || (wasBusy && code === CANCELLED);
     return [
       {
@@ -49,8 +50,7 @@ function stopAll(on: Recorder, run: number): ReadonlySet<TaskNo> {
   const { state } = on;
   const busy: number[] = [];
   forEachSlot(state, run, (slot) => {
-    const code = state.tasks.state[slot];
-    if ((code === RUNNING || code === WAITING) && !mayRun(state, slot)) busy.push(slot);
+    if (HOLDS_CLAIM[state.tasks.state[slot]!] === 1 && !mayRun(state, slot)) busy.push(slot);
   });
   for (const slot of busy) endAttempt(on, slot, { outcome: 'cancelled', error: null, isChildOver: true });
   return new Set(busy.map((slot) => taskNoOf(state, slot)));

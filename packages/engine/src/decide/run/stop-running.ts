@@ -1,8 +1,8 @@
+import { HOLDS_CLAIM, WAITING } from '../../model/task/task-states.ts';
 import { shadowOf } from '../../tables/straggler/seconds.ts';
 import { graceOf } from '../../tables/task/claim-of.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';
-import { RUNNING, WAITING } from '../../tables/task/task-table.ts';
 import { setTaskTimer } from '../../tables/timer/set-task-timer.ts';
 import { stopCall } from '../child/stop-call.ts';
 import { killAttempt } from '../lease/kill.ts';
@@ -12,8 +12,8 @@ import type { Recorder } from '../recorder.ts';
 export function stopRunning(recorder: Recorder, run: number): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {
-    const code = state.tasks.state[slot];
-    if ((code !== RUNNING && code !== WAITING) || mayRun(state, slot)) return;
+    const code = state.tasks.state[slot]!;
+    if (HOLDS_CLAIM[code] === 0 || mayRun(state, slot)) return;
     // Its child run is stopped, and it ends with that: nothing is forced before.
     if (code === WAITING) return stopCall(recorder, slot, null);
     for (const held of [slot, shadowOf(state, slot)]) {

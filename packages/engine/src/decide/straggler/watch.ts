@@ -1,12 +1,13 @@
 /** Which attempts take too long: each that may be speculated upon is looked at from time to time while it runs. */
+
 import type { ClaimRef } from '../../model/command.ts';
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
+import { RUNNING } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { shadowOf } from '../../tables/straggler/seconds.ts';
 import { push, speculateOf } from '../../tables/straggler/watch-pace.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { specNoOf } from '../../tables/task/task-slots.ts';
-import { RUNNING } from '../../tables/task/task-table.ts';
 import { CONFIRMED } from '../../tables/worker/confirmed.ts';
 
 /** So long a worker other than the one that has the first attempt is waited for. */

@@ -6,13 +6,13 @@ import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type Task
 import { type ReadFacts, readTaskFacts, type TaskFacts } from '../../model/task/facts.ts';
 import { noting } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
+import { WAITING } from '../../model/task/task-states.ts';
 import type { Version } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
 import { ownerOf, shadowOf } from '../../tables/straggler/seconds.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { WAITING } from '../../tables/task/task-table.ts';
 import { dropUnnamed } from '../add/drop-unnamed.ts';
 import { passRetry } from '../breaker/pass.ts';
 import { stopCall } from '../child/stop-call.ts';

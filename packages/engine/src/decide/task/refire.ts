@@ -3,8 +3,10 @@
  * stored with the task or the run; which of those times a hook has been about is kept with the hook. So one that comes while the
  * hook runs is not lost: when that has ended it is cleared for the next.
  */
+
 import { type ClosingPlan, isRepeating } from '../../model/dag/closing-plan.ts';
 import type { Actor } from '../../model/ids.ts';
+import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { timesOf } from '../../propagate/closing.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { specIn } from '../../propagate/run-tasks-view.ts';
@@ -12,7 +14,6 @@ import type { RunMaps } from '../../tables/map/run-maps.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { hasOwnState, notesOf } from '../../tables/task/task-notes.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
-import { FAILED, SUCCEEDED } from '../../tables/task/task-table.ts';
 import { clearTask } from '../manual/clear-task.ts';
 import type { Recorder } from '../recorder.ts';
 

@@ -13,11 +13,11 @@ import type { RunId } from '../../model/ids.ts';
 import type { StoredRun, StoredTask } from '../../model/stored.ts';
 import type { TaskNotes } from '../../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
+import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { SET_ASIDE } from '../../tables/run/run-table.ts';
 import { ownerOf } from '../../tables/straggler/seconds.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { RUNNING, WAITING } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { seenVersion } from '../run/reopen.ts';
 import { returnSecond } from '../straggler/end-second.ts';
@@ -40,7 +40,7 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   const second = secondEnd(tasks.notes.get(slot), claim);
   if (second !== null) return isRepeat(second, command.outcome, undefined) ? RECORDED : stale(claim);
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
-  const endedNo = tasks.attemptNo[slot]! - (tasks.state[slot] === RUNNING || tasks.state[slot] === WAITING ? 1 : 0);
+  const endedNo = tasks.attemptNo[slot]! - HOLDS_CLAIM[tasks.state[slot]!]!;
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
   const task = taskSpecOf(recorder.state, slot);
   // A number may have gone to a second attempt since; the fence alone names this one.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { apply } from '../../apply/apply.ts';
 import type { TenantId } from '../../model/ids.ts';
+import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { State } from '../../tables/state.ts';
-import { TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { chain, dag, fan, job, task } from '../../testing/specs.ts';
 

@@ -1,12 +1,13 @@
 /** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
+
 import { type Answer, DONE, type RetryTask, refuse } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
+import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { CLOSING, ENDED, OPEN } from '../../tables/run/run-table.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { forEachSlot, slotOf } from '../../tables/task/task-slots.ts';
-import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from '../../tables/task/task-table.ts';
 import { clearSlots, goOn } from '../manual/clear-slots.ts';
 import { clearTask } from '../manual/clear-task.ts';
 import { findRun } from '../manual/manually.ts';

@@ -2,10 +2,11 @@
  * Timers are not taken out when what they watch has ended: an attempt that takes a second leaves a timeout of a day
  * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
  */
+
 import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
+import { RETRYING } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
-import { RETRYING } from '../../tables/task/task-table.ts';
 import { isCurrentRunTimer, isRunTimer } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { isWatched } from '../../tables/timer/watch-pause.ts';

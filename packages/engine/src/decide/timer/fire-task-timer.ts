@@ -3,13 +3,13 @@
 import type { AttemptNo } from '../../model/ids.ts';
 import { fingerprintOf } from '../../model/task/fingerprint.ts';
 import { notesWith, type TaskNotes } from '../../model/task/notes.ts';
+import { HOLDS_CLAIM, IS_TERMINAL, READY, RETRYING, RUNNING } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { ownerOf, withAttempt } from '../../tables/straggler/seconds.ts';
 import { claimOf } from '../../tables/task/claim-of.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { READY, RETRYING, RUNNING, SUCCEEDED, WAITING } from '../../tables/task/task-table.ts';
 import { isDelayed } from '../../tables/timer/run-timers.ts';
 import { pushStuck, totalSince } from '../../tables/timer/task-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
@@ -32,8 +32,8 @@ export function isCurrent(state: State, slot: number, timer: Timer): boolean {
   const { tasks } = state;
   const code = tasks.state[slot]!;
   if (timer.kind === 'queue') return code === READY && tasks.watches.get(slot)?.queueDueAt === timer.at;
-  if (timer.kind === 'total') return code < SUCCEEDED && totalSince(state, slot) === timer.stamp;
-  return (code === RUNNING || code === WAITING) && tasks.fence[slot] === timer.stamp;
+  if (timer.kind === 'total') return IS_TERMINAL[code] === 0 && totalSince(state, slot) === timer.stamp;
+  return HOLDS_CLAIM[code] === 1 && tasks.fence[slot] === timer.stamp;
 }
 
 export function fireTaskTimer(recorder: Recorder, slot: number, timer: Timer): void {
@@ -72,7 +72,7 @@ const EXPIRED = {
 function fireTotalTimer(recorder: Recorder, slot: number): void {
   const code = recorder.state.tasks.state[slot]!;
   if (code === READY || code === RETRYING) return expire(recorder, slot, 'total');
-  if (code !== RUNNING && code !== WAITING) return;
+  if (HOLDS_CLAIM[code] === 0) return;
   if (code === RUNNING) killAttempt(recorder, slot, 'timeout');
   const error = 'The task took longer, over all its attempts, than its total timeout allows.';
   endAttempt(recorder, slot, { outcome: 'timeout', code: 'timeout:total', error, isLast: true });

@@ -4,9 +4,9 @@
  */
 
 import { notesWith } from '../../model/task/notes.ts';
+import { READY } from '../../model/task/task-states.ts';
 import { hasRow, notesOf } from '../../tables/task/task-notes.ts';
 import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
-import { READY } from '../../tables/task/task-table.ts';
 import { queuedSince } from '../../tables/timer/task-timers.ts';
 import type { Recorder } from '../recorder.ts';
 

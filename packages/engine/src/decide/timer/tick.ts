@@ -1,10 +1,10 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
 import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
+import { RETRYING, WAITING } from '../../model/task/task-states.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
-import { RETRYING, WAITING } from '../../tables/task/task-table.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../../tables/timer/set-task-timer.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';

@@ -6,6 +6,7 @@ import { PRIORITIES } from '../dag/spec.ts';
 import { LETTER_REASONS, LETTER_STATES } from '../dead-letter.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../run/phase.ts';
 import { ATTEMPT_OUTCOMES, MARKS } from '../task/outcome.ts';
+import { STORED_TASK_STATES } from '../task/task-states.ts';
 
 export interface WordList<Word extends string> {
   /** What one of the words is, for errors. */
@@ -29,19 +30,8 @@ export const WORDS = {
   skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
-  /** What the row of a task may say: see `StoredTask`. */
-  taskStates: list('task state', [
-    'running',
-    'returned',
-    'retrying',
-    'succeeded',
-    'failed',
-    'cancelled',
-    'cleared',
-    'skipped',
-    'stopped',
-    'expired',
-  ]),
+  /** What the row of a task may say: see `model/task/task-states.ts`. */
+  taskStates: list('task state', STORED_TASK_STATES),
   /** What a person may say has become of a task. */
   marks: list('mark', MARKS),
 } as const;

@@ -16,11 +16,9 @@ export const ATTEMPT_OUTCOMES = [
 ] as const;
 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
-
 /** The classes that a retry policy may speak of. `lost` has `maxLost`; `cancelled` is for whoever stopped it. */
 export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
-
 /** What a report may say. */
 export type ReportedOutcome = AttemptOutcome;
 
@@ -36,39 +34,6 @@ export const BUDGET_OF = {
   stuck: 'maxAttempts',
 } as const satisfies Record<AttemptOutcome, 'maxAttempts' | 'maxLost' | null>;
 
-export const TASK_STATES = [
-  'blocked',
-  'ready',
-  'running',
-  'retrying',
-  'waiting',
-  'expanded',
-  'succeeded',
-  'failed',
-  'upstream_failed',
-  'skipped',
-  'removed',
-  'cancelled',
-] as const;
-
-/** The states that people see. */
-export type TaskState = (typeof TASK_STATES)[number];
-
 /** What a person may say has become of a task. */
 export const MARKS = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 export type Mark = (typeof MARKS)[number];
-
-export type TaskOutcome = 'succeeded' | 'failed' | 'upstream_failed' | 'skipped' | 'removed' | 'cancelled';
-
-const TERMINAL: ReadonlySet<TaskState> = new Set<TaskState>([
-  'succeeded',
-  'failed',
-  'upstream_failed',
-  'skipped',
-  'removed',
-  'cancelled',
-]);
-
-export function isTerminal(state: TaskState): state is TaskOutcome {
-  return TERMINAL.has(state);
-}

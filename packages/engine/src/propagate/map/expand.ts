@@ -3,8 +3,8 @@
  * readers. What is counted comes out the same whether the instances come all at once or by and by.
  */
 
+import { BLOCKED, EXPANDED } from '../../model/task/task-states.ts';
 import { type Expansion, numberIn, type RunMaps, takePages } from '../../tables/map/run-maps.ts';
-import { BLOCKED, EXPANDED } from '../../tables/task/task-table.ts';
 import { type RunTasksView, slotIn, visitNear } from '../run-tasks-view.ts';
 import { decideAndSettle, decideClosers, reopen } from '../settle.ts';
 

@@ -1,9 +1,10 @@
 /** How many items a map has: a pure function of what has ended above it, and of facts. */
+
 import type { MapSource } from '../../model/dag/spec.ts';
 import { MAX_RUN_TASKS } from '../../model/dag/spec.ts';
 import type { MappedGroup } from '../../model/map/shape.ts';
 import type { Fact } from '../../model/task/fact.ts';
-import { SKIPPED, SUCCEEDED } from '../../tables/task/task-table.ts';
+import { SKIPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { hasEnded, type RunTasksView, slotIn } from '../run-tasks-view.ts';
 import { openOf } from './tally.ts';
 

@@ -1,15 +1,15 @@
 /** What has become of the instances of a mapped task, taken together: what its placeholder shows once all have ended. */
 
-import type { Expansion, Tally } from '../../tables/map/run-maps.ts';
 import {
   CANCELLED,
+  COUNTS_AS_FAILED,
   EXPANDED,
   FAILED,
   SKIPPED,
-  STOPPED,
   SUCCEEDED,
   UPSTREAM_FAILED,
-} from '../../tables/task/task-table.ts';
+} from '../../model/task/task-states.ts';
+import type { Expansion, Tally } from '../../tables/map/run-maps.ts';
 import { hasEnded, type RunTasksView, slotIn, specIn } from '../run-tasks-view.ts';
 
 /**
@@ -76,7 +76,7 @@ export function summariseOne(view: RunTasksView, placeholder: number): boolean {
 
 function add(all: Tally, code: number, by: 1 | -1): void {
   if (code === SUCCEEDED) all.succeeded += by;
-  else if (code === FAILED || code === STOPPED) all.failed += by;
+  else if (COUNTS_AS_FAILED[code] === 1) all.failed += by;
   else if (code === UPSTREAM_FAILED) all.upstreamFailed += by;
   else all.skipped += by;
 }

@@ -1,12 +1,12 @@
 /** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
 
+import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';
 import { isPaused } from '../run/paused.ts';
 import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { isCall } from '../task/is-call.ts';
 import { specNoOf } from '../task/task-slots.ts';
-import { READY } from '../task/task-table.ts';
 import { watchQueue } from '../timer/task-timers.ts';
 import { Lane } from './lane.ts';
 

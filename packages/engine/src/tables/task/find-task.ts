@@ -1,10 +1,11 @@
 /** From a claim to the slot of its task. */
+
 import type { ClaimRef } from '../../model/command.ts';
+import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { ENDED } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { holderOf } from '../straggler/seconds.ts';
 import { slotOf } from './task-slots.ts';
-import { RUNNING, WAITING } from './task-table.ts';
 
 /** The slot of a task in memory, or null. Where two attempts of it run, that of the one that is meant. */
 export function findTask(
@@ -20,6 +21,6 @@ export function findTask(
 export function isHeld(state: State, slot: number, claim: Pick<ClaimRef, 'fence'>): boolean {
   const run = state.tasks.run[slot]!;
   if (state.runs.phase[run] === ENDED) return false;
-  const code = state.tasks.state[slot];
-  return (code === RUNNING || code === WAITING) && state.tasks.fence[slot] === claim.fence;
+  const code = state.tasks.state[slot]!;
+  return HOLDS_CLAIM[code] === 1 && state.tasks.fence[slot] === claim.fence;
 }

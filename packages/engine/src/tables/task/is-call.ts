@@ -1,6 +1,6 @@
+import { WAITING } from '../../model/task/task-states.ts';
 import type { State } from '../state.ts';
 import { forEachSlot, taskSpecOf } from './task-slots.ts';
-import { WAITING } from './task-table.ts';
 
 /** Whether a task runs another dag. Costs a look at the graph where none of a dag's tasks does. */
 export function isCall(state: State, slot: number): boolean {

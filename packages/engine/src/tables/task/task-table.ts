@@ -1,72 +1,12 @@
 /**
  * The tasks of live runs, as columns. Those of a run's spec lie side by side, so that task t of a run is slot `base + t`; those
- * that its maps have made lie in pages (`tables/map/run-maps.ts`).
- *
- *   blocked ──── its rule says so ───▶ ready ── claim ──▶ running ──▶ succeeded | failed
- *      │                              ▲  ▲                │ │ │
- *      │                              │  └─ returned ─────┘ │ └──▶ cancelled
- *      ▼                              └──── retrying ◀──────┘
- *   upstream_failed | skipped | cancelled, or failed: its condition has no answer. In a mapped group: expanded, and from there
- *   what its instances come to; or succeeded at once, for a map without items.
- *
- * One that waits for too long goes from ready or retrying to failed, without another attempt.
- *
- * A task that runs another dag goes from ready to waiting, and on from there as from running.
- *
- * Back to blocked goes only what somebody clears or marks by hand, and what was decided because of it.
+ * that its maps have made lie in pages (`tables/map/run-maps.ts`). Their states
+ * are in `model/task/task-states.ts`.
  */
+
 import type { TaskNotes } from '../../model/task/notes.ts';
+import { BLOCKED } from '../../model/task/task-states.ts';
 import { grown } from '../column.ts';
-
-export const BLOCKED = 0;
-export const READY = 1;
-export const RUNNING = 2;
-export const RETRYING = 3;
-/** Parked without a worker: another run must end first. */
-export const WAITING = 4;
-/** A task of a mapped group that has become its instances, until the last of them has ended. */
-export const EXPANDED = 5;
-export const SUCCEEDED = 6;
-export const FAILED = 7;
-export const UPSTREAM_FAILED = 8;
-export const CANCELLED = 9;
-export const SKIPPED = 10;
-/** Cancelled by itself, while its run goes on: shown as cancelled, counts as failed. */
-export const STOPPED = 11;
-
-/** The moves that `apply` allows; the page in `docs/reference` is made from it. Row: from, entries: to. */
-export const TASK_MOVES: readonly (readonly number[])[] = [
-  // succeeded: its map is empty, or by hand, as stopped
-  [READY, EXPANDED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED, STOPPED],
-  // To retrying where a breaker holds it back; back to blocked only by a recorded action of a person (I32), as all below.
-  [BLOCKED, RUNNING, WAITING, RETRYING, FAILED, CANCELLED],
-  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [BLOCKED, READY, RUNNING, WAITING, FAILED, CANCELLED], // straight to running in a replay, which has no timers
-  [READY, RETRYING, SUCCEEDED, FAILED, CANCELLED],
-  [BLOCKED, SUCCEEDED, FAILED, UPSTREAM_FAILED, CANCELLED, SKIPPED],
-  [BLOCKED, EXPANDED], // expanded: an instance is decided anew, as all below
-  [BLOCKED, EXPANDED],
-  [BLOCKED, EXPANDED],
-  // ready: a claim that came back after its run was closed, and the run is open again; retrying: a closing task after a force
-  [BLOCKED, READY, RETRYING, EXPANDED],
-  [BLOCKED, EXPANDED],
-  [BLOCKED],
-];
-
-export const TASK_STATE_NAMES = [
-  'blocked',
-  'ready',
-  'running',
-  'retrying',
-  'waiting',
-  'expanded',
-  'succeeded',
-  'failed',
-  'upstream_failed',
-  'cancelled',
-  'skipped',
-  'cancelled',
-] as const;
 
 export const NONE = -1;
 

@@ -3,12 +3,13 @@
  * became active, which is stored; one that is opened again begins anew, after the delay of its retry policy if it has one. The
  * times of its tasks never count from before that (I41). Closing is not a part of it: what closes a run has timeouts of its own.
  */
+
 import type { Instant, RunId } from '../../model/ids.ts';
 import type { StoredRun } from '../../model/stored.ts';
+import { IS_TERMINAL } from '../../model/task/task-states.ts';
 import { OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { forEachSlot } from '../task/task-slots.ts';
-import { SUCCEEDED } from '../task/task-table.ts';
 import { leftMs, watchTotal } from './task-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
@@ -22,7 +23,7 @@ export function watchRunAnew(state: State, run: number, since: Instant): void {
   watchRun(state, run, since);
   if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
   forEachSlot(state, run, (slot) => {
-    if (state.tasks.state[slot]! < SUCCEEDED) watchTotal(state, slot);
+    if (IS_TERMINAL[state.tasks.state[slot]!] === 0) watchTotal(state, slot);
   });
 }
 

@@ -9,13 +9,15 @@
  *
  * Queue and total never count from before the run became active, or active again: whoever is opened again has its whole time.
  */
+
 import type { Instant } from '../../model/ids.ts';
 import { NO_NOTES, noting } from '../../model/task/notes.ts';
+import { RUNNING } from '../../model/task/task-states.ts';
 import type { State } from '../state.ts';
 import { uncountedAfterClaim } from '../straggler/seconds.ts';
 import { hasOwnState, notesOf } from '../task/task-notes.ts';
 import { taskNoOf, taskSpecOf } from '../task/task-slots.ts';
-import { RUNNING, type Watch } from '../task/task-table.ts';
+import { type Watch } from '../task/task-table.ts';
 import type { Timer } from './timer-heap.ts';
 
 export function watchOf({ tasks }: State, slot: number): Watch {

@@ -30,8 +30,6 @@ export function sentenceOf(task: TaskView, now: number): string {
     }
     case 'cancelled':
       return task.reason ?? 'It was cancelled.';
-    case 'removed':
-      return 'The run no longer has it.';
     case 'failed':
       return why?.message ?? `Attempt ${attempt} failed.`;
     case 'ready':
