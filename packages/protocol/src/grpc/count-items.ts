@@ -10,9 +10,12 @@ const FIXED_32 = 5;
 /** Parts that hold lists themselves: hello, heartbeat, holdings. See `worker.proto`. */
 const HOLDS_LISTS: ReadonlySet<number> = new Set([2, 3, 6]);
 
-/** Also true of what is no message: decoding it would only tell the same, later. */
-export function hasMoreItems(message: Buffer, most: number): boolean {
-  return countIn(message, 0, message.length, { left: most, depth: 0 }) < 0;
+const MALFORMED = Number.NEGATIVE_INFINITY;
+
+export function countItems(message: Buffer, most: number): 'fits' | 'too many' | 'malformed' {
+  const left = countIn(message, 0, message.length, { left: most, depth: 0 });
+  if (left === MALFORMED) return 'malformed';
+  return left < 0 ? 'too many' : 'fits';
 }
 
 interface Counting {
@@ -20,7 +23,7 @@ interface Counting {
   readonly depth: number;
 }
 
-/** How many more there may be; below 0 when there are too many. */
+/** How many more there may be; below 0 when there are too many, MALFORMED for bytes that are no message. */
 function countIn(bytes: Buffer, from: number, to: number, { left: most, depth }: Counting): number {
   let left = most;
   let at = from;
@@ -49,14 +52,14 @@ function countIn(bytes: Buffer, from: number, to: number, { left: most, depth }:
       case BYTES: {
         const length = varint();
         const end = at + length;
-        if (!(end <= to)) return -1;
+        if (!(end <= to)) return MALFORMED;
         left -= 1;
         if (depth === 0 && HOLDS_LISTS.has(field)) left = countIn(bytes, at, end, { left, depth: 1 });
         at = end;
         break;
       }
       default:
-        return -1;
+        return MALFORMED;
     }
   }
   return left;

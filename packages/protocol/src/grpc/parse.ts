@@ -7,7 +7,7 @@ import { InexactJson, parseExactJson } from '../exact-json.ts';
 import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
-import { hasMoreItems } from './count-items.ts';
+import { countItems } from './count-items.ts';
 import {
   type Assignment,
   type AttemptRequestAnswer,
@@ -231,8 +231,7 @@ function parseRefusal(value: unknown): Refusal {
  * Bytes are counted through before they are decoded, since decoding a list of a million items is what takes long (I68).
  */
 export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): WorkerMessage {
-  if (Buffer.isBuffer(input) && hasMoreItems(input, mostItems)) refuse('message', `has more than ${mostItems} items`);
-  const fields = record(Buffer.isBuffer(input) ? decodeWorkerMessage(input) : input, 'message');
+  const fields = record(Buffer.isBuffer(input) ? decode(input, mostItems) : input, 'message');
   requireFormat(fields.format);
   return {
     hello: optional(fields.hello, 'hello', parseHello),
@@ -245,6 +244,18 @@ export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): Worke
     ping: count(fields.ping, 'ping'),
     leaving: fields.leaving === true,
   };
+}
+
+/** Bytes that are no message are a mistake of the sender, not of ours. */
+function decode(bytes: Buffer, mostItems: number): unknown {
+  const items = countItems(bytes, mostItems);
+  if (items === 'too many') refuse('message', `has more than ${mostItems} items`);
+  try {
+    if (items === 'fits') return decodeWorkerMessage(bytes);
+  } catch {
+    // Refused below: why a decoder stumbles helps nobody.
+  }
+  return refuse('message', 'is not a message of signalbox.worker.v1');
 }
 
 function parseWelcome(fields: Fields): Welcome {

@@ -107,23 +107,28 @@ test.each([
   expect((await ended).code).toBe(status.INVALID_ARGUMENT);
 });
 
-test('a format that is not known is refused, and said so', async () => {
+test.each([
+  ['of a format that is not known', [0x08, 99], status.FAILED_PRECONDITION, 'format 99'],
+  ['that are no message', [0xff, 0xff, 0xff, 0xff], status.INVALID_ARGUMENT, 'is not a message of signalbox.worker.v1'],
+  [
+    'that end in the middle',
+    [0x08, 1, 0x12, 50, 1],
+    status.INVALID_ARGUMENT,
+    'is not a message of signalbox.worker.v1',
+  ],
+])('bytes %s are refused, and said so', async (_, bytes, code, details) => {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${rig.token}`);
-  const later = Buffer.from([0x08, 99]); // field 1, format: 99
   const stream = connect().makeBidiStreamRequest(
     '/signalbox.worker.v1.WorkerGateway/Connect',
-    (bytes: Buffer) => bytes,
-    (bytes: Buffer) => bytes,
+    (sent: Buffer) => sent,
+    (came: Buffer) => came,
     metadata,
   );
   stream.on('error', () => undefined);
   const ended = new Promise<StatusObject>((resolve) => stream.once('status', resolve));
-  stream.write(later);
-  expect(await ended).toMatchObject({
-    code: status.FAILED_PRECONDITION,
-    details: expect.stringContaining('format 99'),
-  });
+  stream.write(Buffer.from(bytes));
+  expect(await ended).toMatchObject({ code, details: expect.stringContaining(details) });
 });
 
 const times = { startedAt: 1, endedAt: 2 };

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await writeFile(join(folder, `.${SCRIPT}`), 'plain');
   await writeFile(join(folder, `.${SCRIPT}.br`), 'brotli');
   await writeFile(join(folder, `.${SCRIPT}.gz`), 'gzip');
-  app = fastify() as unknown as FastifyInstance;
+  app = fastify();
   const site = readSite(folder);
   pageRoutes(app, () => site);
 });
