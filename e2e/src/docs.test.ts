@@ -103,14 +103,18 @@ test('docs/invariants.md names each checker that can report a promise as broken'
   expect(missing).toEqual([]);
 });
 
-test('the walk names files that exist', () => {
-  const named = Array.from(
-    read('docs/guides/the-walk.md').matchAll(/`((?:packages\/)?[\w-]+\/src\/[\w./-]+\.ts)`/g),
-    ([, path = '']) => path,
+test('the walk names its files by path, and all of them exist', () => {
+  const text = read('docs/guides/the-walk.md');
+  const named = Array.from(text.matchAll(/`([\w./-]+\.(?:ts|sql))`/g), ([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((path) => !existsSync(join(ROOT, 'packages', path)))).toEqual([]);
+});
+
+test('the index of decisions lists every note', () => {
+  const index = read('docs/decisions/README.md');
+  const notes = FILES.filter((path) => /^docs\/decisions\/\d{4}-/.test(path)).map((path) =>
+    path.slice('docs/decisions/'.length),
   );
-  expect(named.length).toBeGreaterThan(10);
-  const missing = named.filter(
-    (path) => !existsSync(join(ROOT, path.startsWith('packages/') ? path : `packages/${path}`)),
-  );
-  expect(missing).toEqual([]);
+  expect(notes.length).toBeGreaterThan(30);
+  expect(notes.filter((note) => !index.includes(`](${note})`))).toEqual([]);
 });

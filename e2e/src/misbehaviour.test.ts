@@ -66,7 +66,7 @@ test('one that takes more memory than it may fails as resource, and another task
   const { run, shown } = await trigger('hungry');
   expect(run.tasks[0]).toMatchObject({ state: 'failed', outcome: 'resource', code: 'memory' });
   expect(shown).toMatch(
-    /eat +failed +1 .*resource: memory: The process had \d+ MiB of memory; the task may have 200 MiB/,
+    /eat +failed +1 .*resource: memory: The process used \d+ MiB of memory; the limit of the task is 200 MiB/,
   );
   expect((await quiet).run).toMatchObject({ outcome: 'succeeded' });
 }, 120_000);
