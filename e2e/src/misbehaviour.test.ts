@@ -75,7 +75,7 @@ test('one that makes no progress fails as stuck, and another task of the worker 
   const quiet = trigger('quiet');
   const { run, shown } = await trigger('stuck');
   expect(run.tasks[0]).toMatchObject({ state: 'failed', outcome: 'stuck' });
-  expect(shown).toMatch(/wait +failed +1 .*stuck:progress: The attempt made no progress/);
+  expect(shown).toMatch(/wait +failed +1 .*stuck:progress: The attempt reported no progress/);
   expect((await quiet).run).toMatchObject({ outcome: 'succeeded' });
 }, 120_000);
 
@@ -83,6 +83,6 @@ test('one that kills its worker three times is given up, and the worker that com
   const { run, shown } = await trigger('deadly');
   expect(run.tasks[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'lost', 'lost']);
   expect(run.tasks[0]).toMatchObject({ state: 'failed', outcome: 'lost' });
-  expect(shown).toMatch(/kill +failed +3 .*lost:silent: The worker was not heard/);
+  expect(shown).toMatch(/kill +failed +3 .*lost:silent: The worker sent no heartbeat/);
   expect((await trigger('quiet')).run).toMatchObject({ outcome: 'succeeded' });
 }, 180_000);

@@ -255,7 +255,7 @@ test.each([
   [['runs', 'trigger', 'hello', '--params', '{'], 2, 'This is not JSON', 'Quote it'],
   [['runs', 'list', '--state', 'asleep'], 2, "'asleep' is invalid", 'Use one of queued, open'],
   [['runs', 'list', '--limit', '0'], 2, 'whole number', 'runs list --help'],
-  [['runs', 'list', '--cursor', '?'], 4, '--cursor is not one that a page has given', 'Fix what'],
+  [['runs', 'list', '--cursor', '?'], 4, '--cursor is not a cursor from a page', 'Fix what'],
   [['deploy', '/nowhere.json'], 2, 'does not exist', 'Pass the path'],
   [['validate'], 2, 'dags does not exist', 'signalbox init'],
   [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Pass a JavaScript module'],

@@ -21,21 +21,21 @@ export function advise(
 function remedyFor(path: string, message: string, definition: unknown): string | null {
   const unknownTask = /^there is no task (.+)$/.exec(message)?.[1];
   if (unknownTask !== undefined)
-    return meant(unknownTask, namesUnder('tasks', definition)) ?? 'Name a task of this dag.';
+    return meant(unknownTask, namesUnder('tasks', definition)) ?? 'Use the name of a task of this dag.';
   const unknownGroup = /^there is no group (.+): list it under groups$/.exec(message)?.[1];
   if (unknownGroup !== undefined) return meant(unknownGroup, namesUnder('groups', definition));
   const unknownKey = /^Unrecognized keys?: "([^"]+)"/.exec(message)?.[1];
   if (unknownKey !== undefined) {
     const known = path === '' ? DAG_FIELDS : /^tasks\[\d+\]$/.test(path) ? TASK_FIELDS : [];
     const fields = known.length === 0 ? '' : ` The fields are ${known.join(', ')}.`;
-    return `${meant(unknownKey, known) ?? 'Take it out.'}${fields}`;
+    return `${meant(unknownKey, known) ?? 'Remove it.'}${fields}`;
   }
   if (path.endsWith('.function') && message.startsWith('must have 1 to')) {
-    return 'The names of the dag and of the task together are the name of the function: shorten them.';
+    return 'The function name combines the names of dag and task. Shorten them.';
   }
-  if (/ is the name of tasks\[\d+\] too$/.test(message)) return 'Give each task a name of its own.';
-  if (message.startsWith('go in a circle'))
-    return 'Take one of these needs, or the map, out: a task can only wait for what does not wait for it.';
+  if (/ is the name of tasks\[\d+\] too$/.test(message)) return 'Give each task a unique name.';
+  if (message.startsWith('form a cycle'))
+    return 'Remove one of these needs, or the map. A task can only wait for tasks that do not wait for it.';
   return null;
 }
 

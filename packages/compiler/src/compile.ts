@@ -39,7 +39,7 @@ export async function compileFolder({
     }),
   );
   const unread = found.unreadable.map(({ path, why }): Compiled => {
-    const remedy = 'Check that it is there and may be read.';
+    const remedy = 'Check that it exists and is readable.';
     const problem = { file: join(folder, path), ...NOWHERE, message: `the folder can't be read: ${why}`, remedy };
     return { dags: [], problems: [problem] };
   });
@@ -79,7 +79,7 @@ async function compileDraft(file: SourceFile): Promise<FileResult> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return failed(file, `the file can't be read: ${message}`, 'Check that it is there and may be read.');
+    return failed(file, `the file can't be read: ${message}`, 'Check that it exists and is readable.');
   }
 }
 
@@ -117,7 +117,7 @@ function joinResults(results: readonly Compiled[]): Compiled {
           file,
           ...NOWHERE,
           message: `dag ${name} is ${where}`,
-          remedy: 'Give each dag a name of its own.',
+          remedy: 'Give each dag a unique name.',
         };
         problems.set(JSON.stringify(problem), problem);
       }

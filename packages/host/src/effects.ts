@@ -122,7 +122,7 @@ export class Effects {
   private failForSize(effect: SendAssignment): void {
     const { claim, workerId } = effect;
     this.returnSlots(effect, 1);
-    const error = `The params and the item of this task are larger than ${MOST_INPUT_BYTES} bytes in all.`;
+    const error = `The params and the item of this task are larger than ${MOST_INPUT_BYTES} bytes in total.`;
     const report = { outcome: 'permanent', output: null, error, startedAt: null } as const;
     const command = { kind: 'ReportAttempt', claim, workerId, ...report } as const;
     this.ports.router.send(command, REPORT_DEADLINE_MS, () => undefined);

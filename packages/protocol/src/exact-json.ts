@@ -59,7 +59,7 @@ export function lostNumberIn(value: unknown, text: string): JsonProblem | null {
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { path } = next;
     if (typeof next.value === 'number' && !Number.isFinite(next.value)) {
-      return { path: show(path), message: `${next.value} is no number of JSON. Use a text, or null.` };
+      return { path: show(path), message: `${next.value} is not a JSON number. Use a text, or null.` };
     }
     if (typeof next.value !== 'object' || next.value === null) continue;
     // What has a way of its own to become JSON is not looked into.

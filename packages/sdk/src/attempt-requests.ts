@@ -144,13 +144,13 @@ export function checkpointText(value: unknown): string {
   try {
     text = JSON.stringify(value ?? null);
   } catch (error) {
-    throw new PermanentError(`What is to be the checkpoint is not JSON: ${String(error)}`);
+    throw new PermanentError(`The checkpoint is not JSON: ${String(error)}`);
   }
-  if (text === undefined) throw new PermanentError(`What is to be the checkpoint is not JSON: a ${typeof value}`);
+  if (text === undefined) throw new PermanentError(`The checkpoint is not JSON: a ${typeof value}`);
   const lost = lostNumberIn(value, text);
   if (lost !== null) {
     const where = lost.path === '' ? '' : `${lost.path}: `;
-    throw new PermanentError(`The checkpoint can't be kept: ${where}${lost.message}`);
+    throw new PermanentError(`The checkpoint cannot be saved: ${where}${lost.message}`);
   }
   const size = Buffer.byteLength(text);
   if (size > MAX_CHECKPOINT_BYTES) {

@@ -99,7 +99,7 @@ function bytesOf(memory: number | string): number {
   const [, count = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(String(memory)) ?? [];
   const bytes = Math.round(Number(count) * (UNITS[unit.toUpperCase() || 'B'] ?? Number.NaN));
   if (count === '' || !Number.isSafeInteger(bytes)) {
-    throw new TypeError(`${String(memory)} is no size of memory; give one such as 512MiB, or bytes.`);
+    throw new TypeError(`${String(memory)} is not a memory size; use one such as 512MiB, or bytes.`);
   }
   return bytes;
 }

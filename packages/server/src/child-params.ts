@@ -33,7 +33,7 @@ export const childParams: ChildParams = (work, visible, schema) => {
     const missing = found === undefined ? missingIn(source, roots) : null;
     if (missing !== null) {
       const { reference, cause } = describeInput(missing);
-      return { ok: false, error: `Input ${name} is ${reference}, and there is nothing. ${cause}` };
+      return { ok: false, error: `Input ${name} is ${reference}, which does not exist. ${cause}` };
     }
     given[name] = found;
   }

@@ -188,6 +188,6 @@ function refusalOf({ code, detail }: AttemptRequestAnswer): Error {
       : new AttemptStopped('stale', 'This attempt does not hold the task any more: its result is not recorded.');
   }
   if (code === 'BAD_REQUEST' || code === 'ADD_REFUSED') return new PermanentError(detail);
-  if (code === 'EXTEND_REFUSED') return new Error(`The server gives this attempt no more time: ${detail}.`);
+  if (code === 'EXTEND_REFUSED') return new Error(`The attempt was not extended: ${detail}.`);
   return new Error(detail === '' ? `The server refused: ${code}.` : detail);
 }

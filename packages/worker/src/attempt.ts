@@ -129,10 +129,10 @@ export class Attempt {
 
 const SENTENCES: Record<StopReason, string> = {
   cancelled: 'The attempt was cancelled.',
-  timeout: 'The attempt ran longer than it may.',
-  stuck: 'The attempt made no progress for longer than it may.',
+  timeout: 'The attempt ran longer than its timeout.',
+  stuck: 'The attempt reported no progress for too long.',
   lost: 'No server was heard for the time of the lease: another attempt may have begun.',
-  superseded: 'Another attempt of the task was quicker: this one is not needed.',
+  superseded: 'Another attempt of the task was faster. This one is not needed.',
   stale: 'This attempt does not hold the task any more: its result is not recorded.',
   killed: 'The worker was stopped.',
 };

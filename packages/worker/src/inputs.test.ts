@@ -43,9 +43,9 @@ test.each([
     'of a task',
     '{"day":1}',
     '{"rows":[]}',
-    'Input row is ${{ tasks.extract.output.rows[0].id }}, and there is nothing.',
+    'Input row is ${{ tasks.extract.output.rows[0].id }}, which does not exist.',
   ],
-  ['of the params', 'null', '{"rows":[{"id":7}]}', 'Input day is ${{ params.day }}, and there is nothing.'],
+  ['of the params', 'null', '{"rows":[{"id":7}]}', 'Input day is ${{ params.day }}, which does not exist.'],
 ])('a path %s that leads nowhere fails the task for good, and is named', async (_, params, output, error) => {
   const report = await reportFor({
     handler: 'seen',
@@ -64,7 +64,7 @@ test('a secret comes from the environment or a file, and only to a task that nam
   expect(await reportFor(named, options)).toMatchObject({ outcome: 'succeeded', output: '[3,11]' });
   expect(await reportFor({ ...named, work: work({ inputs: {}, secrets: ['FILE'] }) }, options)).toMatchObject({
     outcome: 'permanent',
-    error: expect.stringContaining('The task does not name the secret KEY'),
+    error: expect.stringContaining('The task does not list the secret KEY'),
   });
   expect(await reportFor({ handler: 'tells' }, options)).toMatchObject({ outcome: 'permanent' });
 });

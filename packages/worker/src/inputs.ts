@@ -21,5 +21,5 @@ function resolve(name: string, source: InputSource, roots: InputRoots): unknown 
   if (missing === null) return found;
   const { reference, cause } = describeInput(missing);
   const is = source.from === 'template' ? 'has' : 'is';
-  throw new PermanentError(`Input ${name} ${is} ${reference}, and there is nothing. ${cause}`);
+  throw new PermanentError(`Input ${name} ${is} ${reference}, which does not exist. ${cause}`);
 }

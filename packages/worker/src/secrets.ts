@@ -25,7 +25,7 @@ export class Secrets {
   /** Throws a `PermanentError` that says what to set; it never holds a value. */
   valueOf(name: string): string {
     // A name is part of a path below.
-    if (!NAME.test(name)) throw new PermanentError(`"${name.slice(0, 100)}" is no name of a secret.`);
+    if (!NAME.test(name)) throw new PermanentError(`"${name.slice(0, 100)}" is not a valid secret name.`);
     const { folder, environment } = this.#source;
     const variable = environment[`SIGNALBOX_SECRET_${name}`];
     const value = variable ?? (folder === null ? null : readSecretFile(join(folder, name)));
@@ -49,7 +49,7 @@ function readSecretFile(path: string): string | null {
   try {
     const { size } = statSync(path);
     if (size > MAX_SECRET_BYTES) {
-      throw new PermanentError(`The file of secret ${path} has ${size} bytes; the limit is ${MAX_SECRET_BYTES}.`);
+      throw new PermanentError(`The secret file ${path} has ${size} bytes; the limit is ${MAX_SECRET_BYTES}.`);
     }
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
@@ -62,5 +62,5 @@ function readSecretFile(path: string): string | null {
 export function secretOf(named: ReadonlyMap<string, string>, name: string): string {
   const value = named.get(name);
   if (value !== undefined) return value;
-  throw new PermanentError(`The task does not name the secret ${name}: add it under "secrets" in its definition.`);
+  throw new PermanentError(`The task does not list the secret ${name}. Add it under "secrets" in its definition.`);
 }

@@ -23,7 +23,7 @@ export function filled(template: Template, place: TextPlace, work: Work | null, 
       const missing = missingIn(source, roots);
       if (missing === null) return findInput(source, roots);
       const { reference, cause } = describeInput(missing);
-      throw new PermanentError(`There is nothing at ${reference}. ${cause}`);
+      throw new PermanentError(`${reference} does not exist. ${cause}`);
     },
     place === 'url' ? urlPart : asText,
   );
@@ -34,15 +34,16 @@ export function filledText(template: Template, place: TextPlace, work: Work | nu
   // One reference alone is a value of any kind; within a text it would have been made text already.
   const value = filled('source' in template ? { text: [template.source] } : template, place, work, roots);
   const text = asText(value);
-  if (text.includes('\0')) throw new PermanentError(`A value has a zero character; no ${place} can be given that.`);
+  if (text.includes('\0'))
+    throw new PermanentError(`A value contains a NUL character, which is not allowed in ${place}.`);
   if (place === 'header' && /[\r\n]/.test(text))
-    throw new PermanentError('A value has a line break; no header can be given that.');
+    throw new PermanentError('A value contains a line break, which is not allowed in a header.');
   return text;
 }
 
 /** It can't end the part of the address that it stands in, nor lead out of it. */
 function urlPart(value: unknown): string {
   const text = asText(value);
-  if (text === '.' || text === '..') throw new PermanentError(`"${text}" can't be a part of an address.`);
+  if (text === '.' || text === '..') throw new PermanentError(`"${text}" cannot be part of a URL.`);
   return encodeURIComponent(Buffer.from(text).toString());
 }

@@ -18,7 +18,7 @@ export const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 export function readWork(text: string, secrets: Secrets): Work {
   const shape = JSON.parse(text) as WorkShape;
   if (!WORK_KINDS.includes(shape.kind)) {
-    throw new PermanentError(`This worker does not know work of the kind "${String(shape.kind)}": upgrade it.`);
+    throw new PermanentError(`This worker does not support tasks of kind "${String(shape.kind)}". Upgrade it.`);
   }
   const names = [...(shape.secrets ?? []), ...namesInTexts(shape)];
   if (names.length === 0) return { shape, secrets: NO_SECRETS };

@@ -48,13 +48,13 @@ export function takeCalls(written: Record<string, unknown>, file: SourceFile, re
       });
     };
     if ('function' in task && written.bundle === undefined) {
-      refuse('function', 'names a function of a bundle, and there is none', EXAMPLE);
+      refuse('function', 'refers to a bundle function, but there is no bundle', EXAMPLE);
       return task;
     }
     if (!('call' in task)) return task;
     const { call, ...rest } = task;
     const match = typeof call === 'string' ? FORM.exec(call) : null;
-    if (match === null) refuse('call', 'is no function of a file', EXAMPLE);
+    if (match === null) refuse('call', 'is not a function in a file', EXAMPLE);
     else {
       const target = resolve(dirname(file.path), match[1] as string);
       if (!isWithin(target, file.folder)) {
@@ -133,7 +133,7 @@ async function findAstray(calls: readonly Call[], file: SourceFile): Promise<Com
       if (real !== null && isWithin(real, folder)) return null;
       const [message, remedy] =
         real === null
-          ? [`there is no file ${written.split('#')[0]}`, 'Check the path; it counts from this file.']
+          ? [`there is no file ${written.split('#')[0]}`, 'Check the path. It is relative to this file.']
           : [`${written} leads out of the folder of the dags`, 'Move the file into it.'];
       return { file: file.shown, ...spot, message, remedy };
     }),
@@ -159,7 +159,7 @@ async function checkFunctions(bundle: Bundle, calls: readonly Call[], file: Sour
     return calls
       .filter(({ name }) => types.get(name) !== 'function')
       .map(({ name, spot, written }) => {
-        const message = `${written} is no function but ${types.get(name) ?? 'nothing'}`;
+        const message = `${written} is not a function but ${types.get(name) ?? 'nothing'}`;
         return { file: file.shown, ...spot, message, remedy: 'Export a function there.' };
       });
   }

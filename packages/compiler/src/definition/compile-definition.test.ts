@@ -126,14 +126,14 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     'name: a\ntasks:\n  - name: one\n    run: x\n  - name: one\n    run: y',
     '5:11',
     /is the name of tasks\[0\] too/,
-    /name of its own/,
+    /unique name/,
   ],
   [
     'a circle',
     'name: a\ntasks:\n  - { name: b, run: x, needs: [c] }\n  - { name: c, run: x, needs: [b] }',
     '3:31',
-    /circle/,
-    /Take one/,
+    /cycle/,
+    /Remove one/,
   ],
   [
     'nothing to do',
@@ -145,7 +145,7 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
   ['two things to do', two('    run: x\n    http: { url: "http://a" }'), '5:5', /has run and http/, null],
   ['a call and a process', two('    call: ./tasks.ts#grind\n    run: x'), '5:5', /has call and run/, null],
   ['a wrong type', 'name: 7\ntasks: [{ name: t, run: x }]', '1:7', /name .*expected string/, null],
-  ['a span', two('    run: x\n    timeout: 5 minutes'), '7:14', /span such as/, null],
+  ['a span', two('    run: x\n    timeout: 5 minutes'), '7:14', /duration such as/, null],
   [
     'a wrong cron',
     'name: a\nschedule:\n  cron: 61 7 * * *\ntasks: [{ name: t, run: x }]',
@@ -167,25 +167,25 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     /Mars\/Base/,
     /IANA/,
   ],
-  ['a number that JSON has not', two('    run: x\n    inputs: { n: .inf }'), '7:18', /no number of JSON/, null],
+  ['a number that JSON has not', two('    run: x\n    inputs: { n: .inf }'), '7:18', /not a JSON number/, null],
   ['no name', 'tasks: [{ name: t, run: x }]', '1:1', /name .*expected string/, null],
   ['tasks that are none', 'name: a\ntasks: 3', '2:8', /tasks .*expected array/, null],
   ['no tasks at all', 'name: a\ntasks: []', '2:8', /at least one task/, null],
-  ['a function without a bundle', two('    function: f'), '6:15', /there is none/, /call: \.\/file\.ts#name/],
-  ['a call of something else', two('    call: tasks.py'), '6:11', /no function of a file/, /call: \.\/file\.ts/],
+  ['a function without a bundle', two('    function: f'), '6:15', /there is no bundle/, /call: \.\/file\.ts#name/],
+  ['a call of something else', two('    call: tasks.py'), '6:11', /not a function in a file/, /call: \.\/file\.ts/],
   ['a call out of the folder', two('    call: ../tasks.ts#x'), '6:11', /leaves the folder/, /Move/],
   ['a call of a link out of the folder', two('    call: ./link.ts#x'), '6:11', /leads out of/, /Move/],
   ['a call of no file', two('    call: ./none.ts#x'), '6:11', /there is no file \.\/none\.ts/, /Check the path/],
   ['a call of no export', two('    call: ./tasks.ts#grimd'), '6:11', /has no export grimd/, null],
-  ['a call of no function', two('    call: ./tasks.ts#notOne'), '6:11', /is no function but number/, null],
+  ['a call of no function', two('    call: ./tasks.ts#notOne'), '6:11', /is not a function but number/, null],
   [
     'a number that is too large',
     'name: a\ntasks:\n  - { name: t, run: x, inputs: { id: 9007199254740993 } }',
     '3:38',
-    /9007199254740993 can't be kept exactly: it would become 9007199254740992/,
+    /9007199254740993 cannot be stored exactly: it would become 9007199254740992/,
     /quotes/,
   ],
-  ['a key twice', 'name: a\ntasks: [{ name: t, run: x }]\nname: b', '3:1', /twice/, /Keep one/],
+  ['a key twice', 'name: a\ntasks: [{ name: t, run: x }]\nname: b', '3:1', /duplicated/, /Keep one/],
   [
     'several documents',
     'name: a\ntasks: [{ name: t, run: x }]\n---\nname: b',
@@ -197,8 +197,8 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     'a tag',
     'name: !!binary aGk=\ntasks: [{ name: t, run: x }]',
     '1:16',
-    /the tag .*binary has no meaning/,
-    /Take it out/,
+    /the tag .*binary is not supported/,
+    /Remove it/,
   ],
   ['a tag of its own', 'name: a\ntasks: !mine [{ name: t, run: x }]', '2:14', /the tag !mine/, null],
   ['a merge key', 'x: &x { run: y }\nname: a\ntasks: [{ <<: *x, name: t }]', '3:11', /merge keys/, null],
@@ -268,7 +268,10 @@ test('JSON is read as JSON', async () => {
   expect(problems).toMatchObject([{ line: 3, column: 35, message: expect.stringMatching(/not JSON/) }]);
   const twice = await makeFolder({ 'a.json': '{"name": "a", "name": "b", "tasks": []}' });
   expect((await compileFolder({ folder: twice })).problems).toMatchObject(
-    [{ line: 1, column: 15, message: /twice/ }].map((it) => ({ ...it, message: expect.stringMatching(it.message) })),
+    [{ line: 1, column: 15, message: /duplicated/ }].map((it) => ({
+      ...it,
+      message: expect.stringMatching(it.message),
+    })),
   );
 });
 

@@ -125,10 +125,10 @@ class Unfolding {
     if (isMap(here)) return this.#fieldsOf(here, depth);
     if (!isScalar(here)) return null;
     if (typeof here.value === 'number' && !Number.isFinite(here.value)) {
-      throw new Refused(here, `${String(here.value)} is no number of JSON`, 'Put it in quotes, or give a number.');
+      throw new Refused(here, `${String(here.value)} is not a JSON number`, 'Put it in quotes, or give a number.');
     }
     if (typeof here.value === 'number' && !isKept(here.source)) {
-      const message = `the number ${here.source} can't be kept exactly: it would become ${here.value}`;
+      const message = `the number ${here.source} cannot be stored exactly: it would become ${here.value}`;
       throw new Refused(here, message, 'Put it in quotes.');
     }
     return here.value;
@@ -137,7 +137,7 @@ class Unfolding {
   #note(node: Node): void {
     if (!isScalar(node) && !isCollection(node)) return;
     // A scalar that only looks like a number has no tag; one that has is the author's.
-    if (node.tag !== undefined) throw new Refused(node, `the tag ${node.tag} has no meaning here`, 'Take it out.');
+    if (node.tag !== undefined) throw new Refused(node, `the tag ${node.tag} is not supported`, 'Remove it.');
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
   }
 
@@ -148,7 +148,7 @@ class Unfolding {
       const name = isScalar(key) ? String(key.value) : '';
       // A merge would be one more way to unfold; nobody needs it in a dag.
       if (name === '<<') throw new Refused(key as Node, 'merge keys are not read', 'Write the fields out.');
-      if (fields.has(name)) throw new Refused(key as Node, `the key ${name} stands here twice`, 'Keep one of the two.');
+      if (fields.has(name)) throw new Refused(key as Node, `the key ${name} is duplicated`, 'Keep one of the two.');
       fields.set(name, this.valueOf(value, depth + 1));
     }
     return Object.fromEntries(fields);
@@ -167,7 +167,7 @@ function isKept(source: string | undefined): boolean {
   return Number.isSafeInteger(Number(source));
 }
 
-const UNFOLDED = 'Aliases count as what they stand for; write out what is really meant.';
+const UNFOLDED = 'Aliases count with their full size. Write the values out.';
 
 /** The way there, as far as the file goes it. */
 function offsetOf(document: Document, path: string, key: string | undefined): number | undefined {

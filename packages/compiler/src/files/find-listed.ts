@@ -28,12 +28,13 @@ export async function findListed(folder: string, written: string): Promise<strin
     const matches = matcherOf(path);
     const found = await walk(folder, root, fixedPart(path), matches);
     if (found.length === 0)
-      throw new FileFault(`"${written}" matches no file`, 'Check the pattern; it counts from this file.');
+      throw new FileFault(`"${written}" matches no file`, 'Check the pattern. It is relative to this file.');
     return found;
   }
   const at = join(folder, path);
   const real = await realpath(at).catch(() => null);
-  if (real === null) throw new FileFault(`there is no file "${written}"`, 'Check the path; it counts from this file.');
+  if (real === null)
+    throw new FileFault(`there is no file "${written}"`, 'Check the path. It is relative to this file.');
   refuseOutside(real, root, written);
   const found = await stat(real);
   if (found.isFile()) return [path];
@@ -41,14 +42,13 @@ export async function findListed(folder: string, written: string): Promise<strin
     throw new FileFault(`"${written}" is neither a file nor a folder`, 'List files and folders only.');
   if ((await lstat(at)).isSymbolicLink()) throw linkToFolder(written);
   const all = await walk(folder, root, path, () => true);
-  if (all.length === 0)
-    throw new FileFault(`the folder "${written}" has no files`, 'Take it out, or put files into it.');
+  if (all.length === 0) throw new FileFault(`the folder "${written}" has no files`, 'Remove it, or put files into it.');
   return all;
 }
 
 function normalized(written: string): string {
   if (written.startsWith('/') || /^[A-Za-z]:[\\/]/.test(written)) {
-    throw new FileFault(`"${written}" is an absolute path`, 'Give a path that counts from the folder of this file.');
+    throw new FileFault(`"${written}" is an absolute path`, 'Use a path relative to the folder of this file.');
   }
   const path = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
   if (path === '' || path === '.') return '';
@@ -61,7 +61,7 @@ function normalized(written: string): string {
 function refuseSecrets(parts: readonly string[], shown: string): void {
   const secret = parts.find((part) => SECRET.test(part));
   if (secret === undefined) return;
-  const remedy = 'Give secrets to the workers, and name them under secrets.';
+  const remedy = 'Put secrets on the workers, and list them under secrets.';
   throw new FileFault(`"${shown}" is refused: ${secret} usually holds secrets`, remedy);
 }
 

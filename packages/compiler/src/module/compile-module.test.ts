@@ -187,7 +187,7 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     wrap('export default dag("a", ({ task }) => {\n  task("t", () => 1);\n  task("t", () => 2);\n});'),
     'a.ts:4:3',
     /two tasks t/,
-    /name of its own/,
+    /unique name/,
   ],
   [
     'an unknown span',
@@ -216,8 +216,8 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     'no end',
     wrap('for (;;);\nexport default dag("a", () => {});'),
     'a.ts:null:null',
-    /not loaded after 6 s/,
-    /function of a task/,
+    /did not load within 6 s/,
+    /into a task/,
   ],
   [
     'no memory',
@@ -265,7 +265,7 @@ test('a name that can not be is told once, and names that are too long together 
   const { problems } = await compileFolder({ folder });
   expect(problems.map(({ message, remedy }) => [message.split(' ')[0], remedy])).toEqual([
     ['name', null],
-    ['tasks[0].function', expect.stringContaining('shorten them')],
+    ['tasks[0].function', expect.stringContaining('Shorten them')],
   ]);
 });
 

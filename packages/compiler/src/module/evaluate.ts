@@ -110,8 +110,8 @@ function commandFor(path: string, timeLimitMs: number): readonly [string, string
 
 const tooSlow = (timeLimitMs: number): Evaluated => ({
   kind: 'ended',
-  message: `the file is not loaded after ${timeLimitMs / 1000} s`,
-  remedy: 'Move what takes long into the function of a task: a file of dags only says what there is to do.',
+  message: `the file did not load within ${timeLimitMs / 1000} s`,
+  remedy: 'Move slow work into a task. A dag file should only define dags.',
 });
 
 function read(answer: string): Evaluated | null {
@@ -142,7 +142,7 @@ function endedEarly(
   return {
     kind: 'ended',
     message: `the process that loads the file ended ${how} before its dags were known${last === '' ? '' : `: ${last}`}`,
-    remedy: 'Take calls of process.exit() and the like out of the file: loading it must only make its dags.',
+    remedy: 'Remove process.exit() and similar calls. Loading the file should only define dags.',
   };
 }
 

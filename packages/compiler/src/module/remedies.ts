@@ -4,7 +4,7 @@ export function remedyOf(text: string): string | null {
   const missing = /^Could not resolve "([^"]+)"/.exec(text)?.[1];
   if (missing !== undefined) return remedyForImport(missing);
   if (/No loader is configured for "\.node"/.test(text)) {
-    return 'A bundle is one file of JavaScript and takes no native code along. Run the program as a process instead.';
+    return 'A bundle cannot contain native code. Run the program as a process instead.';
   }
   if (/No loader is configured/.test(text)) return 'Only code, JSON and text (.txt, .sql, .md) can be imported.';
   if (/No matching export/.test(text)) return 'Export it there, or import a name that is exported.';

@@ -132,7 +132,10 @@ export class Children {
     if (work === undefined) return this.ports.childParams(work, { ...NOTHING, run: runOf(effect) }, schema);
     const visible = await visibleTo(effect, this.ports.payloads);
     if (visible !== null) return this.ports.childParams(work, visible, schema);
-    return { ok: false, error: `What its inputs come from has more than ${MOST_READ_CHARS} characters in all.` };
+    return {
+      ok: false,
+      error: `The data that its inputs come from has more than ${MOST_READ_CHARS} characters in total.`,
+    };
   }
 
   private async placeOf(tenantId: SendCall['version']['dag']['tenantId'], name: string): Promise<DagFound | null> {

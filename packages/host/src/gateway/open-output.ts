@@ -13,7 +13,7 @@ export function openOutput(
   if (said.output?.startsWith('@') !== true) return said;
   const sealed = tokens.open(shardOfRun(claim.runId), claim, said.output.slice(1));
   if (sealed === null) {
-    const error = 'The output was said to be stored, and is not one that this attempt has stored.';
+    const error = 'The output reference is not one that this attempt stored.';
     return { ...said, outcome: 'permanent', output: null, error };
   }
   const { text, facts } = JSON.parse(Buffer.from(sealed, 'base64url').toString()) as SealedOutput;

@@ -31,16 +31,18 @@ function durationMs(text: string): number | null {
 }
 
 const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly example: string }) =>
-  z.union([z.number(), z.string().max(20)], `must be a span such as ${example}`).transform((value, context): number => {
-    const ms = durationMs(String(value));
-    if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= maxMs) return ms;
-    const days = (maxMs / UNIT_MS.d).toLocaleString('en-US');
-    const message = /^\d+(?:\.\d+)?$/.test(String(value))
-      ? `must have a unit: write "${value}s" for seconds or "${value}ms" for milliseconds`
-      : `must be from 1 ms to ${days} days: a span such as ${example}`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
+  z
+    .union([z.number(), z.string().max(20)], `must be a duration such as ${example}`)
+    .transform((value, context): number => {
+      const ms = durationMs(String(value));
+      if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= maxMs) return ms;
+      const days = (maxMs / UNIT_MS.d).toLocaleString('en-US');
+      const message = /^\d+(?:\.\d+)?$/.test(String(value))
+        ? `must have a unit: write "${value}s" for seconds or "${value}ms" for milliseconds`
+        : `must be from 1 ms to ${days} days: a duration such as ${example}`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    });
 
 /** Text with a unit: `500ms`, `30s`, `5m`, `2h`, `1d`. A bare number is refused: some would read seconds, others milliseconds. Comes out as milliseconds. */
 export const durationSchema = spanSchema({ maxMs: MAX_TIMEOUT_MS, example: '"30s" or "5m"' });

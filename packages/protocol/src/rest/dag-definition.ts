@@ -63,7 +63,7 @@ const callbackUrlSchema = z
   )
   .refine(
     (text) => !URL.canParse(text) || new URL(text).username === '',
-    'must have no name and password in it: calls are signed',
+    'must not contain a user name or password: callbacks are signed',
   );
 
 export const dagDefinitionSchema = z.strictObject({

@@ -49,7 +49,7 @@ test.each([
     'an input that runs code',
     dag({ ...task('a'), inputs: { x: '${{ 1 + 1 }}' } }),
     'tasks[0].inputs.x',
-    'is no reference',
+    'is not a reference',
   ],
   [
     'a secret as an input',

@@ -101,7 +101,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const cycle = findCycle(needs) ?? findCycle(groups.withSources(needs));
   if (cycle !== null) {
     const path = mapInCycle(cycle, needs, groups) ?? `tasks[${cycle[0]}].needs`;
-    problems.push({ path, message: `go in a circle: ${describeCycle(cycle, tasks)}` });
+    problems.push({ path, message: `form a cycle: ${describeCycle(cycle, tasks)}` });
   }
   refuseIf(problems, dag);
   const closing = readClosing(definition, { numbers, groups, needs, works }, problems);

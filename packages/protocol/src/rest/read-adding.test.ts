@@ -26,13 +26,13 @@ test('a dag without templates is as it was', () => {
 
 test.each([
   [{ ...definition, templates: undefined }, 'tasks[1].adds has nothing to add: give the dag templates'],
-  [{ ...definition, tasks: [list] }, 'templates are of no use: no task has adds, which lets it add them'],
+  [{ ...definition, tasks: [list] }, 'templates are unused: no task has adds'],
   [{ name: 'd', tasks: [list], maxAddedTasks: 3 }, 'maxAddedTasks goes with templates'],
   [{ ...definition, maxAddedTasks: 9_999 }, 'maxAddedTasks and the 2 tasks of the dag are more than 10000'],
-  [{ ...definition, templates: [load, load] }, 'templates[1].name load is there twice'],
+  [{ ...definition, templates: [load, load] }, 'templates[1].name load is duplicated'],
   [
     { ...definition, templates: [{ ...load, name: 'plan' }] },
-    'templates[0].name plan is the name of a task too: give it another',
+    'templates[0].name plan is also the name of a task: use another name',
   ],
   [{ ...definition, templates: [{ ...load, needs: ['ghost'] }] }, 'templates[0].needs[0] there is no task ghost'],
   [{ ...definition, templates: [{ ...load, when: 'params.x' }] }, 'templates[0] Unrecognized key: "when"'],
@@ -42,7 +42,7 @@ test.each([
   ],
   [
     { ...definition, templates: [{ ...load, onResource: { max: '4GiB' } }] },
-    'templates[0].onResource goes with memory: say what the first attempt may have',
+    'templates[0].onResource requires memory: set the limit of the first attempt',
   ],
   [
     { ...definition, templates: [{ ...load, inputs: { x: '${{ item }}' } }] },
@@ -54,11 +54,11 @@ test.each([
   ],
   [
     { ...definition, tasks: [list, { name: 'plan', dag: 'other', adds: true }] },
-    'tasks[1].adds goes with handler, function or run: there is no code in dag',
+    'tasks[1].adds requires handler, function or run: there is no code in dag',
   ],
   [
     { ...definition, tasks: [list, { ...plan, teardown: ['list'] }] },
-    'tasks[1].adds does not go with teardown: the run is closing by then',
+    'tasks[1].adds cannot be combined with teardown: the run is closing by then',
   ],
 ])('what can not be is refused with its place: %#', (input, message) => {
   let said: readonly string[] = [];

@@ -29,7 +29,7 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
     return {};
   }
   if (!tasks.some((task) => task.adds === true)) {
-    problems.push({ path: 'templates', message: 'are of no use: no task has adds, which lets it add them' });
+    problems.push({ path: 'templates', message: 'are unused: no task has adds' });
   }
   const most = maxAddedTasks ?? DEFAULT_ADDED_TASKS;
   if (tasks.length + most > MAX_TASKS) {
@@ -40,9 +40,9 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
   const names = new Set<string>();
   const read = templates.map((template, no): TaskSpecShape => {
     const path = `templates[${no}]`;
-    if (names.has(template.name)) problems.push({ path: `${path}.name`, message: `${template.name} is there twice` });
+    if (names.has(template.name)) problems.push({ path: `${path}.name`, message: `${template.name} is duplicated` });
     if (known.numbers.has(template.name))
-      problems.push({ path: `${path}.name`, message: `${template.name} is the name of a task too: give it another` });
+      problems.push({ path: `${path}.name`, message: `${template.name} is also the name of a task: use another name` });
     names.add(template.name);
     if (template.adds === true) checkWork(template, path, problems);
     const hasBundle = definition.bundle !== undefined;
@@ -87,7 +87,7 @@ function checkAdders({ tasks, templates }: ParsedDagDefinition, { groups }: Know
     if (templates === undefined)
       problems.push({ path: `${path}.adds`, message: 'has nothing to add: give the dag templates' });
     if (task.teardown !== undefined)
-      problems.push({ path: `${path}.adds`, message: 'does not go with teardown: the run is closing by then' });
+      problems.push({ path: `${path}.adds`, message: 'cannot be combined with teardown: the run is closing by then' });
     if (groups.mapsOf(no).length > 0)
       problems.push({
         path: `${path}.adds`,
@@ -99,5 +99,5 @@ function checkAdders({ tasks, templates }: ParsedDagDefinition, { groups }: Know
 function checkWork(task: Pick<Template, 'http' | 'dag'>, path: string, problems: Problem[]): void {
   const kind = task.http !== undefined ? 'http' : task.dag !== undefined ? 'dag' : null;
   if (kind !== null)
-    problems.push({ path: `${path}.adds`, message: `goes with handler, function or run: there is no code in ${kind}` });
+    problems.push({ path: `${path}.adds`, message: `requires handler, function or run: there is no code in ${kind}` });
 }

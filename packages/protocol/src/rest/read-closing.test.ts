@@ -47,7 +47,7 @@ describe('a teardown', () => {
       'with a rule',
       [job('make'), job('drop', { teardown: 'make', rule: 'all_done' })],
       'tasks[1].rule',
-      /does not go with teardown/,
+      /cannot be combined with teardown/,
     ],
     [
       'that an ordinary task needs',
@@ -94,7 +94,7 @@ describe('a teardown', () => {
   test('in a mapped group does not take down what was made once for all items, nor stand there alone', () => {
     const drop = job('drop', { group: 'item', teardown: 'make' });
     expect(problemsOf([job('make'), job('use', { group: 'item', needs: ['make'] }), drop], { groups })).toEqual([
-      { path: 'tasks[2].teardown', message: expect.stringMatching(/make is made once/) },
+      { path: 'tasks[2].teardown', message: expect.stringMatching(/make is created once/) },
     ]);
     const alone = job('drop', { group: 'item', teardown: true, needs: ['make'] });
     expect(problemsOf([job('make'), alone], { groups })).toEqual([

@@ -51,7 +51,7 @@ export function readClosing(definition: ParsedDagDefinition, known: Known, probl
   const cycle = teardowns.size === 0 ? null : findCycle(needs);
   if (cycle !== null) {
     const names = [...cycle, cycle[0] ?? 0].map((no) => tasks[no]?.name);
-    problems.push({ path: `tasks[${cycle[0]}].teardown`, message: `go in a circle: ${names.join(' waits for ')}` });
+    problems.push({ path: `tasks[${cycle[0]}].teardown`, message: `form a cycle: ${names.join(' waits for ')}` });
   }
   return {
     needs,
@@ -90,7 +90,7 @@ function readTeardowns(
     );
     for (const field of ['rule', 'when', 'branch', 'shortCircuit', 'setup', 'undo', 'hooks'] as const) {
       if (task[field] === undefined || task[field] === false) continue;
-      problems.push({ path: `tasks[${no}].${field}`, message: `does not go with teardown: ${WHY_NOT[field]}` });
+      problems.push({ path: `tasks[${no}].${field}`, message: `cannot be combined with teardown: ${WHY_NOT[field]}` });
     }
     if (task.map !== undefined) {
       problems.push({ path, message: 'has no map of its own: put it into the group of what it takes down' });
@@ -126,7 +126,7 @@ function checkMap(
   const path = `tasks[${no}].teardown`;
   const outside = setups.find((setup) => groups.isList(no, setup));
   if (outside !== undefined) {
-    const message = `${tasks[outside]?.name} is made once, and this would run for each item: put it beside ${tasks[outside]?.name}`;
+    const message = `${tasks[outside]?.name} is created once, but this would run for each item: put it next to ${tasks[outside]?.name}`;
     problems.push({ path, message });
   }
   const isCompany = (other: number) => tasks[other]?.teardown === undefined && !groups.isList(no, other);
@@ -153,7 +153,7 @@ function readUndos(definition: ParsedDagDefinition, known: Known, problems: Prob
   return undoable.flatMap(({ task, no }) => {
     const path = `tasks[${no}].undo`;
     if (definition.compensate !== true) {
-      problems.push({ path, message: 'would never run: say compensate: true for the dag' });
+      problems.push({ path, message: 'would never run: set compensate: true on the dag' });
     }
     const own = known.works[no]?.work?.inputs ?? {};
     const output: InputSource = { from: 'task', task: task.name, path: [] };
@@ -201,7 +201,7 @@ function checkSlow(definition: ParsedDagDefinition, of: number | null, path: str
   const whom = of === null ? 'the dag' : 'the task';
   problems.push({
     path,
-    message: `would never run: give ${whom} a softTimeout, such as 10m, from which on it is slow`,
+    message: `would never run: give ${whom} a softTimeout, such as 10m, after which it counts as slow`,
   });
 }
 

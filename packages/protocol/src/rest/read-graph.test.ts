@@ -54,7 +54,7 @@ test.each<[string, Task[], string, RegExp]>([
     'a circle through a condition',
     [job('a', { when: 'tasks.b.output' }), job('b', { needs: ['a'] })],
     'tasks[0].needs',
-    /circle/,
+    /cycle/,
   ],
   ['a rule that is none', [job('a', { rule: 'some' as never })], 'tasks[0].rule', /all_success/],
   ['a branch that nothing needs', [job('a', { branch: true })], 'tasks[0].branch', /nothing to choose/],

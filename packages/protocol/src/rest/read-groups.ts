@@ -149,7 +149,7 @@ function nameGroups(
   return byName;
 }
 
-/** False where the parents go in a circle: then nothing can be said of who is in which map. */
+/** False where the parents form a cycle: then nothing can be said of who is in which map. */
 function checkTree(groups: readonly Group[], problems: Problem[]): boolean {
   groups.forEach(({ isUsed, path }) => {
     if (!isUsed) problems.push({ path, message: 'has nothing in it: name it as the group of a task' });
@@ -160,7 +160,7 @@ function checkTree(groups: readonly Group[], problems: Problem[]): boolean {
     for (let at: number | null = no; at !== null && !isClear.has(at); at = groups[at]?.parent ?? null) {
       if (way.has(at)) {
         const names = [...way].slice([...way].indexOf(at)).map((each) => groups[each]?.name);
-        const message = `groups go in a circle: ${[...names, names[0]].join(' is in ')}`;
+        const message = `groups form a cycle: ${[...names, names[0]].join(' is in ')}`;
         problems.push({ path: `${groups[at]?.path}.group`, message });
         return false;
       }

@@ -13,13 +13,13 @@ test.each([
 });
 
 test.each([
-  ['${{ tasks.extract }}', 'only its output'],
-  ['${{ tasks[0].output }}', 'only its output'],
-  ['${{ process.env.HOME }}', 'is no reference'],
-  ['${{ paramsx.a }}', 'is no reference'],
-  ['${{ params.a + 1 }}', 'no step'],
-  ['${{ params.a.}}', 'no step'],
-  ['${{ params["a\\"] }}', 'no step'],
+  ['${{ tasks.extract }}', 'only the output'],
+  ['${{ tasks[0].output }}', 'only the output'],
+  ['${{ process.env.HOME }}', 'is not a reference'],
+  ['${{ paramsx.a }}', 'is not a reference'],
+  ['${{ params.a + 1 }}', 'not a valid step'],
+  ['${{ params.a.}}', 'not a valid step'],
+  ['${{ params["a\\"] }}', 'not a valid step'],
   ['${{ secrets.A.B }}', 'one word'],
   ['x ${{ params.a }}', 'whole value'],
   ['${{ params.a }} ${{ params.b }}', 'whole value'],

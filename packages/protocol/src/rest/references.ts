@@ -47,13 +47,13 @@ export function readReference(text: string): ReadReference | null {
 
 export function readInner(inner: string): ReadReference {
   const root = /^(tasks|params|secrets|item|index|groups|run|window)(?![A-Za-z0-9_-])/.exec(inner)?.[1];
-  if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is no reference: write ${FORMS}` };
+  if (root === undefined) return { ok: false, message: `"${inner.slice(0, 100)}" is not a reference: write ${FORMS}` };
   const { steps, length } = readSteps(inner.slice(root.length));
   const rest = inner.slice(root.length + length);
   if (rest !== '') {
     return {
       ok: false,
-      message: `"${rest.slice(0, 100)}" is no step of a reference: write .name, [0] or ["a name"]`,
+      message: `"${rest.slice(0, 100)}" is not a valid step of a reference: write .name, [0] or ["a name"]`,
     };
   }
   if (root === 'run' || root === 'window') return readRunField(`${root}${showPath(steps)}`);
@@ -68,7 +68,7 @@ export function readInner(inner: string): ReadReference {
   if (typeof name !== 'string' || output !== 'output') {
     return {
       ok: false,
-      message: `of a task only its output can be had: write \${{ tasks.${String(name ?? '<name>')}.output }}`,
+      message: `only the output of a task is available: write \${{ tasks.${String(name ?? '<name>')}.output }}`,
     };
   }
   return { ok: true, reference: { from: 'task', task: name, path } };
@@ -90,7 +90,7 @@ function readPlace([group, what, ...path]: readonly (string | number | null | un
   return {
     ok: false,
     message:
-      'of a map its item and its index can be had: write ${{ groups.<name>.item }} or ${{ groups.<name>.index }}',
+      'only item and index of a map are available: write ${{ groups.<name>.item }} or ${{ groups.<name>.index }}',
   };
 }
 

@@ -37,6 +37,6 @@ export type WindowPage = z.infer<typeof windowPageSchema>;
 export const listWindowsSchema = pageQuerySchema.extend({
   cursor: z
     .string()
-    .regex(/^\d{1,16}$/, 'is not one that a page has given')
+    .regex(/^\d{1,16}$/, 'is not a cursor from a page')
     .optional(),
 });

@@ -67,7 +67,7 @@ export function checkLimits(tasks: readonly TimedTask[], problems: Problem[], li
     const { memory, onResource } = task;
     if (onResource === undefined) return;
     const path = `${list}[${no}].onResource`;
-    if (memory === undefined) problems.push({ path, message: 'goes with memory: say what the first attempt may have' });
+    if (memory === undefined) problems.push({ path, message: 'requires memory: set the limit of the first attempt' });
     else if (onResource.max < memory) problems.push({ path: `${path}.max`, message: 'must not be below memory' });
   });
 }

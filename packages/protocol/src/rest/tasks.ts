@@ -7,7 +7,7 @@ import { attemptViewSchema, runIdSchema, taskStateSchema, taskViewSchema } from 
 export const listTasksSchema = pageQuerySchema.extend({
   cursor: z
     .string()
-    .regex(/^\d{1,10}$/, 'is not one that a page has given')
+    .regex(/^\d{1,10}$/, 'is not a cursor from a page')
     .optional(),
   state: taskStateSchema.optional(),
   /** Tasks of this group, and of groups in it. A mapped task is a group by its own name. */

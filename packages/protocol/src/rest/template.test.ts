@@ -33,7 +33,7 @@ test.each<[unknown, unknown]>([
 test.each<[unknown, string]>([
   ['a ${{ params.x', ': a reference is not closed'],
   ['${{ params.x }} ${{', ': a reference is not closed'],
-  ['a-${{ nothing }}', ': "nothing" is no reference'],
+  ['a-${{ nothing }}', ': "nothing" is not a reference'],
   [{ a: [1, 'x${{ run.colour }}'] }, '.a[1]: "run.colour" is not known: there are run.id'],
   ['${{ window.start }}', ': "window.start" is not known'],
 ])('%j is refused: %s', (value, message) => {

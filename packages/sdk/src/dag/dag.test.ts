@@ -209,13 +209,13 @@ test.each<[string, () => { readonly error: DagMistake; readonly line: number }, 
   ['a reference inside a value', () => lineOf(() => make(({ task, params }) => { task('a', { inputs: { x: [params.cups] } }, () => 1); })), /only be a whole input/],
   // oxlint-disable-next-line typescript/no-base-to-string
   ['a reference inside a text', () => lineOf(() => make(({ process, params }) => { process('a', { run: `echo ${String(params.cups)}` }); })), /no value yet/],
-  ['a task of another dag', () => lineOf(() => make(({ task }) => { task('a', { needs: [{ name: 'b' }] }, () => 1); })), /no task of dag/],
+  ['a task of another dag', () => lineOf(() => make(({ task }) => { task('a', { needs: [{ name: 'b' }] }, () => 1); })), /not a task of dag/],
   ['a task inside a map, used outside', () => lineOf(() => make(({ task, map }) => { let inside = task('a', () => 1); map('m', [1], ({ task }) => { inside = task('b', () => 1); }); task('c', { inputs: { b: inside.output } }, () => 1); })), /of map m and has many values/],
   ['an item outside its map', () => lineOf(() => make(({ task, map }) => { let item: unknown; map('m', [1], (inside) => { item = inside.item; inside.task('b', () => 1); }); task('c', { inputs: { item } }, () => 1); })), /of map m and has many values/],
   ['a group with the name of a task', () => lineOf(() => make(({ task, group }) => { task('a', () => 1); group('a', ({ task }) => task('b', () => 1)); })), /a task or another group a/],
   ['an async map', () => lineOf(() => make(({ map }) => { map('m', [1], async ({ task }) => { task('b', () => 1); }); })), /map m is built by an async/],
   ['no function', () => lineOf(() => make(({ task }) => { task('a', {}, undefined as never); })), /has no function/],
-  ['an odd secret', () => lineOf(() => make(({ process }) => { process('a', { run: 'x', env: { A: secret('a b') } }); })), /no name of a secret/],
+  ['an odd secret', () => lineOf(() => make(({ process }) => { process('a', { run: 'x', env: { A: secret('a b') } }); })), /not a valid secret name/],
 ])('%s is a mistake that says where', (_, act, message) => {
   const { error, line } = act();
   expect(error).toBeInstanceOf(DagMistake);

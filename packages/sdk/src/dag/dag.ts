@@ -116,7 +116,7 @@ class Tasks {
       const place = placeOfCall(task);
       const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
       if (typeof run !== 'function') {
-        throw new DagMistake(`task ${name} has no function`, 'Give it as the last argument of task().', place);
+        throw new DagMistake(`task ${name} has no function`, 'Pass it as the last argument of task().', place);
       }
       const key = `${this.#dag}/${name}`;
       const made = this.#add(name, { function: key }, options, { ...around, place });
@@ -138,8 +138,8 @@ class Tasks {
       const { dag: called, ...common } = options;
       if (typeof called !== 'string' && !isDag(called)) {
         throw new DagMistake(
-          `task ${name} runs something that is no dag`,
-          'Give what dag() returned, or a name.',
+          `task ${name} runs something that is not a dag`,
+          'Pass the result of dag(), or a name.',
           place,
         );
       }
@@ -151,7 +151,7 @@ class Tasks {
       const name = this.#needed(of, 'undo', place);
       const definition = this.definitions.find((each) => each.name === name) as Mutable<TaskDefinition>;
       if (definition.undo !== undefined) {
-        throw new DagMistake(`task ${name} has two undos in dag ${this.#dag}`, 'Take one of them out.', place);
+        throw new DagMistake(`task ${name} has two undos in dag ${this.#dag}`, 'Remove one of them.', place);
       }
       definition.undo = sideDefinition(side, { key: `${this.#dag}/${name}:undo`, place, keep: this.keep });
     };
@@ -221,7 +221,7 @@ class Tasks {
     }
     if (this.#names.has(name)) {
       const two = what === 'task' ? `there are two tasks ${name}` : `there is a task or another group ${name}`;
-      throw new DagMistake(`${two} in dag ${this.#dag}`, `Give each ${what} a name of its own.`, place);
+      throw new DagMistake(`${two} in dag ${this.#dag}`, `Give each ${what} a unique name.`, place);
     }
     this.#names.add(name);
   }
@@ -275,8 +275,8 @@ class Tasks {
   #needed(need: Pick<Task, 'name'>, name: string, place: Place | null): string {
     if (typeof need === 'object' && need !== null && this.#handedOut.has(need)) return need.name;
     throw new DagMistake(
-      `task ${name} needs something that is no task of dag ${this.#dag}`,
-      'Give what task(), process(), http() or child() of this dag returned.',
+      `task ${name} needs something that is not a task of dag ${this.#dag}`,
+      'Pass the result of task(), process(), http() or child() of this dag.',
       place,
     );
   }

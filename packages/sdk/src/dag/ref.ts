@@ -46,7 +46,7 @@ export function makeRef(root: string, maps: readonly string[] = [], path: Path =
       if (step === Symbol.toPrimitive) {
         return function refuse() {
           throw new DagMistake(
-            `${text} has no value yet: it is known when the run is there`,
+            `${text} has no value yet: it is known only in a run`,
             'Give it to a task under inputs, and use it in the function of that task.',
             refuse,
           );
@@ -82,7 +82,7 @@ export function mapsOfRef(value: unknown): readonly string[] {
  */
 export function secret(name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name)) {
-    throw new DagMistake(`${JSON.stringify(name)} is no name of a secret`, 'Give a name such as API_KEY.', secret);
+    throw new DagMistake(`${JSON.stringify(name)} is not a valid secret name`, 'Use a name such as API_KEY.', secret);
   }
   return `\${{ secrets.${name} }}`;
 }

@@ -25,7 +25,7 @@ export function sideDefinition(side: unknown, { key, place, keep }: Naming): Sid
   }
   if (typeof side !== 'object' || side === null) {
     throw new DagMistake(
-      `${key} is nothing that can run`,
+      `${key} is not something that can run`,
       'Give a function, or { function }, { run } or { http }.',
       place,
     );

@@ -60,7 +60,7 @@ test('within your own transaction it neither begins nor ends one', async () => {
 });
 
 test.each(['x; drop table y', '', 'a.b.c', 'a"b'])('%j is no name of a table (I69)', async (table) => {
-  await expect(createOutbox(fakeClient().client, { table })).rejects.toThrow('is no name of a table');
+  await expect(createOutbox(fakeClient().client, { table })).rejects.toThrow('is not a valid table name');
 });
 
 test('a pool is refused, and so is who does not hold the task any more', async () => {

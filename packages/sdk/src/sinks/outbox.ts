@@ -92,18 +92,18 @@ async function stored<T>(client: OutboxClient, table: string, key: string): Prom
   const { rows } = await client.query(`select result::text as result from ${named(table)} where key = $1`, [key]);
   const [row] = rows as { readonly result: string | null }[];
   if (row === undefined)
-    throw new Error(`The effect ${key} was done by another attempt, and is not to be seen yet: try again.`);
+    throw new Error(`The effect ${key} was done by another attempt and is not visible yet. Try again.`);
   return (row.result === null ? undefined : JSON.parse(row.result)) as T;
 }
 
 function named(table: string): string {
   if (TABLE_NAME.test(table)) return table;
-  throw new TypeError(`"${table}" is no name of a table; give one such as ${TABLE}, or myschema.${TABLE}.`);
+  throw new TypeError(`"${table}" is not a valid table name; use one such as ${TABLE}, or myschema.${TABLE}.`);
 }
 
 /** Each statement of a pool may go to another connection: nothing of it would be in the transaction. */
 function refusePool(client: OutboxClient): void {
   if ('totalCount' in client && 'idleCount' in client) {
-    throw new TypeError('withOutbox wants a client, not a pool: give it what pool.connect() resolves with.');
+    throw new TypeError('withOutbox needs a client, not a pool. Pass the result of pool.connect().');
   }
 }

@@ -74,7 +74,7 @@ export async function settle(run: Handler, around: Surroundings): Promise<Settle
 }
 
 export const timedOut = (): Settled =>
-  failed('timeout', new AttemptStopped('timeout', 'The attempt ran longer than it may.'));
+  failed('timeout', new AttemptStopped('timeout', 'The attempt ran longer than its timeout.'));
 
 /** The next task gets what JSON leaves of a value; so does the test. */
 function throughJson(value: unknown): unknown {
@@ -149,7 +149,7 @@ function valueOf(name: string, source: InputSource, around: Surroundings): unkno
 function secretOf(name: string, { secrets, task }: Surroundings): string {
   const named = task.work?.kind === 'child' ? undefined : task.work?.secrets;
   if (named?.includes(name) !== true) {
-    throw new PermanentError(`Task ${task.name} does not name the secret ${name} under secrets.`);
+    throw new PermanentError(`Task ${task.name} does not list the secret ${name} under secrets.`);
   }
   const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
   if (value !== undefined) return value;

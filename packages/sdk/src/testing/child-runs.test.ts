@@ -23,7 +23,7 @@ test('a task may be a run of another dag, by its value or by its name', () => {
   });
   const named = dag('named', ({ child }) => void child('one', { dag: 'region', wait: false }));
   expect(named.definition.tasks).toEqual([{ name: 'one', dag: 'region', wait: false }]);
-  expect(() => dag('wrong', ({ child }) => void child('one', { dag: 1 as never }))).toThrow('is no dag');
+  expect(() => dag('wrong', ({ child }) => void child('one', { dag: 1 as never }))).toThrow('is not a dag');
 });
 
 test('in a test the other dag runs too, with stubs of its own, and what its leaves return is the output', async () => {

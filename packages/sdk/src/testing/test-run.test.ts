@@ -189,7 +189,7 @@ test('inputs that lead to nothing, outputs that are no JSON, and secrets that no
   ).toEqual([
     ['input', 1, expect.stringContaining('submitted without it')],
     ['output', 1, expect.stringContaining('not JSON')],
-    ['unnamed', 1, expect.stringContaining('does not name the secret')],
+    ['unnamed', 1, expect.stringContaining('does not list the secret')],
     ['absent', 1, expect.stringContaining('no secret KEY')],
     ['present', 1, undefined],
   ]);

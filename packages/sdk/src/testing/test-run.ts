@@ -309,7 +309,7 @@ class World {
     const { attempt, controller, log, progress, deadlineAt, startedAt } = running;
     const isLate = startedAt + (running.settled?.lastsMs ?? 0) > deadlineAt;
     const settled = isLate || running.settled === null ? timedOut() : running.settled;
-    if (isLate) controller.abort(new AttemptStopped('timeout', 'The attempt ran longer than it may.'));
+    if (isLate) controller.abort(new AttemptStopped('timeout', 'The attempt ran longer than its timeout.'));
     this.#running = this.#running.filter((other) => other !== running);
     const { output } = settled;
     this.#box.report(attempt, settled.outcome, {
@@ -409,5 +409,5 @@ function saidBy({ outcome, error }: Settled): Pick<ReportAttempt, 'code' | 'retr
 function refusal({ code, detail }: Extract<Answer, { ok: false }>): Error {
   if (code === 'STALE_TOKEN') return new AttemptStopped('stale', 'This attempt does not hold the task any more.');
   if (code === 'ADD_REFUSED') return new PermanentError(detail);
-  return new Error(`The server gives this attempt no more time: ${detail}.`);
+  return new Error(`The attempt was not extended: ${detail}.`);
 }

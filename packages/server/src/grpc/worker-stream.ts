@@ -217,7 +217,9 @@ function tellHost(says: WorkerSays, message: WorkerMessage): void {
 export function fail(stream: GatewayStream, error: unknown, tell: Tell): void {
   if (!(error instanceof SignalboxError)) tell('warn', 'A worker could not be served.', { error: String(error) });
   const known =
-    error instanceof SignalboxError ? error : new SignalboxError('UNAVAILABLE', { reason: 'the database is away' });
+    error instanceof SignalboxError
+      ? error
+      : new SignalboxError('UNAVAILABLE', { reason: 'the database is unreachable' });
   const response: Partial<ServerErrorResponse> = {
     name: known.code,
     message: known.message,

@@ -147,7 +147,7 @@ export function readCursor(text: string): RunCursor {
     return { opened: opened as AttemptKey | null, open: parts };
   } catch {
     throw new SignalboxError('BAD_REQUEST', {
-      problems: [{ path: 'cursor', message: 'is not one that a page has given' }],
+      problems: [{ path: 'cursor', message: 'is not a cursor from a page' }],
     });
   }
 }

@@ -10,8 +10,7 @@ export function auditRoutes(app: FastifyInstance, { queries }: RestParts): void 
   app.get('/v1/audit', async (request) => {
     const { tenantId } = callerOf(request);
     const { cursor, limit, action = null } = parseOr(listAuditSchema, request.query, 'BAD_REQUEST');
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-      throw badRequest('cursor', 'is not one that a page has given');
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw badRequest('cursor', 'is not a cursor from a page');
     const before = Number(cursor ?? Number.MAX_SAFE_INTEGER);
     const events = await fromDatabase(() => queries.listAudit(tenantId, { before, action, limit }), request.log);
     const items = events.map(({ id, at, details, ...event }) => ({

@@ -24,8 +24,7 @@ export function callbackRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/callbacks', async (request) => {
     const { tenantId } = callerOf(request);
     const { cursor, limit, state = null } = parseOr(listCallbacksSchema, request.query, 'BAD_REQUEST');
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-      throw badRequest('cursor', 'is not one that a page has given');
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw badRequest('cursor', 'is not a cursor from a page');
     const before = Number(cursor ?? Number.MAX_SAFE_INTEGER) as Instant;
     const rows = await fromDatabase(() => queries.listCallbacks(tenantId, { before, state, limit }), request.log);
     const items = rows.map((row) => ({

@@ -109,7 +109,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     const { tenantId } = callerOf(request);
     const { cursor, limit } = parseOr(pageQuerySchema, request.query, 'BAD_REQUEST');
     const before = cursor === undefined ? null : versionOf(cursor);
-    if (cursor !== undefined && before === null) throw badRequest('cursor', 'is not one that a page has given');
+    if (cursor !== undefined && before === null) throw badRequest('cursor', 'is not a cursor from a page');
     const dag = await findDag(request, parts);
     const list = { dagName: dag.name, before, limit };
     const found = await fromDatabase(() => queries.listVersions(tenantId, list), request.log);

@@ -309,7 +309,7 @@ function readCursor(cursor: string | undefined): DeadLetterCursor | null {
     taskNo >= 2 ** 31 ||
     attemptNo >= 2 ** 31
   ) {
-    throw badRequest('cursor', 'is not one that a page has given');
+    throw badRequest('cursor', 'is not a cursor from a page');
   }
   return { at, runId, taskNo, attemptNo };
 }

@@ -33,7 +33,7 @@ test('a task that no worker takes fails without an attempt, and says why', async
       endedAt: expect.any(String),
       outcome: 'timeout',
       code: 'timeout:queue',
-      error: 'The task waited in its queue for longer than the 0.2 s that it may.',
+      error: 'The task waited in its queue for longer than 0.2 s.',
       attempts: [],
     },
   ]);

@@ -170,7 +170,7 @@ export function cursorOf(text: string | undefined): RunPlace | null {
   if (text === undefined) return null;
   const [createdAt, runId] = /^\d{1,16}\.\d{1,16}$/.test(text) ? text.split('.').map(Number) : [];
   if (!Number.isSafeInteger(createdAt) || !Number.isSafeInteger(runId)) {
-    throw badRequest('cursor', 'is not one that a page has given: leave it out to begin with the newest');
+    throw badRequest('cursor', 'is not a cursor from a page. Omit it to start with the newest');
   }
   return { createdAt: createdAt as number, runId: runId as RunId };
 }

@@ -164,7 +164,7 @@ function endOf(row: TaskRow, task: TaskSpec, fault: string | null): TaskEnd {
     expired.by === 'queue'
       ? ['waited in its queue', task.queueTimeoutMs]
       : ['took, over all attempts,', task.totalTimeoutMs];
-  const error = `The task ${what} for longer than the ${(ms ?? 0) / 1000} s that it may.`;
+  const error = `The task ${what} for longer than ${(ms ?? 0) / 1000} s.`;
   return { slowAt, endedAt: toIsoOrNull(expired.at), outcome: 'timeout', code: `timeout:${expired.by}`, error };
 }
 

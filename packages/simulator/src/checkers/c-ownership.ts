@@ -70,7 +70,7 @@ export function ownership(scene: Scene): Checker {
     // One that was stopped because its run's time was over may be retried, unless a failure has closed the run: once it has ended.
     if (state === 'cancelled' && isClosing && run.timedOutAt !== null) return [`it is ${state}`, 'its run is closing'];
     if (state !== 'failed') return [`it is ${state}`];
-    if (row === undefined || row.state === 'cleared') return ['its condition has no answer'];
+    if (row === undefined || row.state === 'cleared') return ['its condition cannot be evaluated'];
     return [isClosing ? 'its run is closing' : `it is ${state}`];
   }
 

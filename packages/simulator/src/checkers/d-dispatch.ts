@@ -144,7 +144,7 @@ export function dispatch(scene: Scene): Checker {
       // An owner that has loaded it, and was not shown it since, knows nothing of its worker.
       if (run.tasks.get(change.taskNo)!.claimEpoch < ledger.shard(run.shard).epoch) return;
     }
-    if (!isOverdue && !change.error?.startsWith('The worker was not heard')) return;
+    if (!isOverdue && !change.error?.startsWith('The worker sent no heartbeat')) return;
     const { leaseMs } = world.settings;
     const boundMs = isOverdue ? DOUBT * leaseMs : leaseMs;
     // What its owner heard since it took the shard, and before it decided, renews the lease.

@@ -73,7 +73,8 @@ export class BundleFolder {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = await stat(this.#folder);
     const own = process.getuid?.() ?? uid;
-    if (uid !== own) throw new Error(`The cache folder ${this.#folder} belongs to another user: choose another one.`);
+    if (uid !== own)
+      throw new Error(`The cache folder ${this.#folder} belongs to another user. Choose another folder.`);
     if ((mode & 0o077) !== 0) await chmod(this.#folder, 0o700);
   }
 

@@ -42,7 +42,7 @@ export class Bundles {
   async get(hash: string): Promise<BundleFile> {
     // It is part of a path.
     if (!HASH.test(hash))
-      throw new PermanentError('The task is a function, and its dag has no bundle: deploy it again.');
+      throw new PermanentError('The task is a function, but its dag has no bundle. Deploy the dag again.');
     const known = this.peek(hash);
     if (known !== null) return known;
     let coming = this.#coming.get(hash);

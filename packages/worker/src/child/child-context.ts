@@ -123,7 +123,7 @@ export class ChildContext extends RequestingContext implements HandlerContext {
     return (name) => {
       const found = this.#order.secrets.find(([known]) => known === name);
       if (found !== undefined) return found[1];
-      throw new PermanentError(`The task does not name the secret ${name}: add it under "secrets" in its definition.`);
+      throw new PermanentError(`The task does not list the secret ${name}. Add it under "secrets" in its definition.`);
     };
   }
 }

@@ -86,7 +86,7 @@ function run(order: RunOrder): void {
 // Also for rejections that nobody handles. The child is not used again: what it left half done is not known.
 process.on('uncaughtException', (error) => {
   const result = resultOfThrow(error);
-  if (current !== null) end(current.no, { ...result, error: `Nothing caught this: ${result.error}` }, true);
+  if (current !== null) end(current.no, { ...result, error: `Uncaught error: ${result.error}` }, true);
   process.exit(EXIT_BROKEN);
 });
 

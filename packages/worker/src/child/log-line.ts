@@ -26,13 +26,13 @@ export function logLine(
       // A circle, a bigint, a toJSON that throws.
     }
   }
-  return JSON.stringify({ level, message: 'a message that cannot be shown' });
+  return JSON.stringify({ level, message: '(unprintable message)' });
 }
 
 function shown(message: unknown): string {
   try {
     return String(message);
   } catch {
-    return 'a message that cannot be shown';
+    return '(unprintable message)';
   }
 }

@@ -16,7 +16,8 @@ export function causeOfEnd({ code, signal, isKilled, ranOut, stderr }: End): Res
       'The function ran out of memory (JavaScript heap): its process has ended. Let it hold less at a time, or give the task more memory.';
     return failure('resource', text, 'memory');
   }
-  if (isKilled) return failure('transient', 'The function did not end in its grace; its process was killed.');
+  if (isKilled)
+    return failure('transient', 'The function did not end within its grace period; its process was killed.');
   if (signal === 'SIGKILL') {
     const text = 'The process of the function was killed by SIGKILL';
     if (ranOut === false) return failure('transient', `${text}.`, 'signal:SIGKILL');

@@ -54,7 +54,7 @@ export class ChildRequests {
     const isKnown = kind === 'assert' || kind === 'extend' || kind === 'checkpoint' || kind === 'add';
     if (isKnown && this.#underWay >= MOST_UNDER_WAY) {
       return Promise.reject(
-        new Error(`More than ${MOST_UNDER_WAY} questions wait for an answer: wait for some of them.`),
+        new Error(`More than ${MOST_UNDER_WAY} requests are waiting for an answer. Await some of them first.`),
       );
     }
     if (kind === 'assert') return this.#requester.assertOwned();

@@ -95,11 +95,11 @@ test('functions run in a child that stays warm, with a clean environment; in pro
 test.each([
   ['throws', 'transient', 'Error: no luck\n    at '],
   ['never', 'permanent', 'never'],
-  ['secretless', 'permanent', 'The task does not name the secret OTHER'],
+  ['secretless', 'permanent', 'The task does not list the secret OTHER'],
   ['missing', 'permanent', 'The bundle has no function "missing"'],
   ['exits', 'transient', 'ended with exit code 3 before the function had returned: process.exit()'],
-  ['throwsLater', 'transient', 'Nothing caught this: Error: nobody catches'],
-  ['rejects', 'transient', 'Nothing caught this: Error: nobody handles'],
+  ['throwsLater', 'transient', 'Uncaught error: Error: nobody catches'],
+  ['rejects', 'transient', 'Uncaught error: Error: nobody handles'],
   ['kills', 'resource', 'was killed by SIGKILL, as a system does that has no memory left'],
   ['large', 'permanent', 'The output has 52428802 bytes of JSON; the limit is 8388608.'],
 ])('a function that %s fails its attempt, and the next one runs', async (name, outcome, error) => {
@@ -117,7 +117,8 @@ test('a hot loop neither stops the others nor escapes its timeout', async () => 
   rig.session.say({ kills: [{ claim: hot.claim, reason: 'timeout', graceMs: 50 }] });
   expect(await rig.session.reportOf(hot.claim)).toMatchObject({
     outcome: 'timeout',
-    error: 'The attempt ran longer than it may.\nThe function did not end in its grace; its process was killed.',
+    error:
+      'The attempt ran longer than its timeout.\nThe function did not end within its grace period; its process was killed.',
   });
 });
 

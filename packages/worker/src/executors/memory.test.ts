@@ -22,10 +22,12 @@ test.runIf(existsSync('/proc/self/statm'))(
     expect(await session.reportOf(hungry.claim)).toMatchObject({
       outcome: 'resource',
       code: 'memory',
-      error: expect.stringMatching(/^The process had \d+ MiB of memory; the task may have 256 MiB: it was ended\.$/),
+      error: expect.stringMatching(
+        /^The process used \d+ MiB of memory; the limit of the task is 256 MiB\. It was killed\.$/,
+      ),
     });
     expect(await session.reportOf(other.claim)).toMatchObject({ outcome: 'succeeded', output: '"fine"' });
-    expect(data.textOf(hungry.claim).join('\n')).toContain('system: The process had');
+    expect(data.textOf(hungry.claim).join('\n')).toContain('system: The process used');
     expect((await run(commandOf('true'))).outcome).toBe('succeeded');
   },
 );

@@ -32,7 +32,7 @@ export function ranOutSince(before: number | null): boolean | null {
 
 /** For people: what was over its limit, and by how much. */
 export function overMemory(what: string, bytes: number, limitBytes: number): string {
-  return `${what} had ${inMiB(bytes)} of memory; the task may have ${inMiB(limitBytes)}: it was ended.`;
+  return `${what} used ${inMiB(bytes)} of memory; the limit of the task is ${inMiB(limitBytes)}. It was killed.`;
 }
 
 const inMiB = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MiB`;

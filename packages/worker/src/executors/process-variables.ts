@@ -31,7 +31,7 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     if (text === null) continue;
     if (evaluated.has(name) && !NUMBER.test(text)) throw new PermanentError(notANumber(name));
     if (text.includes('\0'))
-      throw new PermanentError(`Input ${name} has a zero character; no process can be given that.`);
+      throw new PermanentError(`Input ${name} contains a NUL character, which a process cannot receive.`);
     const bytes = Buffer.byteLength(text);
     if (bytes <= MAX_VARIABLE_BYTES && bytes <= inputsLeft) {
       variables[`INPUT_${name}`] = text;

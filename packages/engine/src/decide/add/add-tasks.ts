@@ -185,7 +185,7 @@ class Plan {
       this.changed.map((one) => one.no),
     );
     if (circle === null) return this.checkGates(this.version.grown(added));
-    return `The tasks would go in a circle: ${[...circle, circle[0]!].map((each) => spec.tasks[each]!.name).join(' needs ')}.`;
+    return `The tasks would form a cycle: ${[...circle, circle[0]!].map((each) => spec.tasks[each]!.name).join(' needs ')}.`;
   }
 
   /** Nothing gets a short circuit above it, which would have to end first, that is decided already by its own rule. */

@@ -57,7 +57,7 @@ function parkCall(recorder: Recorder, slot: number): void {
   });
   beginProbe(state, slot);
   if (depthOf(state, run) > MAX_DEPTH) {
-    const error = `This run is the ${MAX_DEPTH}th of a row in which each was called by the one before: it calls no further.`;
+    const error = `Calls are nested too deeply: at most ${MAX_DEPTH} runs can call each other in a row.`;
     endAttempt(recorder, slot, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });
   } else sendCall(recorder, slot, 'begin');
 }

@@ -32,6 +32,6 @@ export interface Overdue {
 export function endOverdue(recorder: Recorder, slot: number, overdue: Overdue): void {
   const inDoubt = isInDoubt(recorder.state, slot);
   killAttempt(recorder, slot, inDoubt ? 'lost' : overdue.outcome);
-  const error = 'The time of the attempt was over, and its worker had not been heard for a while.';
+  const error = 'The attempt timed out, and its worker had sent no heartbeat for a while.';
   endAttempt(recorder, slot, inDoubt ? { outcome: 'lost', code: 'lost:overdue', error } : overdue);
 }

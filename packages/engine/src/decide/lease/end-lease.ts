@@ -26,13 +26,13 @@ export function endLease(recorder: Recorder, worker: Worker): void {
 function giveUpAttempt(recorder: Recorder, slot: number, worker: Worker): void {
   if (!worker.hasLeft) {
     killAttempt(recorder, slot, 'lost');
-    const error = 'The worker was not heard for the length of its lease.';
+    const error = 'The worker sent no heartbeat during its lease.';
     if (!worker.isDraining) return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:silent', error });
     // A deploy gives workers some time to finish, and then kills them.
     const drained = `${error} It was told to stop before.`;
     endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:drained', error: drained, isOrderly: true });
   } else if ([CONFIRMED, MISSING].includes(recorder.state.tasks.confirmed[slot]!)) {
-    const error = 'The worker has left.';
+    const error = 'The worker left.';
     endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:left', error, isOrderly: true });
   } else returnClaim(recorder, slot, 'drained');
 }

@@ -19,7 +19,7 @@ export function chooseTasks(state: State, run: number, select: TaskSelection): r
   const outside = select.tasks?.find(isOutside);
   if (outside !== undefined) {
     const { name } = taskSpecOf(state, slotOf(state, run, outside));
-    return refuse('TASK_OUTSIDE_RUN', `${name} is not among what ${graph.until} depends on`);
+    return refuse('TASK_OUTSIDE_RUN', `${graph.until} does not depend on ${name}`);
   }
   const named = select.tasks === null ? null : new Set<number>(select.tasks);
   const states = select.states === null ? null : new Set<string>(select.states);

@@ -23,7 +23,7 @@ export interface EndOfOne {
 export const SUPERSEDED = {
   outcome: 'cancelled',
   code: 'superseded',
-  error: 'Another attempt of the task was quicker.',
+  error: 'Another attempt of the task was faster.',
 } as const;
 
 /**

@@ -30,7 +30,7 @@ export function extendAttempt(recorder: Recorder, { claim, byMs }: ExtendAttempt
   }
   if (!mayRun(state, slot)) return refuse('EXTEND_REFUSED', 'its run is closing');
   if (taskSpecOf(state, slot).timeoutMs === null) return { ok: true, kind: 'extended', leftMs: null };
-  if (!makesProgress(state, slot)) return refuse('EXTEND_REFUSED', 'it has told of no progress lately');
+  if (!makesProgress(state, slot)) return refuse('EXTEND_REFUSED', 'it has reported no progress lately');
   const dueAt = Math.max(deadlineOf(state, slot), Math.min(state.mono + byMs, latestEnd(state, slot)));
   const leftMs = dueAt - state.mono;
   if (dueAt > deadlineOf(state, slot)) {

@@ -31,7 +31,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   if (from !== FAILED && from !== RETRYING && !isStopped) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
-  if (!isStopped && !hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
+  if (!isStopped && !hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition cannot be evaluated');
   // Its outcome was fixed in an earlier commit, its end is not stored yet: first things first.
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   // Closed by a failure, and what it has stopped still runs: what becomes of that is not known yet.
@@ -61,10 +61,10 @@ function retryClosing(recorder: Recorder, run: number, slot: number, actor: Acto
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
   // Of a mapped one its instances have failed, and are to be retried.
-  if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition has no answer');
+  if (!hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition cannot be evaluated');
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   if (runs.phase[run] === ENDED) reopenAsClosing(recorder, run, actor);
-  if (!mayRun(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its run is closing by force');
+  if (!mayRun(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its run was cancelled with force');
   clearTask(recorder, slot, { actor, fresh: from === FAILED, more: false });
   return DONE;
 }

@@ -66,7 +66,7 @@ function expire(recorder: Recorder, slot: number, reason: 'queue' | 'total'): vo
 
 const EXPIRED = {
   queue: 'The task waited in its queue for longer than it may.',
-  total: 'The task took longer, over all its attempts, than its total timeout allows.',
+  total: 'The task took longer than its total timeout, over all its attempts.',
 } as const;
 
 function fireTotalTimer(recorder: Recorder, slot: number): void {
@@ -74,7 +74,7 @@ function fireTotalTimer(recorder: Recorder, slot: number): void {
   if (code === READY || code === RETRYING) return expire(recorder, slot, 'total');
   if (HOLDS_CLAIM[code] === 0) return;
   if (code === RUNNING) killAttempt(recorder, slot, 'timeout');
-  const error = 'The task took longer, over all its attempts, than its total timeout allows.';
+  const error = 'The task took longer than its total timeout, over all its attempts.';
   endAttempt(recorder, slot, { outcome: 'timeout', code: 'timeout:total', error, isLast: true });
 }
 
@@ -112,7 +112,7 @@ function fireStuckTimer(recorder: Recorder, slot: number): void {
   if (tasks.confirmed[slot] === LOADED) return pushStuck(state, slot, ASK_AGAIN_MS);
   const dueAt = progressAt(state, slot) + taskSpecOf(state, slot).stuckMs!;
   if (dueAt > state.mono) return pushStuck(state, slot, dueAt - state.mono);
-  const error = 'The attempt made no progress for longer than the task allows.';
+  const error = 'The attempt reported no progress for too long.';
   endOverdue(recorder, slot, { outcome: 'stuck', code: 'stuck:progress', error });
 }
 

@@ -101,13 +101,13 @@ function fireTimer(recorder: Recorder, timer: Timer): void {
     // It has got more time since.
     const leftMs = deadlineOf(state, slot) - state.mono;
     if (leftMs > 0) return setTaskTimer(state, 'timeout', leftMs, claim);
-    const error = 'The attempt ran longer than its timeout allows.';
+    const error = 'The attempt ran longer than its timeout.';
     endOverdue(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });
   } else {
     endAttempt(recorder, slot, {
       outcome: 'lost',
       code: 'lost:grace',
-      error: 'The worker did not end the cancelled attempt in its grace.',
+      error: 'The worker did not stop the cancelled attempt within its grace period.',
     });
   }
 }

@@ -96,9 +96,9 @@ test('values stand in an address, a header and a body as data, whatever they hol
     { url: `/days/${encoded}?to=x`, day: plain, body: JSON.stringify({ days: [plain, `on ${plain}`] }) },
   ]);
   for (const [value, why] of [
-    ['..', "can't be a part of an address"],
+    ['..', 'cannot be part of a URL'],
     ['a\r\nx-other: 1', 'line break'],
-    [undefined, 'There is nothing at ${{ params.day }}'],
+    [undefined, '${{ params.day }} does not exist'],
   ] as const) {
     expect(await run(value)).toMatchObject({ outcome: 'permanent', error: expect.stringContaining(why) });
   }

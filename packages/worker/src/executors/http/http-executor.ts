@@ -105,10 +105,10 @@ const secretHeaders = (work: HttpWork): ReadonlySet<string> =>
 
 /** As browsers do it: after 303, and after 301 and 302 of a POST, the next one is a GET. Credentials stay at their origin. */
 function redirected(from: HttpRequest, status: number, location: string, secret: ReadonlySet<string>): HttpRequest {
-  if (!URL.canParse(location, from.url.href)) throw new PermanentError('it was redirected to what is no address.');
+  if (!URL.canParse(location, from.url.href)) throw new PermanentError('it was redirected to an invalid URL.');
   const url = new URL(location, from.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new PermanentError(`it was redirected to ${url.protocol}, which is not followed.`);
+    throw new PermanentError(`it was redirected to ${url.protocol}, which is not allowed.`);
   }
   const isSame = url.origin === from.url.origin;
   const becomesGet =
