@@ -110,6 +110,18 @@ test('the walk names its files by path, and all of them exist', () => {
   expect(named.filter((path) => !existsSync(join(ROOT, 'packages', path)))).toEqual([]);
 });
 
+test('files and folders that CONTRIBUTING and the design name exist', () => {
+  const named = ['CONTRIBUTING.md', 'docs/design.md'].flatMap((document) =>
+    Array.from(
+      read(document).matchAll(/(?:packages|e2e|docs|bench|scripts)\/[\w./*-]*[\w*]/g),
+      ([path]) => `${document} ${path}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  const isMissing = (path: string) => !path.includes('*') && !existsSync(join(ROOT, path));
+  expect(named.filter((both) => isMissing(both.split(' ')[1]!))).toEqual([]);
+});
+
 test('the index of decisions lists every note', () => {
   const index = read('docs/decisions/README.md');
   const notes = FILES.filter((path) => /^docs\/decisions\/\d{4}-/.test(path)).map((path) =>
