@@ -153,7 +153,7 @@ function paintNode(
   context.setLineDash([]);
   paintShape(context, node.shape, { x: x + 17, y: y + NODE_H / 2, ink: tone.ink, surface: palette.surface });
   context.fillStyle = palette.ink;
-  context.font = `550 12px ${palette.font}`;
+  context.font = `550 13px ${palette.font}`;
   const noteWidth = node.note === '' ? 0 : context.measureText(node.note).width + 8;
   context.fillText(cut(context, node.label, NODE_W - 42 - noteWidth), x + 31, y + NODE_H / 2 + 0.5);
   if (node.note === '') return;

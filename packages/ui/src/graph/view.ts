@@ -13,9 +13,9 @@ export interface Box {
 export const MIN_ZOOM = 0.005;
 export const MAX_ZOOM = 2;
 
-export const NODE_W = 176;
+export const NODE_W = 166;
 export const NODE_H = 34;
-export const COLUMN_W = 236;
+export const COLUMN_W = 212;
 export const ROW_H = 46;
 
 /** Keeps the point under the pointer where it is. */

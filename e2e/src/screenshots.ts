@@ -1,0 +1,121 @@
+/** `npm run screenshots`: pictures of the web UI for the documents, from a real server with a day's small work. Into `docs/images`. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually, type Rig } from '@signalbox/server/testing';
+import type { Page } from 'playwright-core';
+import { startUiRig } from './ui-rig.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+const NIGHTLY = 'nightly-warehouse';
+
+interface Context {
+  readonly params: { readonly day?: string; readonly bad?: boolean } | null;
+  readonly attempt: number;
+  readonly log: { info(text: string, fields?: object): void; warn(text: string): void };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const HANDLERS = {
+  extract: async ({ log, params }: Context) => {
+    log.info('reading', { day: params?.day });
+    await pause(120);
+    for (let part = 1; part <= 8; part++)
+      log.info(`\u001b[32mok\u001b[0m part ${part} of 8`, { rows: 2_000 + part * 37 });
+    return { rows: 17_368 };
+  },
+  flaky: async ({ attempt, log }: Context) => {
+    await pause(80);
+    if (attempt > 1) return { rows: 912 };
+    log.warn('the source is slow to answer');
+    throw new Error('connect ETIMEDOUT 10.0.4.12:5432');
+  },
+  step: () => pause(90),
+  load: async ({ params }: Context) => {
+    await pause(200);
+    if (params?.bad === true) throw new Error('duplicate key value violates unique constraint "orders_pkey"');
+  },
+  long: () => pause(60_000),
+};
+
+async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
+  await rig.addWorker(HANDLERS as never, { name: 'etl-1' });
+  await rig.addWorker(HANDLERS as never, { name: 'etl-2', queues: ['default', 'reports'] });
+  const task = (name: string, handler: string, ...needs: string[]) => ({ name, handler, needs });
+  const deploy = (dag: { name: string }) => rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+  const nightly = {
+    name: NIGHTLY,
+    description: 'Loads the orders, customers and payments of a day.',
+    schedule: { cron: '0 2 * * *', zone: 'Europe/Berlin' },
+    tasks: [
+      task('extract_orders', 'extract'),
+      task('extract_customers', 'step'),
+      { ...task('extract_payments', 'flaky'), retries: { maxAttempts: 3, baseMs: 60 } },
+      task('clean_orders', 'step', 'extract_orders'),
+      task('join', 'step', 'clean_orders', 'extract_customers', 'extract_payments'),
+      task('check_quality', 'step', 'join'),
+      task('load', 'load', 'check_quality'),
+      task('report', 'step', 'load'),
+      task('notify', 'step', 'load'),
+    ],
+  };
+  await deploy(nightly);
+  const small = (name: string, cron: string, description: string, handler = 'step') =>
+    deploy({
+      name,
+      description,
+      schedule: { cron, zone: 'UTC' },
+      tasks: [task('collect', 'step'), task('send', handler, 'collect')],
+    } as never);
+  await small('invoice-mails', '*/15 * * * *', 'Sends invoices that are due.');
+  await small('currency-rates', '5 * * * *', 'Fetches the rates of the central bank.');
+  await small('search-index', '30 3 * * 1-5', 'Builds the index of the shop.', 'long');
+  const submit = async (dag: string, params: object | null = null) => {
+    const { body } = await rig.ask('POST', `/v1/dags/${dag}/runs`, { params });
+    return body.id;
+  };
+  const ended = (id: string) => eventually(async () => (await rig.ask('GET', `/v1/runs/${id}`)).body.state === 'ended');
+  for (let day = 1; day <= 10; day++) {
+    await ended(await submit(NIGHTLY, { day: `2026-11-${String(day).padStart(2, '0')}`, bad: day === 6 }));
+    await submit('invoice-mails');
+    await submit('currency-rates');
+  }
+  const failed = await submit(NIGHTLY, { day: '2026-11-16', bad: true });
+  await ended(failed);
+  const running = await submit('search-index');
+  await pause(500);
+  return { failed, running };
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await eventually(async () => (await page.locator('.loading').count()) === 0);
+  await pause(600); // Charts and fonts are drawn.
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+}
+
+const ui = await startUiRig();
+try {
+  await mkdir(FOLDER, { recursive: true });
+  const { failed } = await seed(ui.rig);
+  const { page, go } = await ui.signIn();
+  await page.setViewportSize({ width: 1200, height: 720 });
+  const pages: readonly (readonly [string, string])[] = [
+    ['home', '/'],
+    ['dags', '/dags'],
+    ['grid', `/dags/${NIGHTLY}?tab=grid`],
+    ['run', `/runs/${failed}`],
+    ['gantt', `/runs/${failed}?tab=gantt`],
+    ['task', `/runs/${failed}/tasks/extract_orders`],
+    ['dead-letters', '/dead-letters'],
+  ];
+  for (const [name, path] of pages) {
+    await go(path);
+    await shoot(page, name);
+  }
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await go(`/runs/${failed}`);
+  await shoot(page, 'run-dark');
+} finally {
+  await ui.stop();
+}
