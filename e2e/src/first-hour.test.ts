@@ -64,7 +64,7 @@ describe.each(users())('as $name', (who) => {
     expect(bad.exitCode).toBe(1);
     expect(bad.stdout).toMatch(/task stumble failed/);
     expect(bad.stdout).toContain('fails on purpose');
-    expect(bad.stdout).toMatch(/the last \S+ ?lines? of its log:\n +│ \S/);
+    expect(bad.stdout).toMatch(/  last (?:\d+ )?lines? of its log:\n +│ \S/);
     expect(bad.stdout).toMatch(/signalbox runs retry \S+ --wait/);
 
     const second = await box.run(

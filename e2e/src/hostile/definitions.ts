@@ -16,8 +16,8 @@ const withTask = (fields: object) => dag({ ...task('a'), ...fields });
 const scheduled = (schedule: object) => ({ ...dag(task('a')), schedule });
 
 const rows: readonly (readonly [string, unknown, string, string])[] = [
-  ['a circle of two', dag(task('a', 'b'), task('b', 'a')), 'tasks[0].needs', 'circle'],
-  ['a circle of 1,000', dag(task('t0', 't999'), ...chain(1_000).slice(1)), 'tasks[0].needs', 'circle'],
+  ['a circle of two', dag(task('a', 'b'), task('b', 'a')), 'tasks[0].needs', 'cycle'],
+  ['a circle of 1,000', dag(task('t0', 't999'), ...chain(1_000).slice(1)), 'tasks[0].needs', 'cycle'],
   ['a task that needs itself', dag(task('a', 'a')), 'tasks[0].needs[0]', 'itself'],
   ['an unknown task', dag(task('a', 'ghost')), 'tasks[0].needs[0]', 'no task ghost'],
   ['a task of every object', dag(task('a', '__proto__')), 'tasks[0].needs[0]', 'no task __proto__'],
@@ -45,14 +45,14 @@ const rows: readonly (readonly [string, unknown, string, string])[] = [
   ['a command with a zero in it', withTask({ run: 'ls \0' }), 'tasks[0].run', 'must'],
   ['a program without a name', withTask({ run: [''] }), 'tasks[0].run[0]', 'program'],
   ['an env that is no name', withTask({ env: { 'A=B': 'x' } }), 'tasks[0].env', 'variable'],
-  ['an env that reads the worker', withTask({ env: { A: 'x${{ env.PATH }}' } }), 'tasks[0].env.A', 'no reference'],
+  ['an env that reads the worker', withTask({ env: { A: 'x${{ env.PATH }}' } }), 'tasks[0].env.A', 'not a reference'],
   ['a secret in a command', withTask({ run: 'echo ${{ secrets.A }}' }), 'tasks[0].run', 'env or headers'],
   ['a command that quotes a value away', withTask({ run: "echo '${{ params.a }}'" }), 'tasks[0].run', 'double quotes'],
   [
     'a reference that is code',
     withTask({ inputs: { a: '${{ process.exit() }}' } }),
     'tasks[0].inputs.a',
-    'no reference',
+    'not a reference',
   ],
   [
     'a reference to nobody',
