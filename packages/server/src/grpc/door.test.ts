@@ -111,8 +111,8 @@ test.each([
   ['of a format that is not known', [0x08, 99], status.FAILED_PRECONDITION, 'format 99'],
   ['that are no message', [0xff, 0xff, 0xff, 0xff], status.INVALID_ARGUMENT, 'is not a message of signalbox.worker.v1'],
   [
-    'that end in the middle',
-    [0x08, 1, 0x12, 50, 1],
+    'with a part that ends in the middle',
+    [0x08, 1, 0x1a, 3, 0x0a, 1, 0xff],
     status.INVALID_ARGUMENT,
     'is not a message of signalbox.worker.v1',
   ],
