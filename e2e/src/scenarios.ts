@@ -41,7 +41,7 @@ export const killOwner: Ordeal = {
   },
 };
 
-export const freezeOwner: Ordeal = {
+const freezeOwner: Ordeal = {
   name: 'owner frozen for 8 s (SIGSTOP), then woken',
   withinMs: 8_000,
   inflict: async (cluster, load) => {
@@ -56,7 +56,7 @@ export const freezeOwner: Ordeal = {
   },
 };
 
-export const stopDatabase: Ordeal = {
+const stopDatabase: Ordeal = {
   name: 'database stopped for 20 s',
   withinMs: 8_000,
   inflict: async (cluster, load) => {
@@ -69,7 +69,7 @@ export const stopDatabase: Ordeal = {
   },
 };
 
-export const killWorker: Ordeal = {
+const killWorker: Ordeal = {
   name: 'worker killed (kill -9)',
   withinMs: 8_000,
   inflict: async (cluster, load) => {
@@ -82,7 +82,7 @@ export const killWorker: Ordeal = {
   },
 };
 
-export const freezeWorker: Ordeal = {
+const freezeWorker: Ordeal = {
   name: 'worker frozen for 20 s (SIGSTOP), then woken',
   withinMs: 8_000,
   inflict: async (cluster, load) => {
@@ -97,7 +97,7 @@ export const freezeWorker: Ordeal = {
   },
 };
 
-export const pauseDatabase: Ordeal = {
+const pauseDatabase: Ordeal = {
   name: 'database frozen for 20 s (SIGSTOP), then woken',
   withinMs: 8_000,
   inflict: async (cluster, load) => {
@@ -110,7 +110,7 @@ export const pauseDatabase: Ordeal = {
   },
 };
 
-export const killEverything: Ordeal = {
+const killEverything: Ordeal = {
   name: 'servers, workers and database killed at once (kill -9), then started again',
   withinMs: 8_000,
   inflict: async (cluster, load) => {

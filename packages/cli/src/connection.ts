@@ -42,7 +42,7 @@ export function urlOf(flags: Pick<ConnectionFlags, 'url'>): string {
   throw new CliError(`"${url}" is not a valid server URL.`, `Use a URL such as ${USUAL_URL}.`, EXIT.usage);
 }
 
-export function dataFolderOf({ data }: Pick<ConnectionFlags, 'data'>): string {
+function dataFolderOf({ data }: Pick<ConnectionFlags, 'data'>): string {
   return dataFolder(data === undefined ? process.env : { ...process.env, SIGNALBOX_DATA: data });
 }
 

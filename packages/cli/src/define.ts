@@ -68,12 +68,6 @@ export function wholeNumber(text: string): number {
   throw new UsageError('Use a whole number above 0.');
 }
 
-/** A number from 0 on. */
-export function countingNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError('Use a whole number.');
-}
-
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `500ms`, `30s`, `5m`, `2h`, `1d`, as in dags. */

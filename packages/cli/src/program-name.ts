@@ -1,5 +1,5 @@
 /** What to type to call this program again, as the person at the terminal has called it. */
-export function programName(): string {
+function programName(): string {
   const { npm_command } = process.env;
   if (npm_command !== undefined || process.argv[1]?.endsWith('.js')) return 'npx signalbox';
   return 'signalbox';

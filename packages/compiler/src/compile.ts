@@ -15,7 +15,7 @@ import { attachFiles } from './files/attach-files.ts';
 import { findFiles, kindOf } from './find-files.ts';
 import { compileModule } from './module/compile-module.ts';
 
-export const DEFAULT_TIME_LIMIT_MS = 10_000;
+const DEFAULT_TIME_LIMIT_MS = 10_000;
 
 export interface CompileOptions {
   /** How long one file may take to load; 10 s unless told. */

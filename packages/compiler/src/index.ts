@@ -1,5 +1,5 @@
 export { dagJsonSchema } from '@signalbox/protocol';
-export { type CompileOptions, compileFile, compileFolder, DEFAULT_TIME_LIMIT_MS } from './compile.ts';
+export { compileFile, compileFolder } from './compile.ts';
 export type { Bundle, Compiled, CompiledDag, CompileProblem } from './compiled.ts';
 export { type DeployOutcome, deployCompiled } from './deploy-compiled.ts';
-export { type Watching, type WatchTiming, watchFolder } from './watch-folder.ts';
+export { type Watching, watchFolder } from './watch-folder.ts';

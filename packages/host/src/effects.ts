@@ -192,7 +192,7 @@ function keysOf(effect: SendAssignment): PayloadKey[] {
 }
 
 /** Not of a task that may still succeed: that it has no output yet would be remembered. */
-export function payloadKeys({
+function payloadKeys({
   claim,
   hasParams,
   succeededUpstream,

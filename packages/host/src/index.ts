@@ -1,8 +1,8 @@
 export { numbersOf } from './assign/output-numbers.ts';
-export { packOutputs, type SealedOutput, unpackOutputs } from './assign/output-seal.ts';
+export { packOutputs, unpackOutputs } from './assign/output-seal.ts';
 export { sealOutput } from './gateway/open-output.ts';
 export type { Session } from './gateway/session.ts';
-export { Host, type HostOptions, type HostPorts } from './host.ts';
+export { Host } from './host.ts';
 export { Histogram, type HistogramSeen } from './metrics/histogram.ts';
 export type { HostMetrics } from './metrics/metrics.ts';
 export type * from './peer/message.ts';

@@ -22,7 +22,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
 }
 
-export class ReadOnlyServerError extends Error {
+class ReadOnlyServerError extends Error {
   override name = 'ReadOnlyServerError';
 }
 

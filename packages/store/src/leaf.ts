@@ -17,7 +17,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-export function dayOfRun(id: RunId): number {
+function dayOfRun(id: RunId): number {
   return dayOf(instantOfRun(id));
 }
 

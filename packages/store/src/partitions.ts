@@ -18,7 +18,7 @@ const TABLES = {
 const GROUPS = Object.keys(TABLES) as readonly Group[];
 
 /** Held while partitions come and go: two nodes that do it at once wait for each other. */
-export const PARTITION_LOCK = 7_331_002;
+const PARTITION_LOCK = 7_331_002;
 const LOCK_TIMEOUT_MS = 2_000;
 const DAYS_BEHIND = 1;
 const DAYS_AHEAD = 3;

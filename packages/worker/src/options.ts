@@ -71,7 +71,7 @@ export interface Timing {
   readonly unansweredBytesLimit: number;
 }
 
-export const DEFAULT_TIMING: Timing = {
+const DEFAULT_TIMING: Timing = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
   random: Math.random,

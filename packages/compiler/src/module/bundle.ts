@@ -10,7 +10,7 @@ import { type Bundle, type CompileProblem, NOWHERE, type SourceFile } from '../c
 import { ownPackages } from './own-packages.ts';
 import { remedyOf } from './remedies.ts';
 
-export const ENTRY = 'signalbox-entry.mjs';
+const ENTRY = 'signalbox-entry.mjs';
 
 export interface Built {
   readonly bundle: Bundle;

@@ -11,7 +11,7 @@ import { packOutputs } from './output-seal.ts';
 
 /** One output that is sent along, and all of them. */
 export const MOST_OUTPUT_BYTES = 64 * 1024;
-export const MOST_SENT_BYTES = 1024 * 1024;
+const MOST_SENT_BYTES = 1024 * 1024;
 /** Outputs of so many instances are looked at to see whether they are small together. */
 const MOST_GATHERED = 200;
 

@@ -1,5 +1,5 @@
 /** From a change of the journal to the event that users are told: the description of its kind says how. */
-import { type Change, type ShardNo, shardOfRun, type ToldChange, tellChange } from '@signalbox/engine';
+import { type Change, type ToldChange, tellChange } from '@signalbox/engine';
 import type { EventKind } from '@signalbox/protocol';
 import { toIsoOrNull } from '../iso-instants.ts';
 
@@ -12,5 +12,3 @@ export interface Told extends ToldChange {
 export function describe(change: Change): Told | null {
   return tellChange(change, toIsoOrNull);
 }
-
-export const shardOf = (about: Told['about']): ShardNo => ('runId' in about ? shardOfRun(about.runId) : about.shard);

@@ -43,7 +43,7 @@ const LINE_HEAD_BYTES = 11;
 /** A page is read in whole frames, so frames are not made larger than this and one line. */
 const FRAME_BYTES = 256 * 1024;
 /** Beyond it a length is no length: whatever follows was never written by us. */
-export const LONGEST_FRAME = 8 * 1024 * 1024;
+const LONGEST_FRAME = 8 * 1024 * 1024;
 const LATEST = 2 ** 48 - 1;
 /** Numbers of lines are below it, so that the end of any frame fits 32 bits. */
 export const LINES_END = 2 ** 31;

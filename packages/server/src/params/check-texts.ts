@@ -19,7 +19,7 @@ export type CheckedTexts =
   | { readonly kind: 'tooLarge'; readonly limit: number };
 
 /** With their defaults, all runs of a batch. A default of 60 KB in a thousand runs would be 60 MB, out of a request of a few kilobytes. */
-export const MAX_BATCH_PARAMS_BYTES = 8 * 1024 * 1024;
+const MAX_BATCH_PARAMS_BYTES = 8 * 1024 * 1024;
 
 export function checkTexts(schema: ParamsSchema, texts: ParamsTexts, budget: CheckBudget): CheckedTexts {
   const problems: Problem[] = [];

@@ -74,7 +74,7 @@ function whyNoneStarts(task: TaskView, run: RunFacts): Why | null {
 }
 
 /** What holds all tasks of a run. */
-export function whyRun(run: RunFacts): Why | null {
+function whyRun(run: RunFacts): Why | null {
   if (run.state === 'set_aside') {
     return because('set_aside', `The run is set aside after an internal error: ${run.setAsideReason ?? 'unknown'}.`);
   }

@@ -54,7 +54,7 @@ export function newUid(shard: ShardNo): RunUid {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${chance.slice(15, 18)}-${chance.slice(19, 23)}-${tail}` as RunUid;
 }
 
-export function dagIdOf(shard: ShardNo, dagNo: number): DagId {
+function dagIdOf(shard: ShardNo, dagNo: number): DagId {
   return (dagNo * SHARD_COUNT + shard) as DagId;
 }
 

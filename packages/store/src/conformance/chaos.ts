@@ -25,7 +25,7 @@ interface Sent {
 
 export const chaosChecks: readonly Check[] = [1, 2, 3].map(chaosCheck);
 
-export function chaosCheck(seed: number): Check {
+function chaosCheck(seed: number): Check {
   return {
     name: `handovers with commits in flight, drawn from seed ${seed}, lose nothing and let nothing through`,
     run: async (subject) => {

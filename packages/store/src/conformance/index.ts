@@ -16,7 +16,7 @@ import { unknownOutcomeChecks } from './unknown-outcome.ts';
 
 export * from './subject.ts';
 
-export const conformanceChecks = {
+const conformanceChecks = {
   fencing: fencingChecks,
   chains: chainChecks,
   'unknown outcome': unknownOutcomeChecks,

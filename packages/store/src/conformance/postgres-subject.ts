@@ -47,7 +47,7 @@ export class PostgresSubjects {
   }
 }
 
-export class PostgresSubject implements StoreSubject {
+class PostgresSubject implements StoreSubject {
   /** Past the proxy, for a look from outside. */
   readonly url: string;
   readonly #server: TestPostgres;

@@ -35,7 +35,7 @@ export class MessageReader {
 export const FLUSH: Buffer = Buffer.from([0x48, 0, 0, 0, 4]);
 
 /** A message's strings from an offset on, each ended by a zero byte. */
-export function stringsOf({ bytes }: Message, count: number): string[] {
+function stringsOf({ bytes }: Message, count: number): string[] {
   const strings: string[] = [];
   let from = 5;
   for (let i = 0; i < count; i++) {

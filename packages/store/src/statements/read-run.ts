@@ -33,7 +33,7 @@ import { keyColumns } from './run.ts';
 /** Words and marks of a run packed in one integer: fewer columns to carry and parse. Outcome 0 is none. */
 const FLAGS = `r.phase + 4 * coalesce(r.outcome + 1, 0) + 64 * r.admitted::integer + 128 * r.set_aside::integer + 256 * r.has_params::integer +
   512 * (r.forced_at is not null)::integer + 1024 * coalesce(r.retries, 0)`;
-export const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
+const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_agg(r.tenant_id)::text,
     array_agg(r.dag_id)::text, array_agg(r.version_no)::text, array_agg(r.priority)::text, array_agg(${FLAGS})::text,
     array_agg(r.strikes)::text, array_agg(r.created_at)::text,
     json_object_agg(r.run_id, r.facts) filter (where r.facts is not null)::text,

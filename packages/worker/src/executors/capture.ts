@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { AttemptLog } from '../logs/attempt-log.ts';
 
-export const STALL_MS = 1_000;
+const STALL_MS = 1_000;
 
 export interface Relief {
   whenRelieved(call: () => void): void;

@@ -58,7 +58,7 @@ async function findMarked(entry: string): Promise<number[]> {
 }
 
 /** False when there is none any more. */
-export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
     return true;

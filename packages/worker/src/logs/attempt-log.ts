@@ -12,7 +12,7 @@ export interface LogLimits {
   /** Kept of the end, where there was more. */
   readonly tailBytes: number;
 }
-export const LOG_LIMITS: LogLimits = { keptBytes: 8 * 1024 * 1024, tailBytes: 64 * 1024 };
+const LOG_LIMITS: LogLimits = { keptBytes: 8 * 1024 * 1024, tailBytes: 64 * 1024 };
 /** What a line costs beside its text, here, on the wire and where it is stored. */
 export const LINE_COST = 32;
 

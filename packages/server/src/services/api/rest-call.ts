@@ -58,7 +58,7 @@ export async function callRest(ports: RestPorts, call: CallContext, request: Res
   throw new RestRefusal(body as unknown as ProblemBody);
 }
 
-export class RestRefusal extends Error {
+class RestRefusal extends Error {
   readonly problem: ProblemBody;
 
   constructor(problem: ProblemBody) {
