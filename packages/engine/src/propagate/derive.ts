@@ -26,6 +26,7 @@ import { allClosers } from './closers.ts';
 import { decideClosingAnew } from './closing.ts';
 import { expandMap, unfoldMap } from './map/expand.ts';
 import { summariseAll } from './map/tally.ts';
+import { faultOf } from './ordinary-verdict.ts';
 import {
   type Columns,
   OPEN_STANDING,
@@ -35,7 +36,7 @@ import {
   slotIn,
   specIn,
 } from './run-tasks-view.ts';
-import { decideAndSettle, faultOf, settle, settleRoots } from './settle.ts';
+import { decideAndSettle, settle, settleRoots } from './settle.ts';
 
 /** Tasks of the spec come first in the columns; those that maps have made are where `maps` says. */
 export interface DerivedTasks {

@@ -5,7 +5,7 @@ import { isTruthy } from '../model/task/fact.ts';
 import { IS_FAILURE, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from '../model/task/task-states.ts';
 import { TRIGGER_RULES } from '../model/task/trigger.ts';
 import { type DerivableRun, type DerivableTask, type DerivedTasks, deriveTasks } from './derive.ts';
-import { evaluateIn, letsPass } from './settle.ts';
+import { evaluateIn, letsPass } from './ordinary-verdict.ts';
 
 /** By number, for those that were skipped or could not run and have no row. `names` are those of the tasks of the spec. */
 export function deriveReasons(

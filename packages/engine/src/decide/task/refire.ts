@@ -7,7 +7,7 @@
 import { type ClosingPlan, isRepeating } from '../../model/dag/closing-plan.ts';
 import type { Actor } from '../../model/ids.ts';
 import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
-import { timesOf } from '../../propagate/closing.ts';
+import { timesOf } from '../../propagate/closing-verdict.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { specIn } from '../../propagate/run-tasks-view.ts';
 import type { RunMaps } from '../../tables/map/run-maps.ts';
