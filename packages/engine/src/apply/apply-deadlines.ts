@@ -4,7 +4,7 @@ import { assert } from '../model/assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../model/change.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import { errorOfExpiry } from '../model/task/facts.ts';
-import { FAILED, READY, RETRYING } from '../model/task/task-states.ts';
+import { FAILED, IS_DUE } from '../model/task/task-states.ts';
 import { moveTask, settleDownstream } from '../propagate/move.ts';
 import { noteRepeats } from '../propagate/note-repeats.ts';
 import { CLAIMED } from '../tables/run/run-table.ts';
@@ -40,8 +40,8 @@ export function applyTaskDeadline(state: State, change: TaskDeadlineChange): voi
 function expire(state: State, run: number, slot: number, { taskNo, reason }: TaskExpired): void {
   const { graph } = state.runs.versionOf(run);
   if (graph.tellsError?.[specNoOf(state, slot)] === 1) state.runs.factsOf(run).setError(taskNo, errorOfExpiry(reason));
-  const code = state.tasks.state[slot];
-  assert(code === READY || code === RETRYING, 'a task without a running attempt expires');
+  const code = state.tasks.state[slot]!;
+  assert(IS_DUE[code] === 1, 'a task without a running attempt expires');
   // From here on its row says what it is; one that was loaded before its first claim had a row that said nothing.
   state.tasks.cleared[slot] = 0;
   moveTask(state, slot, FAILED);

@@ -6,6 +6,7 @@ import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import {
   CANCELLED,
   FAILED,
+  IS_DUE,
   READY,
   RETRYING,
   RUNNING,
@@ -163,7 +164,7 @@ const AS_CANCELLED = 1 + ATTEMPT_OUTCOMES.indexOf('cancelled');
  */
 function isClearable(code: number, { from }: TaskCleared): boolean {
   if (from !== 'retrying') return code === CODE_OF[from];
-  return code === RETRYING || code === READY || code === CANCELLED;
+  return IS_DUE[code] === 1 || code === CANCELLED;
 }
 
 const CODE_OF = {

@@ -6,7 +6,7 @@
 
 import { PRIORITIES } from '../model/dag/spec.ts';
 import { type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
-import { READY, RETRYING, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
+import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
 import type { State } from './state.ts';
@@ -66,7 +66,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         added: runs.added.get(run),
         nextNo: runs.maps.get(run)?.nextNo,
         tasks: slotsOf(state, run).map((slot) => {
-          const code = tasks.state[slot] === RETRYING ? READY : tasks.state[slot]!;
+          const code = AWAITS_RETRY[tasks.state[slot]!] === 1 ? READY : tasks.state[slot]!;
           return [
             tasks.no[slot],
             code === STOPPED ? 'stopped' : TASK_STATE_NAMES[code],

@@ -1,7 +1,7 @@
 /** How retries go on once their backoff is over: past the breaker of what they failed with, then past the budget of the node. */
 
 import { ATTEMPT_OUTCOMES } from '../../model/task/outcome.ts';
-import { RETRYING } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
 import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';
 import { updateLanes } from '../../tables/queue/enqueue.ts';
@@ -124,6 +124,7 @@ function heldTask(state: State, slot: number): HeldTask {
 /** It may have been cancelled, cleared or tried by hand meanwhile. */
 function stillWaiting(state: State, held: HeldTask): number | null {
   const slot = findTask(state, held);
-  if (slot === null || state.tasks.state[slot] !== RETRYING || state.tasks.fence[slot] !== held.fence) return null;
+  if (slot === null || AWAITS_RETRY[state.tasks.state[slot]!] === 0 || state.tasks.fence[slot] !== held.fence)
+    return null;
   return mayRun(state, slot) ? slot : null;
 }

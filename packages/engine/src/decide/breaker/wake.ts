@@ -1,5 +1,5 @@
 /** The time of a breaker has come: another probe, or the next step of its ramp. */
-import { HOLDS_CLAIM, READY, RETRYING } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY, HOLDS_CLAIM, READY } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
 import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';
 import { updateLanes } from '../../tables/queue/enqueue.ts';
@@ -62,7 +62,8 @@ function isUnderWay(state: State, breaker: Breaker, probe: HeldTask): boolean {
   const slot = findTask(state, probe);
   if (slot === null || !mayRun(state, slot)) return false;
   const code = state.tasks.state[slot]!;
-  if (code === RETRYING) return state.breakers.budget.waitingCount > 0 && state.tasks.fence[slot] === probe.fence;
+  if (AWAITS_RETRY[code] === 1)
+    return state.breakers.budget.waitingCount > 0 && state.tasks.fence[slot] === probe.fence;
   if (HOLDS_CLAIM[code] === 1) return true;
   // Behind the dag's own breaker a claim that came back waits like all others. One that finds no slot is not waited for long.
   return code === READY && breaker.fingerprint !== 0 && ++breaker.idlePauses <= IDLE_PAUSES;

@@ -1,7 +1,7 @@
 /** What else runs again when tasks do. */
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
-import { HAS_ENDED, HOLDS_CLAIM, READY, RETRYING, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
+import { HAS_ENDED, HOLDS_CLAIM, IS_DUE, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
 import { placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { nearest, slotIn, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
@@ -100,7 +100,7 @@ export function isClearable(state: State, slot: number): boolean {
   if (code === RUNNING) return true;
   // Its backoff is over, and it waits for a slot: to whoever looks it is still to be retried. One that was cleared is as it should
   // be, and so is one whose claim came back, though a breaker may hold it.
-  if (code === READY || code === RETRYING) {
+  if (IS_DUE[code] === 1) {
     return tasks.retryAt[slot] !== 0 && tasks.endedFence[slot] === tasks.fence[slot] && tasks.cleared[slot] === 0;
   }
   return HAS_ENDED[code] === 1 && hasOwnState(state, slot);

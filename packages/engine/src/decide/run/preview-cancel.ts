@@ -5,7 +5,7 @@
 
 import { type Answer, type CancelRun, refuse, type TouchedTask } from '../../model/command.ts';
 import type { TaskNo } from '../../model/ids.ts';
-import { CANCELLED, HOLDS_CLAIM, READY, RETRYING, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { CANCELLED, HOLDS_CLAIM, IS_DUE, READY, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import { copyFor, findRun, statesOf } from '../manual/manually.ts';
@@ -70,8 +70,8 @@ function playClosing(on: Recorder, run: number): ReadonlySet<TaskNo> {
   for (let isMoving = true; isMoving; ) {
     isMoving = false;
     for (const slot of closing) {
-      const code = state.tasks.state[slot];
-      if (code !== READY && code !== RETRYING && code !== RUNNING) continue;
+      const code = state.tasks.state[slot]!;
+      if (IS_DUE[code] === 0 && code !== RUNNING) continue;
       isMoving = true;
       if (code === READY) begins.add(taskNoOf(state, slot));
       on.move({ kind: 'SuccessAssumed', runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot) });

@@ -3,7 +3,7 @@
 import { type Answer, DONE, type RetryTask, refuse } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
-import { CANCELLED, FAILED, RETRYING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY, CANCELLED, FAILED, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { CLOSING, ENDED, OPEN } from '../../tables/run/run-table.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
@@ -28,7 +28,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const from = tasks.state[slot]!;
   // Stopped because the run's time was over: where a failure has closed it, that is what is to be retried.
   const isStopped = from === CANCELLED && runs.phase[run] !== OPEN && runs.failed[run] === 0;
-  if (from !== FAILED && from !== RETRYING && !isStopped) {
+  if (from !== FAILED && AWAITS_RETRY[from] === 0 && !isStopped) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
   if (!isStopped && !hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition cannot be evaluated');
@@ -36,7 +36,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   // Closed by a failure, and what it has stopped still runs: what becomes of that is not known yet.
   if (runs.phase[run] === CLOSING) return refuse('TASK_NOT_RETRYABLE', 'its run is closing');
-  if (from === RETRYING) {
+  if (AWAITS_RETRY[from] === 1) {
     clearTask(recorder, slot, { actor, fresh: false, more: false });
     return DONE;
   }
@@ -57,7 +57,7 @@ function retryClosing(recorder: Recorder, run: number, slot: number, actor: Acto
   const { state } = recorder;
   const { runs, tasks } = state;
   const from = tasks.state[slot]!;
-  if (from !== FAILED && from !== RETRYING) {
+  if (from !== FAILED && AWAITS_RETRY[from] === 0) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
   // Of a mapped one its instances have failed, and are to be retried.

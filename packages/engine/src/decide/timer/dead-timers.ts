@@ -4,7 +4,7 @@
  */
 
 import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
-import { RETRYING } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { isCurrentRunTimer, isRunTimer } from '../../tables/timer/run-timers.ts';
@@ -38,5 +38,5 @@ function isLive(state: State, timer: Timer): boolean {
   if (slot === null) return false;
   if (isTaskTimer(timer)) return isCurrent(state, slot, timer);
   if (timer.kind !== 'retry') return isHeld(state, slot, claim);
-  return state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
+  return AWAITS_RETRY[state.tasks.state[slot]!] === 1 && state.tasks.fence[slot] === claim.fence;
 }

@@ -3,7 +3,7 @@
 import type { AttemptNo } from '../../model/ids.ts';
 import { fingerprintOf } from '../../model/task/fingerprint.ts';
 import { notesWith, type TaskNotes } from '../../model/task/notes.ts';
-import { HOLDS_CLAIM, IS_TERMINAL, READY, RETRYING, RUNNING } from '../../model/task/task-states.ts';
+import { HOLDS_CLAIM, IS_DUE, IS_TERMINAL, READY, RUNNING } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { ownerOf, withAttempt } from '../../tables/straggler/seconds.ts';
 import { claimOf } from '../../tables/task/claim-of.ts';
@@ -71,7 +71,7 @@ const EXPIRED = {
 
 function fireTotalTimer(recorder: Recorder, slot: number): void {
   const code = recorder.state.tasks.state[slot]!;
-  if (code === READY || code === RETRYING) return expire(recorder, slot, 'total');
+  if (IS_DUE[code] === 1) return expire(recorder, slot, 'total');
   if (HOLDS_CLAIM[code] === 0) return;
   if (code === RUNNING) killAttempt(recorder, slot, 'timeout');
   const error = 'The task took longer than its total timeout, over all its attempts.';

@@ -1,7 +1,7 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
 import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
-import { RETRYING, WAITING } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY, WAITING } from '../../model/task/task-states.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
@@ -86,7 +86,7 @@ function fireTimer(recorder: Recorder, timer: Timer): void {
   if (slot === null) return;
   state.currentRun = claim.runId;
   if (timer.kind === 'retry') {
-    const isWaiting = state.tasks.state[slot] === RETRYING && state.tasks.fence[slot] === claim.fence;
+    const isWaiting = AWAITS_RETRY[state.tasks.state[slot]!] === 1 && state.tasks.fence[slot] === claim.fence;
     if (isWaiting && mayRun(state, slot)) passRetry(recorder, slot);
     return;
   }

@@ -32,6 +32,10 @@ interface TaskStateRow {
   readonly holdsSlot: boolean;
   /** It waits for an attempt: when its run is closed it is cancelled, unless it closes the run. */
   readonly awaitsAttempt: boolean;
+  /** Nothing upstream holds it, and no attempt of it is claimed. */
+  readonly isDue: boolean;
+  /** It has failed, and is to be tried again. */
+  readonly awaitsRetry: boolean;
   readonly countsAs: CountsAs;
   /** The moves that `apply` allows, by the keys of this table. */
   readonly moves: readonly string[];
@@ -42,6 +46,8 @@ const OPEN = {
   holdsClaim: false,
   holdsSlot: false,
   awaitsAttempt: false,
+  isDue: false,
+  awaitsRetry: false,
   countsAs: 'open',
 } as const;
 const AWAITING = { ...OPEN, awaitsAttempt: true } as const;
@@ -61,6 +67,7 @@ const TABLE = {
     code: 1,
     shown: 'ready',
     ...AWAITING,
+    isDue: true,
     meaning: 'can start; waits for a free slot and for limits',
     // To retrying where a breaker holds it back.
     moves: ['blocked', 'running', 'waiting', 'retrying', 'failed', 'cancelled'],
@@ -77,6 +84,8 @@ const TABLE = {
     code: 3,
     shown: 'retrying',
     ...AWAITING,
+    isDue: true,
+    awaitsRetry: true,
     meaning: 'its last attempt failed; the next one starts after the backoff',
     // Straight to running in a replay, which has no timers.
     moves: ['blocked', 'ready', 'running', 'waiting', 'failed', 'cancelled'],
@@ -188,6 +197,8 @@ export const IS_TERMINAL = flags(({ isTerminal }) => isTerminal);
 export const HOLDS_CLAIM = flags(({ holdsClaim }) => holdsClaim);
 export const HOLDS_SLOT = flags(({ holdsSlot }) => holdsSlot);
 export const AWAITS_ATTEMPT = flags(({ awaitsAttempt }) => awaitsAttempt);
+export const IS_DUE = flags(({ isDue }) => isDue);
+export const AWAITS_RETRY = flags(({ awaitsRetry }) => awaitsRetry);
 /** It decides something for those that need it. A cancelled one was stopped when its run was closed, and decides nothing. */
 export const HAS_ENDED = flags(({ countsAs }) => countsAs !== 'open' && countsAs !== 'nothing');
 /** The code of the ended state that it counts as; of one that has not ended, its own. */
