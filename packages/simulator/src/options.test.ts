@@ -20,7 +20,7 @@ test.each([
   [['--mode', 'both'], '--mode is "both". Use safety or liveness.'],
   [['--histories', '0'], '--histories is "0". Use a whole number, 1 or more.'],
   [['--seed', 'x'], '--seed is "x". Use a whole number, 0 or more.'],
-  [['--minutes', '-1'], '--minutes is "-1". Use a number above 0.'],
+  [['--minutes', '0'], '--minutes is "0". Use a number above 0.'],
   [['--seed', '1', '--from', '2'], '--seed plays one seed, --from begins with it. Use one of them.'],
 ] as const)('refuses %j', (args, message) => {
   expect(() => options(...args)).toThrow(message);
