@@ -12,6 +12,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [9103, 'safety', 'I33: a mapped task that needs a branch, over what the chosen task returned'],
   [9357, 'safety', 'I30: a task that was added behind a branch and the task that it chose'],
   [9376, 'safety', 'I22: a report of lost, told twice, after its run was cancelled'],
+  [123450047, 'safety', 'I19: a task that waits in a run that was opened again while it is paused'],
   [70011, 'safety', 'I49: an eager task behind a mapped setup of which one instance runs'],
 ];
 

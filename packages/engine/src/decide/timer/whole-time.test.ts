@@ -78,6 +78,33 @@ describe.each(['live', 'after a takeover'] as const)('the time in the queue, %s'
     expectWholeTime(box);
   });
 
+  test('begins when the run is opened again while it is paused, for a pause counts', () => {
+    const box = scenario({ dag: fourRoots() });
+    box.advance('1s');
+    const a = box.claim('a');
+    box.setPaused(null);
+    box.report(a, 'permanent', { error: 'no' });
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    box.advance('5s');
+    expect(box.retry('a')).toMatchObject({ ok: true });
+    if (how !== 'live') box.killOwner();
+    expectWholeTime(box);
+  });
+
+  test('begins when its upstream has run again, in a run that is paused', () => {
+    const box = scenario({ dag: dag([task('up'), task('down', [0], waits)]) });
+    box.report(box.claim('up'), 'succeeded');
+    box.advance('2s');
+    box.clear(['up']);
+    const up = box.claim('up');
+    box.setPaused(null);
+    box.advance('5s', [up.worker]);
+    box.report(up, 'succeeded');
+    expect(box.task('down').state).toBe('ready');
+    if (how !== 'live') box.killOwner();
+    expectWholeTime(box);
+  });
+
   test('begins anew for a task whose upstream runs again', () => {
     const box = scenario({ dag: dag([task('up'), task('down', [0], waits)]) });
     box.report(box.claim('up'), 'succeeded');

@@ -10,16 +10,26 @@ import { specNoOf } from '../task/task-slots.ts';
 import { watchQueue } from '../timer/task-timers.ts';
 import { Lane } from './lane.ts';
 
-/** Puts a ready task into its lane, unless its run may not run yet. */
+/** Puts a ready task into its lane, unless its run may not run yet or somebody has paused it. */
 export function enqueue(state: State, slot: number): void {
   const run = state.tasks.run[slot]!;
-  if (!hasLanes(state, run) || isPaused(state, slot)) return;
-  if (isCall(state, slot)) return void state.agenda.calls.add(slot);
+  if (!hasLanes(state, run)) return;
+  const mayBegin = !isPaused(state, slot);
+  if (isCall(state, slot)) {
+    if (mayBegin) state.agenda.calls.add(slot);
+    return;
+  }
+  if (mayBegin) pushToLane(state, run, slot);
+  // The time in the queue runs during a pause. It is stored from the beginning, because the row may still have the instant of an
+  // earlier wait, which a load could not tell from this one (I19).
+  if (state.runs.versionOf(run).watchesQueue) watchQueue(state, slot);
+}
+
+function pushToLane(state: State, run: number, slot: number): void {
   const lane = laneOf(state, run, slot);
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
   lane.queue.update(lane);
-  if (state.runs.versionOf(run).watchesQueue) watchQueue(state, slot);
 }
 
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
