@@ -92,6 +92,7 @@ export function leases(scene: Scene): Checker {
       }
     },
     onLook() {
+      if (dead.size === 0) return;
       for (const run of ledger.live) {
         if (run.isSetAside) continue;
         for (const task of run.tasks.values()) {

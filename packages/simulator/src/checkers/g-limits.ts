@@ -68,24 +68,34 @@ export function limits(scene: Scene): Checker {
     return no < 0 || isUnfolding(run) ? null : no;
   }
 
+  /** By dag: runs that are admitted, and attempts that run. */
+  function countAll(): Map<DagId, { active: number; running: number }> {
+    const counts = new Map<DagId, { active: number; running: number }>();
+    for (const { created, isAdmitted, isSetAside, tasks } of ledger.live) {
+      if (isSetAside) continue;
+      const count = counts.get(created.dagId) ?? { active: 0, running: 0 };
+      counts.set(created.dagId, count);
+      if (isAdmitted) count.active += 1;
+      for (const task of tasks.values()) if (task.state === 'running') count.running += task.second === null ? 1 : 2;
+    }
+    return counts;
+  }
+
   /** The counts that a live owner goes by are those of the books. */
   function checkCounts(): void {
+    const counts = countAll();
     for (const node of world.nodes) {
       const state = node.isUp ? (node.host?.inspect() ?? null) : null;
       if (state === null) continue;
       for (const dag of state.dags.byId.values()) {
-        const held = state.shards.get(dag.shard);
+        const shard = state.shards.get(dag.shard);
         const book = ledger.shard(dag.shard);
-        if (held === undefined || held.epoch !== book.epoch || held.commitNo !== book.commitNo) continue;
+        if (shard === undefined || shard.epoch !== book.epoch || shard.commitNo !== book.commitNo) continue;
         // A shard that is being loaded with care is not used before all of it is there.
         if (world.database.tables.shard(dag.shard).loadCount > 2) continue;
-        const live = [...ledger.live].filter((run) => run.created.dagId === dag.id && !run.isSetAside);
-        const active = live.filter((run) => run.isAdmitted).length;
-        if (dag.runningTasks !== running(dag.id)) {
-          scene.fail(
-            'I45',
-            `${node.nodeId} counts ${dag.runningTasks} running of dag ${dag.id}, there are ${running(dag.id)}`,
-          );
+        const { active, running: held } = counts.get(dag.id) ?? { active: 0, running: 0 };
+        if (dag.runningTasks !== held) {
+          scene.fail('I45', `${node.nodeId} counts ${dag.runningTasks} running of dag ${dag.id}, there are ${held}`);
         }
         if (dag.activeRuns !== active) {
           scene.fail(

@@ -2,7 +2,7 @@
  * How well the world is: since when all is in order (for promises that hold within a time when nothing is in the way), and
  * for how long each shard had an owner that could work (for promises whose time stands still without one).
  */
-import type { NodeId, ShardNo } from '@signalbox/engine';
+import type { NodeId, ShardNo, State } from '@signalbox/engine';
 import type { World } from '../world/world.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -34,9 +34,20 @@ export class Health {
     if (!isWell) this.#wellSince = null;
     else this.#wellSince ??= now;
     if (this.isDatabaseSick()) return;
-    for (const [shard, { owner }] of this.#ledger.shards) {
-      if (owner !== null && this.isAble(owner, shard)) this.#served[shard]! += LOOK_MS;
+    const able = this.#ableNodes();
+    for (const [shard, { owner, epoch }] of this.#ledger.shards) {
+      if (owner !== null && able.get(owner)?.get(shard)?.epoch === epoch) this.#served[shard]! += LOOK_MS;
     }
+  }
+
+  /** The nodes that run, each with the shards that it has in memory. */
+  #ableNodes(): Map<NodeId, State['shards']> {
+    const able = new Map<NodeId, State['shards']>();
+    for (const { nodeId, isUp, process, host } of this.#world.nodes) {
+      const shards = isUp && !process.isPaused ? host?.inspect()?.shards : undefined;
+      if (shards !== undefined && nodeId !== null) able.set(nodeId, shards);
+    }
+    return able;
   }
 
   /** Something has just changed for good: time to recover from it begins. */
@@ -56,12 +67,5 @@ export class Health {
   isDatabaseSick(): boolean {
     const { database } = this.#world;
     return database.outage !== null || database.readOnly || database.slowness > 1;
-  }
-
-  /** The node runs and has the shard in memory. */
-  isAble(nodeId: NodeId, shard: ShardNo): boolean {
-    const node = this.#world.nodes.find((one) => one.nodeId === nodeId && one.isUp);
-    if (node === undefined || node.process.isPaused) return false;
-    return node.host?.inspect()?.shards.get(shard)?.epoch === this.#ledger.shard(shard).epoch;
   }
 }
