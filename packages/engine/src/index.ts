@@ -34,6 +34,7 @@ export {
   LETTER_STATES,
 } from './model/dead-letter.ts';
 export * from './model/ids.ts';
+export { type PayloadKey, payloadName } from './model/payload-name.ts';
 export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
 export { notesCreated, type RunNotes, readRunNotes } from './model/run/run-notes.ts';

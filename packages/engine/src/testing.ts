@@ -1,6 +1,10 @@
 /** For tests of what stands on the engine: a server without threads, scripted workers, small dags. */
 
 export { MemoryStore } from './testing/memory-store.ts';
+export { byId, Gathering, liveRuns, readLive, readNeeds } from './testing/model-store/read.ts';
+export * from './testing/model-store/tables.ts';
+export { Violation } from './testing/model-store/violation.ts';
+export { writeChanges } from './testing/model-store/write.ts';
 export { isClosing, naiveClosing, naiveClosingNodes } from './testing/naive-closing.ts';
 export { type NaiveEnd, naiveName, naiveNodes, naiveStates } from './testing/naive-states.ts';
 export { type NodeOptions, START, TestNode } from './testing/node.ts';

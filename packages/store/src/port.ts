@@ -7,14 +7,13 @@
  */
 import type {
   AdmittedCount,
-  AttemptNo,
   Change,
-  CheckpointRef,
   DagId,
   Epoch,
   Instant,
   Need,
   NodeId,
+  PayloadKey,
   Priority,
   RunId,
   Seen,
@@ -25,10 +24,11 @@ import type {
   StoredSchedule,
   StoredShard,
   StoredVersion,
-  TaskNo,
   TenantId,
   VersionNo,
 } from '@signalbox/engine';
+
+export { type PayloadKey, payloadName } from '@signalbox/engine';
 
 /** One shard's part in a commit. */
 export interface ShardStamp {
@@ -167,18 +167,6 @@ export interface LoadedRest {
   readonly next: RestCursor | null;
 }
 
-export interface PayloadKey {
-  readonly runId: RunId;
-  /** Null for the params of the run, otherwise the output of that task. */
-  readonly taskNo: TaskNo | null;
-  /** In place of its output, what an attempt of the task has left for the next one. Only the newest one is there. */
-  readonly checkpoint?: CheckpointRef;
-  /** In place of its output, why this attempt of the task failed, if it did. */
-  readonly errorOf?: AttemptNo;
-  /** The row that its output is in, when that is a large one: see `readLargeOutput`. */
-  readonly large?: number;
-}
-
 export interface DagFound {
   readonly shard: ShardNo;
   readonly dagId: DagId;
@@ -220,12 +208,4 @@ export interface Store {
 
   /** A new chain for this node; earlier chains of the same node can commit nothing any more once this has resolved. */
   openChain(nodeId: NodeId): Promise<CommitChain>;
-}
-
-/** The key of a payload in the answer of `fetchPayloads`. */
-export function payloadName({ runId, taskNo, checkpoint, errorOf, large }: PayloadKey): string {
-  if (errorOf !== undefined) return `${runId}/${taskNo}!${errorOf}`;
-  if (large !== undefined) return `${runId}/#${large}`;
-  if (checkpoint !== undefined) return `${runId}/${taskNo}@${checkpoint.fence}.${checkpoint.no}`;
-  return `${runId}/${taskNo ?? 'params'}`;
 }

@@ -5,9 +5,9 @@
  *
  * A read sees the rows of the instant at which its request arrives, never half of a commit.
  */
-import type { TenantId } from '@signalbox/engine';
+import { shardOfChange, type TenantId } from '@signalbox/engine';
+import { Violation, writeChanges } from '@signalbox/engine/testing';
 import type { CommitBatch } from '@signalbox/store';
-import { applyChanges, shardOfChange, Violation } from './apply-rows.ts';
 import { Connection, type Wire } from './connection.ts';
 import { type DatabaseFaults, noFaults, noSabotage, type Sabotage, type Step } from './faults.ts';
 import type { JournalEntry } from './journal.ts';
@@ -147,7 +147,7 @@ export class FakeDatabase implements Wire {
         if (!batch.shards.some(({ shard }) => shard === shardOfChange(change)))
           throw new Violation('a commit changes only the shards it has fenced', change);
       }
-      applyChanges(this.tables, batch.changes, this.now());
+      writeChanges(this.tables, batch.changes, this.now());
       this.tables.log.keep();
       return null;
     } catch (error) {

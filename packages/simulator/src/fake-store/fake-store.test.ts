@@ -11,9 +11,9 @@ import type {
   VersionNo,
   WorkerId,
 } from '@signalbox/engine';
+import type { Violation } from '@signalbox/engine/testing';
 import type { CommitBatch, CommitChain } from '@signalbox/store';
 import { describe, expect, test } from 'vitest';
-import type { Violation } from './apply-rows.ts';
 import { FakeDatabase } from './database.ts';
 import { FakeStore } from './fake-store.ts';
 import type { DatabaseFaults, Step } from './faults.ts';

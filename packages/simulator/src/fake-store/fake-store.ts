@@ -3,6 +3,7 @@
  * `FakeDatabase` are several nodes.
  */
 import type { Epoch, Need, NodeId, RunId, Seen, ShardNo, TenantId } from '@signalbox/engine';
+import { dagNameKey, readNeeds, silentKey, versionKey } from '@signalbox/engine/testing';
 import type {
   ClusterSeen,
   CommitChain,
@@ -22,8 +23,8 @@ import { type Call, type Caller, call, RefusedCall } from './call.ts';
 import { FakeChain } from './chain.ts';
 import type { FakeDatabase } from './database.ts';
 import { inOrder } from './locks.ts';
-import { readCluster, readHeads, readNeeds, readRest } from './reads.ts';
-import { dagNameKey, type NodeRow, type ShardRow, silentKey, versionKey } from './tables.ts';
+import { readCluster, readHeads, readRest } from './reads.ts';
+import type { NodeRow, ShardRow } from './tables.ts';
 
 export interface FakeStoreOptions {
   /** Shown to faults and in the journal. */

@@ -1,4 +1,4 @@
-export { Violation } from './apply-rows.ts';
+export { Violation } from '@signalbox/engine/testing';
 export { FakeDatabaseError } from './call.ts';
 export { FakeDatabase, type FakeDatabaseOptions, type Outage } from './database.ts';
 export { FakeStore, type FakeStoreOptions } from './fake-store.ts';

@@ -1,0 +1,72 @@
+/**
+ * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
+ * that the two can be held against each other: this is what the conformance suite expects of a store.
+ */
+import type { Change } from '../../model/change.ts';
+import { type ModelTables, versionKey } from './tables.ts';
+import { require } from './violation.ts';
+import { writeRunChange } from './write-run.ts';
+import { writeShardChange } from './write-shard.ts';
+import { writeTaskChange } from './write-task.ts';
+
+/** Writes all or throws; the caller undoes what was done so far. References are looked at when all is written. */
+export function writeChanges(tables: ModelTables, changes: readonly Change[], dbNow: number): void {
+  for (const change of changes) writeChange(tables, change, dbNow);
+  for (const change of changes) checkReferences(tables, change);
+}
+
+function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
+  switch (change.kind) {
+    case 'DagDeployed':
+    case 'DagRetired':
+    case 'DagRevived':
+    case 'ScheduleSet':
+    case 'ScheduleRemoved':
+    case 'WindowDecided':
+    case 'KeyStored':
+    case 'DeadLetterWritten':
+    case 'DeadLetterClosed':
+    case 'BreakerSet':
+    case 'WorkerSilenced':
+    case 'WorkerHeardAgain':
+      return writeShardChange(tables, change, dbNow);
+    case 'AttemptClaimed':
+    case 'ClaimReturned':
+    case 'AttemptEnded':
+    case 'SecondClaimed':
+    case 'SecondReturned':
+    case 'SecondEnded':
+    case 'SecondTookOver':
+    case 'TaskCleared':
+    case 'TaskQueued':
+    case 'TaskExpired':
+    case 'TaskSlow':
+    case 'AttemptExtended':
+    case 'CheckpointSaved':
+    case 'ClaimAsserted':
+    case 'TaskMarked':
+      return writeTaskChange(tables, change);
+    default:
+      return writeRunChange(tables, change);
+  }
+}
+
+function checkReferences(tables: ModelTables, change: Change): void {
+  switch (change.kind) {
+    case 'DagDeployed':
+      return require(tables.tenants.has(change.tenantId), 'a dag has its tenant', change);
+    case 'ScheduleSet':
+      return require(tables.dags.has(change.dagId), 'a schedule has its dag', change);
+    case 'WindowDecided':
+      return require(change.runId === null || tables.runs.has(change.runId), 'a window has its run', change);
+    case 'RunCreated': {
+      require(tables.versions.has(versionKey(change.dagId, change.versionNo)), 'a run has its version', change);
+      return require(tables.dags.get(change.dagId)?.tenantId ===
+        change.tenantId, 'a run has the tenant of its dag', change);
+    }
+    case 'KeyStored':
+      return require(tables.runs.has(change.runId), 'a key has its run', change);
+    default:
+      return;
+  }
+}
