@@ -32,7 +32,7 @@ test('a second Ctrl-C ends everything at once, tasks that run included', { timeo
   expect((await box.run('runs', 'trigger', 'stubborn')).exitCode).toBe(0);
   await until('the task has begun', 30_000, () => existsSync(join(box.folder, 'begun')));
   process.kill(-began.pid, 'SIGINT');
-  await until('it is stopping', 10_000, () => began.said.all.includes('Stopping:'));
+  await until('it is stopping', 10_000, () => began.said.all.includes('Stopping.'));
   await pause(400); // sooner, it would be taken for the same one
   process.kill(-began.pid, 'SIGINT');
   expect((await began.ended).exitCode).toBe(130);
