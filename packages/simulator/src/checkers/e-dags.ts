@@ -6,6 +6,7 @@ import { name } from '../world/happening.ts';
 import type { Checker, Scene } from './checker.ts';
 import { numberNear, specNoOf } from './map-book.ts';
 import { GONE, mayRun, stateOf, statesOf } from './task-states.ts';
+import { isInGroup } from './until-book.ts';
 
 /** Cancelled in an open run is what a person has cancelled by itself: it counts as failed. */
 const ENDED: readonly string[] = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled', GONE];
@@ -43,10 +44,14 @@ export function dags(scene: Scene): Checker {
       const states = all.map(([, state]) => state);
       const { onFailure = 'continue' } = run.spec;
       // A hook before a task fails that, and nothing else.
-      const isOrdinary = (task: TaskSpec) => !isClosing(task) && task.hook === undefined;
+      const isOrdinary = (task: TaskSpec) => !isClosing(task) && task.hook === undefined && task.outside !== true;
       const tasks = run.spec.tasks.filter(isOrdinary);
       const isFed = (no: number) =>
-        run.spec.groups?.some(({ map }) => map?.over.some((from) => from.from === 'task' && from.task === no)) === true;
+        run.spec.groups?.some(
+          ({ map }, group) =>
+            map?.over.some((from) => from.from === 'task' && from.task === no) &&
+            tasks.some((task) => isInGroup(run.spec, task, group)),
+        ) === true;
       const isLeaf = (no: number) => !isFed(no) && tasks.every(({ needs }) => !needs.includes(no));
       const hasFailed = all.some(
         ([no, state]) =>

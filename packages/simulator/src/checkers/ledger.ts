@@ -22,6 +22,7 @@ import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
 import { type DagBook, isCountedLoss, type RunBook, type ShardBook, type TaskBook } from './books.ts';
 import { mapBook } from './map-book.ts';
+import { definitionUpTo } from './until-book.ts';
 
 export class Ledger {
   readonly runs = new Map<RunId, RunBook>();
@@ -325,8 +326,9 @@ export class Ledger {
   }
 
   #create(change: RunCreated): void {
-    const spec = this.dags.get(change.dagId)?.versions.get(change.versionNo);
-    if (spec === undefined) throw new Error(`run ${change.runId} has a version that was never deployed`);
+    const version = this.dags.get(change.dagId)?.versions.get(change.versionNo);
+    if (version === undefined) throw new Error(`run ${change.runId} has a version that was never deployed`);
+    const spec = definitionUpTo(version, change.until);
     const run: RunBook = {
       created: change,
       createdAt: this.at,

@@ -36,6 +36,12 @@ interface Submission {
   readonly body: { readonly items: SubmitRuns['items']; readonly hash: string };
 }
 
+/** A task or a group of some version: another one may not have it, and then it is refused. */
+function planGoal(chance: Chance, { versions }: PlannedDag): string {
+  const { tasks, groups = [] } = chance.pick(versions);
+  return chance.pick([...tasks, ...groups]).name;
+}
+
 export class SimClients {
   readonly #world: World;
   readonly #chance: Chance;
@@ -98,21 +104,23 @@ export class SimClients {
     if (earlier.length > 0 && chance.happens(0.25)) {
       const again = chance.pick(earlier);
       // The same key again, mostly with the same body.
-      return chance.happens(0.85) ? again : { ...again, body: this.#planBody() };
+      return chance.happens(0.85) ? again : { ...again, body: this.#planBody(dag) };
     }
     const key = chance.happens(0.5) ? `key${this.#keyCount++}` : null;
-    const submission = { dag, key, body: this.#planBody() };
+    const submission = { dag, key, body: this.#planBody(dag) };
     if (key !== null) this.#submissions.push(submission);
     return submission;
   }
 
-  #planBody(): Submission['body'] {
+  #planBody(dag: PlannedDag): Submission['body'] {
     const chance = this.#chance;
     const count = chance.happens(0.8) ? 1 : chance.int(2, 4);
-    const items = Array.from({ length: count }, () => ({
+    const drawn = Array.from({ length: count }, () => ({
       params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 999), items: ['a', 'b'] }) : null,
       priority: chance.happens(0.3) ? planPriority(chance) : (null as Priority | null),
     }));
+    const goals = chance.fork('until');
+    const items = drawn.map((item) => ({ ...item, ...(goals.happens(0.15) && { until: planGoal(goals, dag) }) }));
     return { items, hash: JSON.stringify(items) };
   }
 
