@@ -24,8 +24,9 @@ interface Recorded {
 const FIRST_RECORDED = 4;
 const fileOf = (format: number) => new URL(`./testdata/journal-format-${format}.jsonl`, import.meta.url);
 
-const REMEDY = `What the journal writes differs from the record of format ${JOURNAL_FORMAT}. A new kind or field says with
-"since" that it came with format ${JOURNAL_FORMAT + 1}; then record that format: RECORD_JOURNAL_FORMAT=1 npx vitest run packages/store/src/journal-formats.test.ts
+const REMEDY = `What the journal writes differs from the record of format ${JOURNAL_FORMAT}, or there is no such record.
+A new kind or field has a "since": the format after the last one that is recorded. Record it:
+RECORD_JOURNAL_FORMAT=1 npx vitest run packages/store/src/journal-formats.test.ts
 Replace the record of a format only if no server outside this repository has ever written that format.`;
 
 if (process.env.RECORD_JOURNAL_FORMAT === '1') record();
