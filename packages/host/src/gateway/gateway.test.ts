@@ -1,4 +1,15 @@
-import type { Command, Demand, NodeId, QueueName, RunId, State, TenantId, WorkerId } from '@signalbox/engine';
+import type {
+  Command,
+  Demand,
+  Epoch,
+  NodeId,
+  QueueName,
+  RunId,
+  ShardNo,
+  State,
+  TenantId,
+  WorkerId,
+} from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Directory } from '../directory.ts';
 import type { Assignment, WorkerDoor } from '../ports.ts';
@@ -96,6 +107,18 @@ test('what a heartbeat missed is forgotten with its report (I73)', () => {
   expect(gateway.workers()[0]?.absent.size).toBe(1);
   says.reports([report]);
   expect(gateway.workers()[0]?.absent.size).toBe(0);
+});
+
+test('a claim that two heartbeats missed and the worker holds after all is proven before any owner hears of it (I17)', () => {
+  const { gateway, says, told } = setUp();
+  gateway.assign(other, workerId, [assignment]);
+  says.heartbeat(1, []); // both made before the assignment arrived
+  says.heartbeat(2, []);
+  told.length = 0;
+  says.holdings([{ shard: 1 as ShardNo, epoch: 2 as Epoch }], [claim]);
+  // To leave the claim out would tell its new owner that nobody has it. The next stream brings the token.
+  expect(told.filter((what) => what.startsWith('heard'))).toEqual([]);
+  expect(gateway.workers()).toEqual([]);
 });
 
 test('how long a worker is silent is told by the clock that the host goes by', () => {

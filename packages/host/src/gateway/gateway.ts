@@ -282,14 +282,13 @@ export class Gateway {
 
   private holdings(session: Session, epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void {
     if (!this.isCurrent(session)) return;
+    // As for a heartbeat. An owner that is not told of a claim takes it for undelivered, and the worker may well run it (I17).
+    if (!holds.every((claim) => session.knowsOf(claimKey(claim)))) return this.dropUnproven(session);
     session.heardAt = this.ports.clock.mono();
     for (const { shard, epoch } of epochs) session.knows.set(shard, epoch);
     const shards = new Set(epochs.map(({ shard }) => shard));
-    this.tellOwners(
-      session,
-      holds.filter((claim) => shards.has(shardOfRun(claim.runId)) && session.knowsOf(claimKey(claim))),
-      shards,
-    );
+    const theirs = holds.filter((claim) => shards.has(shardOfRun(claim.runId)));
+    this.tellOwners(session, theirs, shards);
   }
 
   private reports(session: Session, reports: readonly WorkerReport[]): void {
