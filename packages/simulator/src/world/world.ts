@@ -45,6 +45,8 @@ export class World implements Environment {
   /** A node that logs an error breaks the history, unless that is what it is about. */
   mayLogErrors = false;
   #journaled = 0;
+  /** How many `runUntil` are under way. */
+  #loops = 0;
 
   constructor({ seed, settings, sabotage }: WorldOptions) {
     this.seed = seed;
@@ -69,13 +71,18 @@ export class World implements Environment {
     return this.events.now();
   }
 
-  /** Goes on until then, or until something is wrong. Promises go on between two events. */
+  /** Goes on until then, or until something is wrong. Promises go on between two events, also where two wait for the world at once. */
   async runUntil(until: number): Promise<void> {
-    for (;;) {
-      if (this.history.broken !== null) return;
-      if (!this.events.runNext(until)) return;
-      await (this.events.stepCount % TURN_EVERY === 0 ? turned() : settled());
-      this.#tellJournal();
+    this.#loops += 1;
+    try {
+      while (this.history.broken === null && this.events.runNext(until)) {
+        // Ticks of two loops would run in a row, with nothing settled between their events.
+        const isTurn = this.#loops > 1 || this.events.stepCount % TURN_EVERY === 0;
+        await (isTurn ? turned() : settled());
+        this.#tellJournal();
+      }
+    } finally {
+      this.#loops -= 1;
     }
   }
 
