@@ -311,14 +311,14 @@ describe('what is refused changes nothing', () => {
     ['no such template', [{ name: 'a', template: 'none' }], /no template none; it has copy, late/],
     ['no such task', [{ name: 'a', needs: ['ghost'] }], /no task ghost/],
     ['itself', [{ name: 'a', needs: ['a'] }], /names itself/],
-    ['a circle', [{ name: 'a', needs: ['sum'], before: ['sum'] }], /circle: .*needs/],
+    ['a cycle', [{ name: 'a', needs: ['sum'], before: ['sum'] }], /cycle: .*needs/],
     [
-      'a circle among them',
+      'a cycle among them',
       [
         { name: 'a', needs: ['b'] },
         { name: 'b', needs: ['a'] },
       ],
-      /circle/,
+      /cycle/,
     ],
     ['more than there are seats for', full, /may have 6 added tasks and would have 7: raise maxAddedTasks/],
     ['before the one that adds', [{ name: 'a', before: ['plan'] }], /has begun or ended/],
