@@ -139,7 +139,11 @@ async function deadLetterOf(name: string): Promise<string> {
   return (await client().listDeadLetters({ dag: name })).items[0]?.id ?? '';
 }
 
-const changes = OPERATIONS.filter((operation) => isChange(operation) && operation.body !== 'bytes');
+/** Signing out ends the credential that asks: a repeat is refused as unauthenticated (`access.test.ts`). */
+const WITHOUT_KEY: ReadonlySet<string> = new Set(['endSession']);
+const changes = OPERATIONS.filter(
+  (operation) => isChange(operation) && operation.body !== 'bytes' && !WITHOUT_KEY.has(operation.id),
+);
 
 test.each(changes)(
   '$id made twice with one key is made once, also when the first was cut off (I11, I12)',
