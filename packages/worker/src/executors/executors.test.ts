@@ -29,7 +29,7 @@ test('a worker without handlers says so; work that it does not know is refused w
   });
   expect(await run(assignmentOf(1_000_003, { work: '{"kind":"container"}' }))).toMatchObject({
     outcome: 'permanent',
-    error: 'This worker does not know work of the kind "container": upgrade it.',
+    error: 'This worker does not support tasks of kind "container". Upgrade it.',
   });
 });
 

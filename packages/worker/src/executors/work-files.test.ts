@@ -43,6 +43,6 @@ test('an archive that is gone or broken fails the task for good, and nothing is 
   expect(() => readFileSync(target)).toThrow('ENOENT');
   expect(await runWith('ab'.repeat(32))).toMatchObject({
     outcome: 'permanent',
-    error: expect.stringContaining('deploy'),
+    error: expect.stringContaining('Deploy the dag again'),
   });
 });
