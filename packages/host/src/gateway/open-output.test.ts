@@ -23,6 +23,10 @@ test.each([
   ['of nothing', '@'],
 ])('a reference %s fails the attempt, and nothing of it is recorded (I21, I36)', (_, output) => {
   const opened = openOutput(claim, { ...said, output }, tokens);
-  expect(opened).toMatchObject({ outcome: 'permanent', output: null, error: expect.stringContaining('this attempt stored') });
+  expect(opened).toMatchObject({
+    outcome: 'permanent',
+    output: null,
+    error: expect.stringContaining('this attempt stored'),
+  });
   expect(opened.facts).toBeUndefined();
 });
