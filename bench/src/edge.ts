@@ -105,7 +105,7 @@ async function watched(cluster: Cluster, what: string, press: () => Promise<Answ
   };
 }
 
-/** How late the scheduling loop came to what was due, at most, since it was last asked. */
+/** The longest delay of the scheduling loop since the last request for it. */
 async function mainLoopMs(cluster: Cluster): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${cluster.runningServers()[0]?.httpPort}/metrics`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },

@@ -192,7 +192,7 @@ export interface Client {
   listAttempts(run: string, task: string, options?: CallOptions): Promise<AttemptPage>;
   /** A new budget of attempts for a task that failed; what it kept from running may run again. */
   retryTask(run: string, task: string, options?: ChangeOptions): Promise<TaskRetried>;
-  /** Has tasks run again, whatever they came to. @example await client.clearTasks(id, { states: ['failed'], dryRun: true }) */
+  /** Runs tasks again, whatever their result was. @example await client.clearTasks(id, { states: ['failed'], dryRun: true }) */
   clearTasks(run: string, clear: Clear, options?: ChangeOptions): Promise<Touched>;
   /** The same for a page of a dag's runs: go on with the cursor. */
   clearRuns(dag: string, clear: ClearRuns, options?: ChangeOptions): Promise<ClearedRuns>;

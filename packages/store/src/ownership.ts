@@ -246,7 +246,7 @@ export class Ownership {
     ]);
   }
 
-  async noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
+  async noteCurrentRun(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
     const { rows } = await this.#database.one(call(touch, shard, epoch, runId));
     if (rows.length === 0) throw new CommitError('fenced', `Shard ${shard} is no longer at epoch ${epoch}.`);
   }

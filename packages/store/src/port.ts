@@ -196,7 +196,7 @@ export interface Store {
   /** Gives up ownership in order; the epoch stays, the next owner raises it. Only while the node still owns them. */
   releaseShards(nodeId: NodeId, shards: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[]): Promise<void>;
   /** Before a careful load touches a run; null when it is done with the shard. */
-  noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void>;
+  noteCurrentRun(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void>;
 
   loadHeads(shards: readonly ShardNo[], headsPerPriority: number): Promise<LoadedHeads>;
   /** The live runs without a claim, in order of shard, priority, id; those of `loadHeads` may come again. */

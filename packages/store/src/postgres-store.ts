@@ -53,8 +53,8 @@ export class PostgresStore implements Store {
   takeShards = (request: TakeShards) => this.#ownership.takeShards(request);
   releaseShards = (nodeId: NodeId, shards: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[]) =>
     this.#ownership.releaseShards(nodeId, shards);
-  noteTouching = (shard: ShardNo, epoch: Epoch, runId: RunId | null) =>
-    this.#ownership.noteTouching(shard, epoch, runId);
+  noteCurrentRun = (shard: ShardNo, epoch: Epoch, runId: RunId | null) =>
+    this.#ownership.noteCurrentRun(shard, epoch, runId);
 
   loadHeads(shards: readonly ShardNo[], headsPerPriority: number) {
     return this.#knowingPartitions(() => loadHeads(this.database, this.partitions.days, shards, headsPerPriority));

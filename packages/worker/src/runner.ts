@@ -214,7 +214,7 @@ export class Runner {
     setTimeout(() => execution.kill(), this.#config.timing.timeoutGraceMs);
   }
 
-  /** What the attempt came to, or what stopped it. What comes after the first is forgotten. */
+  /** The result of the attempt, or what stopped it. The first one counts; later ones are dropped. */
   #settle(attempt: Attempt, found: Result): void {
     if (!attempt.isActive || attempt.isEnding) return;
     const result = attempt.stopReason === 'lost' ? resultAfterLapse(found) : found;

@@ -153,7 +153,7 @@ export interface HookEventDetails {
   readonly taskName: string | null;
   /** Of the task, or of the run; null when it has none yet. */
   readonly outcome: TaskState | null;
-  /** The attempt of the task that it is about; of the run, the how manieth time this happens; 0 for none. */
+  /** Number of the attempt that the event is about; for an event of the run, how often it has happened so far; 0 for none. */
   readonly attemptNo: AttemptNo;
   /** The tasks of the run that failed by themselves, for a hook of the run. */
   readonly failed: readonly number[];

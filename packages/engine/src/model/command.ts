@@ -151,7 +151,7 @@ interface ManualAction {
   readonly actor: Actor;
 }
 
-/** Other attempts of tasks, whatever they came to; of a run that has ended as well, which is open again with it. */
+/** Runs tasks again, whatever their result was. A run that has ended is opened again. */
 export interface ClearTasks extends ManualAction {
   readonly kind: 'ClearTasks';
   readonly select: TaskSelection;

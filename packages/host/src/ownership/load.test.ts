@@ -14,10 +14,10 @@ const taken = (shard: number, loadCount: number, currentRun: number | null = nul
 async function notesOf(shards: readonly TakenShard[]): Promise<unknown[]> {
   const notes: unknown[] = [];
   const store = {
-    noteTouching: async (shard: ShardNo, _epoch: Epoch, runId: RunId | null) => {
+    noteCurrentRun: async (shard: ShardNo, _epoch: Epoch, runId: RunId | null) => {
       notes.push([shard, runId]);
     },
-  } as Pick<Store, 'noteTouching'> as Store;
+  } as Pick<Store, 'noteCurrentRun'> as Store;
   const suspects: readonly StoredRun[] = [];
   await restoreWithCare(store, {} as State, { heads: {} as LoadedHeads, suspects, taken: shards }, () => undefined);
   return notes;

@@ -41,9 +41,9 @@ export async function restoreWithCare(
     if (ofShard.length === 0 && currentRun === null) continue;
     for (const run of ofShard) {
       onTouched(run.runId);
-      await store.noteTouching(shard, epoch, run.runId);
+      await store.noteCurrentRun(shard, epoch, run.runId);
       restoreRuns(state, { dags: heads.dags, versions: heads.versions, runs: [run] });
     }
-    await store.noteTouching(shard, epoch, null);
+    await store.noteCurrentRun(shard, epoch, null);
   }
 }

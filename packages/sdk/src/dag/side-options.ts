@@ -30,7 +30,7 @@ export interface HookInputs {
   readonly task: string | null;
   /** What became of the task, or of the run; null as long as that is open. */
   readonly outcome: string | null;
-  /** Of the task, the one that it is about; 0 for none. For retries of a run, and slow ones: the how manieth it is. */
+  /** Number of the attempt that the event is about; 0 for none. For events of a run: how often the event has happened so far. */
   readonly attempt: number;
   /** Why that attempt failed. */
   readonly error: string | null;

@@ -150,7 +150,7 @@ export class FakeStore implements Store {
     });
   }
 
-  noteTouching(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
+  noteCurrentRun(shard: ShardNo, epoch: Epoch, runId: RunId | null): Promise<void> {
     return this.#write('touch', null, [shard], () => {
       if (this.#database.tables.shard(shard).epoch !== epoch) throw new RefusedCall(`shard ${shard} has another epoch`);
       this.#changeShard(shard, { currentRun: runId });

@@ -240,14 +240,14 @@ export const ownershipChecks: readonly Check[] = [
       const node = await TestNode.start(subject, [5]);
       const runId = node.newRunId(5);
       const currentRun = async () => (await node.take([5])).map((taken) => taken.currentRun);
-      await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, runId);
+      await node.store.noteCurrentRun(5 as ShardNo, node.stamp(5).epoch, runId);
       expect(await currentRun()).toEqual([runId]);
       await node.takeOver([5]);
       // A note of an owner from before is not believed.
-      await node.store.noteTouching(5 as ShardNo, (node.stamp(5).epoch - 1) as Epoch, 1 as RunId).catch(() => {});
+      await node.store.noteCurrentRun(5 as ShardNo, (node.stamp(5).epoch - 1) as Epoch, 1 as RunId).catch(() => {});
       expect(await currentRun()).toEqual([runId]);
       await node.takeOver([5]);
-      await node.store.noteTouching(5 as ShardNo, node.stamp(5).epoch, null);
+      await node.store.noteCurrentRun(5 as ShardNo, node.stamp(5).epoch, null);
       expect(await currentRun()).toEqual([null]);
     },
   },

@@ -35,7 +35,7 @@ function loadingEarly(store: Store): Store {
       return store.takeShards(request);
     },
     releaseShards: (nodeId, shards) => store.releaseShards(nodeId, shards),
-    noteTouching: (shard, epoch, runId) => store.noteTouching(shard, epoch, runId),
+    noteCurrentRun: (shard, epoch, runId) => store.noteCurrentRun(shard, epoch, runId),
     loadHeads: async (shards, headsPerPriority) => {
       const heads = await store.loadHeads(shards, headsPerPriority);
       const { runs } = early ?? heads;

@@ -88,7 +88,7 @@ export const takeoverChecks: readonly Check[] = [
       const held = await subject.hold(owner.store, 'before commit');
       const stuck = owner.tryCommit([deployed(5, 1)]);
       await held.reached();
-      await expect(other.store.noteTouching(5 as ShardNo, owner.stamp(5).epoch, null)).rejects.toThrow();
+      await expect(other.store.noteCurrentRun(5 as ShardNo, owner.stamp(5).epoch, null)).rejects.toThrow();
       expect((await other.take([5], 200)).map(({ shard }) => shard)).toEqual([5]);
       held.release();
       expect(await stuck).not.toBe('done');

@@ -1,5 +1,5 @@
 /**
- * What a child says an attempt came to. User code lives in the same process and can write to the same pipe, so that nothing
+ * The result of an attempt, as its child reports it. User code lives in the same process and can write to the same pipe, so that nothing
  * is believed that the child itself would not say: a report that the server can't read would hold up all others (I57).
  */
 import { REPORTED_OUTCOMES, type ReportedOutcome } from '@signalbox/protocol/grpc';

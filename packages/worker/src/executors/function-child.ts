@@ -76,10 +76,11 @@ export class FunctionChild {
   readonly #startTimer: NodeJS.Timeout;
   state: 'starting' | 'idle' | 'busy' | 'ended' = 'starting';
   idleSince = 0;
-  #busyWith: { readonly job: Job; readonly end: (result: Result) => void; asks: ChildRequests | null } | null = null;
+  #busyWith: { readonly job: Job; readonly end: (result: Result) => void; requests: ChildRequests | null } | null =
+    null;
   /** Counts its attempts, as the child does. */
   #attemptCount = 0;
-  /** What its attempt came to, while the last of what it printed is awaited. */
+  /** The result of its attempt, while the last of what it printed is awaited. */
   #result: Result | null = null;
   #startError: string | null = null;
   readonly #memoryBytes: number;
@@ -133,7 +134,7 @@ export class FunctionChild {
 
   run(job: Job, end: (result: Result) => void): void {
     this.state = 'busy';
-    this.#busyWith = { job, end, asks: null };
+    this.#busyWith = { job, end, requests: null };
     this.#attemptCount += 1;
     this.#oomKills = oomKills();
     job.attempt.onSlow = () => this.#order(SLOW, '');
@@ -193,10 +194,10 @@ export class FunctionChild {
     const busy = this.#busyWith;
     if (busy === null || this.#result !== null) return;
     const no = this.#attemptCount;
-    busy.asks ??= new ChildRequests(busy.job.context.requester, (answer) => {
+    busy.requests ??= new ChildRequests(busy.job.context.requester, (answer) => {
       if (this.#busyWith === busy) this.#order(ANSWER, JSON.stringify({ ...answer, attempt: no }));
     });
-    if (!(kind === PROGRESS ? busy.asks.progress(text) : busy.asks.ask(text))) this.#mistrust();
+    if (!(kind === PROGRESS ? busy.requests.progress(text) : busy.requests.ask(text))) this.#mistrust();
   }
 
   /** It says what no child does: user code has written to the channel, and nothing that comes from it is worth anything. */

@@ -24,7 +24,7 @@ import { isBusy, isClearable, widened } from './widen.ts';
 interface How {
   readonly force: boolean;
   readonly actor: Actor;
-  /** The how manieth retry of the run by its own policy. */
+  /** Number of the retry of the run by its own policy, starting at 1. */
   readonly retryNo?: number;
 }
 

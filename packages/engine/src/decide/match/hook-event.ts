@@ -52,7 +52,7 @@ export function hookEventFor(state: State, run: number, taskNo: TaskNo): HookEve
   };
 }
 
-/** The how manieth time of what it runs for. */
+/** How often the event that the hook runs for has happened so far. */
 function firingOf(state: State, run: number, hook: TaskNo): number {
   return (notesOf(state, slotOf(state, run, hook)).firing ?? 0) + 1;
 }

@@ -10,7 +10,7 @@ import { writeDeadLetter } from '../dead-letter/dead-letter.ts';
 import { countQuick, isPoison } from '../dead-letter/poison.ts';
 import type { Recorder } from '../recorder.ts';
 
-export interface Weighed {
+export interface ClassifiedFailure {
   readonly fingerprint: Fingerprint | null;
   readonly quick: QuickFailures | null;
   readonly isPoison: boolean;
@@ -19,7 +19,7 @@ export interface Weighed {
 }
 
 /** Before the end is recorded: what kind of failure it is. */
-export function classifyFailure(recorder: Recorder, slot: number, failure: Failure): Weighed {
+export function classifyFailure(recorder: Recorder, slot: number, failure: Failure): ClassifiedFailure {
   const { state } = recorder;
   const earlier = state.tasks.fingerprint[slot]!;
   if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled')
@@ -34,14 +34,14 @@ function fingerprintIn({ state }: Recorder, slot: number, failure: Failure): Fin
   return fingerprintOf({ ...failure, error: causeLine(failure) }, scopeOf(taskSpecOf(state, slot), failure));
 }
 
-const NO_FAILURE: Weighed = { fingerprint: null, quick: null, isPoison: false, earlier: 0 };
+const NO_FAILURE: ClassifiedFailure = { fingerprint: null, quick: null, isPoison: false, earlier: 0 };
 
 /** After it is recorded. */
 export function followEnd(
   recorder: Recorder,
   slot: number,
   end: AttemptEnded,
-  classified: Weighed,
+  classified: ClassifiedFailure,
   code: string | null,
 ): void {
   const { outcome, error, fingerprint } = end;
@@ -63,7 +63,7 @@ export function followEnd(
   });
 }
 
-function reasonOf({ outcome }: AttemptEnded, classified: Weighed): DeadLetterReason {
+function reasonOf({ outcome }: AttemptEnded, classified: ClassifiedFailure): DeadLetterReason {
   if (classified.isPoison) return 'poison';
   return outcome === 'permanent' || outcome === 'lost' ? outcome : 'retries';
 }
