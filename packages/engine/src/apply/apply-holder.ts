@@ -4,8 +4,8 @@ import { assert } from '../model/assert.ts';
 import type { CheckpointSaved, ClaimAsserted } from '../model/change.ts';
 import { RUNNING } from '../model/task/task-states.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
+import { holderOf } from '../tables/speculative/seconds.ts';
 import type { State } from '../tables/state.ts';
-import { holderOf } from '../tables/straggler/seconds.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 
 export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsserted): void {

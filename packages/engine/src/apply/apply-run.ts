@@ -34,7 +34,7 @@ import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
 import { unlinkAttempt } from '../tables/worker/attempts.ts';
-import { dropSecond } from './apply-second.ts';
+import { dropSecond } from './apply-speculative.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 

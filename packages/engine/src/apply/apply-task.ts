@@ -18,9 +18,9 @@ import {
 import { moveTask, settleAnew, settleDownstream } from '../propagate/move.ts';
 import { noteRepeats } from '../propagate/note-repeats.ts';
 import { CLAIMED } from '../tables/run/run-table.ts';
+import { lastAttemptNo, lastFence, shadowOf } from '../tables/speculative/seconds.ts';
+import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
-import { lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
-import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
 import { isCall } from '../tables/task/is-call.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { keepNotes, notesOf } from '../tables/task/task-notes.ts';

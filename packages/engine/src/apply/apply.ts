@@ -15,7 +15,7 @@ import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
 import { applyRunChange } from './apply-run.ts';
 import { applySchedule } from './apply-schedule.ts';
-import { applySecond } from './apply-second.ts';
+import { applySecond } from './apply-speculative.ts';
 import { applyTaskChange } from './apply-task.ts';
 import { applyUnstored } from './apply-unstored.ts';
 import { applyWorkerSilence } from './apply-worker.ts';

@@ -19,8 +19,8 @@ import { enqueue } from '../tables/queue/enqueue.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import { restorePauses } from '../tables/run/paused.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
+import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
-import { notePace, watchPace } from '../tables/straggler/watch-pace.ts';
 import { graceOf } from '../tables/task/claim-of.ts';
 import { isCall } from '../tables/task/is-call.ts';
 import { isClosingTask, mayRun } from '../tables/task/may-run.ts';
@@ -33,7 +33,7 @@ import { watchPause } from '../tables/timer/watch-pause.ts';
 import { linkAttempt } from '../tables/worker/attempts.ts';
 import { LOADED } from '../tables/worker/confirmed.ts';
 import { beginLease, watchLease } from '../tables/worker/lease.ts';
-import { restoreSecond } from './apply-second.ts';
+import { restoreSecond } from './apply-speculative.ts';
 import { noteFailure, voidStopped } from './apply-task.ts';
 
 const ASK_SPREAD_MS = 1_000;

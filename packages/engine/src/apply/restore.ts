@@ -23,7 +23,7 @@ import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
 import { unlinkAttempt } from '../tables/worker/attempts.ts';
 import { watchLease } from '../tables/worker/lease.ts';
-import { dropSecond } from './apply-second.ts';
+import { dropSecond } from './apply-speculative.ts';
 import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
 import { restoreBreaker } from './restore-breaker.ts';
 import { restoreRun } from './restore-run.ts';

@@ -9,8 +9,8 @@ import { type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
 import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
+import { shadowOf } from './speculative/seconds.ts';
 import type { State } from './state.ts';
-import { shadowOf } from './straggler/seconds.ts';
 import { forEachSlot } from './task/task-slots.ts';
 
 function pausesOf(pauses: Pauses | undefined): unknown {

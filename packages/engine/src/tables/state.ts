@@ -17,7 +17,7 @@ import { type QueueKey, queueKey } from './queue/queue-key.ts';
 import { ReadyQueue } from './queue/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import { Stragglers } from './straggler/stragglers.ts';
+import { Stragglers } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
 import { SentClaims } from './worker/sent-claims.ts';

@@ -3,7 +3,7 @@ import type { Actor, AttemptNo, Fence, Instant, RunId } from '../../model/ids.ts
 import { taskNoOf } from '../../tables/task/task-slots.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
-import { endSecond } from '../straggler/end-second.ts';
+import { endSecond } from '../speculative/end-beside.ts';
 
 export function stopAttempt(recorder: Recorder, slot: number, actor: Actor): void {
   const { state } = recorder;

@@ -3,8 +3,8 @@ import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
-import { hasRoom, isCurrent } from '../straggler/claim-second.ts';
-import { ALONE_MS } from '../straggler/watch.ts';
+import { hasRoom, isCurrent } from '../speculative/match-speculative.ts';
+import { ALONE_MS } from '../speculative/watch.ts';
 
 export interface Demand {
   readonly tenantId: TenantId;

@@ -9,7 +9,7 @@ import { isReady } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
 import { CLAIMED } from '../../tables/run/run-table.ts';
-import { lastAttemptNo, lastFence } from '../../tables/straggler/seconds.ts';
+import { lastAttemptNo, lastFence } from '../../tables/speculative/seconds.ts';
 import { hasRow } from '../../tables/task/task-notes.ts';
 import { taskNoOf } from '../../tables/task/task-slots.ts';
 import { notesOfClaim } from '../../tables/timer/task-timers.ts';
@@ -17,7 +17,7 @@ import { watchLease } from '../../tables/worker/lease.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import { beginProbe, holdReady, passGate } from '../breaker/pass.ts';
 import type { Recorder } from '../recorder.ts';
-import { matchSeconds } from '../straggler/claim-second.ts';
+import { matchSeconds } from '../speculative/match-speculative.ts';
 import { sendAssignment } from './send-assignment.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */

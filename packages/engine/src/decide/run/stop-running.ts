@@ -1,5 +1,5 @@
 import { HOLDS_CLAIM, WAITING } from '../../model/task/task-states.ts';
-import { shadowOf } from '../../tables/straggler/seconds.ts';
+import { shadowOf } from '../../tables/speculative/seconds.ts';
 import { graceOf } from '../../tables/task/claim-of.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';

@@ -8,8 +8,8 @@ import { noting } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import { WAITING } from '../../model/task/task-states.ts';
 import type { Version } from '../../tables/dag/dag.ts';
+import { ownerOf, shadowOf } from '../../tables/speculative/seconds.ts';
 import type { State } from '../../tables/state.ts';
-import { ownerOf, shadowOf } from '../../tables/straggler/seconds.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -17,7 +17,7 @@ import { dropUnnamed } from '../add/drop-unnamed.ts';
 import { passRetry } from '../breaker/pass.ts';
 import { stopCall } from '../child/stop-call.ts';
 import type { Recorder } from '../recorder.ts';
-import { endOneOfTwo } from '../straggler/end-second.ts';
+import { endOneOfTwo } from '../speculative/end-beside.ts';
 import { classifyFailure, followEnd } from './follow-end.ts';
 import { countEnd, memoryAfter, retryDelayMs } from './plan-retry.ts';
 

@@ -2,8 +2,8 @@
 import { type Answer, type ExtendAttempt, refuse } from '../../model/command.ts';
 import type { Instant } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';
+import { ownerOf, withAttempt } from '../../tables/speculative/seconds.ts';
 import type { State } from '../../tables/state.ts';
-import { ownerOf, withAttempt } from '../../tables/straggler/seconds.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';

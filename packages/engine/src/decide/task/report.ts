@@ -15,12 +15,12 @@ import type { TaskNotes } from '../../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { SET_ASIDE } from '../../tables/run/run-table.ts';
-import { ownerOf } from '../../tables/straggler/seconds.ts';
+import { ownerOf } from '../../tables/speculative/seconds.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 import { seenVersion } from '../run/reopen.ts';
-import { returnSecond } from '../straggler/end-second.ts';
+import { returnSecond } from '../speculative/end-beside.ts';
 import { endAttempt, recordedAs } from './end-attempt.ts';
 
 /** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */

@@ -19,7 +19,7 @@ import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
-import { firePaceTimer } from '../straggler/watch.ts';
+import { firePaceTimer } from '../speculative/watch.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { deadlineOf } from '../task/extend.ts';
 import { isCurrentWindow } from './dead-timers.ts';

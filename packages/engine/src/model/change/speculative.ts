@@ -1,4 +1,4 @@
-/** A task that takes far longer than its siblings has a second attempt beside the first: see `decide/straggler/` (I23). */
+/** A task that takes far longer than its siblings has a second attempt beside the first: see `decide/speculative/` (I23). */
 import type { AttemptNo, Fence, Instant, RunId, TaskNo, WorkerId } from '../ids.ts';
 import { type AttemptRow, workerOf } from './attempt.ts';
 import type { TaskNote } from './deadline.ts';

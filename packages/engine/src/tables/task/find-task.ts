@@ -3,8 +3,8 @@
 import type { ClaimRef } from '../../model/command.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { ENDED } from '../run/run-table.ts';
+import { holderOf } from '../speculative/seconds.ts';
 import type { State } from '../state.ts';
-import { holderOf } from '../straggler/seconds.ts';
 import { slotOf } from './task-slots.ts';
 
 /** The slot of a task in memory, or null. Where two attempts of it run, that of the one that is meant. */

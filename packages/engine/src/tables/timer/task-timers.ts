@@ -13,8 +13,8 @@
 import type { Instant } from '../../model/ids.ts';
 import { NO_NOTES, noting } from '../../model/task/notes.ts';
 import { RUNNING } from '../../model/task/task-states.ts';
+import { uncountedAfterClaim } from '../speculative/seconds.ts';
 import type { State } from '../state.ts';
-import { uncountedAfterClaim } from '../straggler/seconds.ts';
 import { hasOwnState, notesOf } from '../task/task-notes.ts';
 import { taskNoOf, taskSpecOf } from '../task/task-slots.ts';
 import { type Watch } from '../task/task-table.ts';

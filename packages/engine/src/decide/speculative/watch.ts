@@ -3,9 +3,9 @@
 import type { ClaimRef } from '../../model/command.ts';
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
 import { RUNNING } from '../../model/task/task-states.ts';
+import { shadowOf } from '../../tables/speculative/seconds.ts';
+import { push, speculateOf } from '../../tables/speculative/watch-pace.ts';
 import type { State } from '../../tables/state.ts';
-import { shadowOf } from '../../tables/straggler/seconds.ts';
-import { push, speculateOf } from '../../tables/straggler/watch-pace.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { specNoOf } from '../../tables/task/task-slots.ts';
 import { CONFIRMED } from '../../tables/worker/confirmed.ts';

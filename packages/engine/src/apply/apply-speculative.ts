@@ -6,9 +6,9 @@ import { type MonoMs, type RunId, shardOfRun, type WorkerId } from '../model/ids
 import { type SecondNote } from '../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import { RUNNING } from '../model/task/task-states.ts';
+import { keepShadowNotes, lastAttemptNo, lastFence, shadowOf } from '../tables/speculative/seconds.ts';
+import { watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
-import { keepShadowNotes, lastAttemptNo, lastFence, shadowOf } from '../tables/straggler/seconds.ts';
-import { watchPace } from '../tables/straggler/watch-pace.ts';
 import { graceOf } from '../tables/task/claim-of.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { keepNotes } from '../tables/task/task-notes.ts';
