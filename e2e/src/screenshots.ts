@@ -1,10 +1,14 @@
-/** `npm run screenshots`: pictures of the web UI for the documents, from a real server with a day's small work. Into `docs/images`. */
+/**
+ * `npm run screenshots`: pictures of the web UI for the documents, from a real server with a day's small work. Into `docs/images`.
+ * `npm run screenshots -- --all <folder>`: every page, light, dark and on a phone, for whoever changes how pages look.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { eventually, type Rig } from '@signalbox/server/testing';
 import type { Page } from 'playwright-core';
-import { startUiRig } from './ui-rig.ts';
+import { type SignedIn, startUiRig } from './ui-rig.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const NIGHTLY = 'nightly-warehouse';
@@ -43,7 +47,7 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   await rig.addWorker(HANDLERS as never, { name: 'etl-1' });
   await rig.addWorker(HANDLERS as never, { name: 'etl-2', queues: ['default', 'reports'] });
   const task = (name: string, handler: string, ...needs: string[]) => ({ name, handler, needs });
-  const deploy = (dag: { name: string }) => rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+  const deploy = (dag: { readonly name: string; readonly [field: string]: unknown }) => rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
   const nightly = {
     name: NIGHTLY,
     description: 'Loads the orders, customers and payments of a day.',
@@ -60,6 +64,7 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
       task('notify', 'step', 'load'),
     ],
   };
+  await deploy({ ...nightly, tasks: nightly.tasks.slice(0, -1) });
   await deploy(nightly);
   const small = (name: string, cron: string, description: string, handler = 'step') =>
     deploy({
@@ -88,17 +93,15 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   return { failed, running };
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function shoot(page: Page, path: string): Promise<void> {
   await eventually(async () => (await page.locator('.loading').count()) === 0);
   await pause(600); // Charts and fonts are drawn.
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  await page.screenshot({ path });
 }
 
-const ui = await startUiRig();
-try {
+/** What is in the documents: `docs/images/<name>.png`. */
+async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const { failed } = await seed(ui.rig);
-  const { page, go } = await ui.signIn();
   await page.setViewportSize({ width: 1200, height: 720 });
   const pages: readonly (readonly [string, string])[] = [
     ['home', '/'],
@@ -111,11 +114,51 @@ try {
   ];
   for (const [name, path] of pages) {
     await go(path);
-    await shoot(page, name);
+    await shoot(page, join(FOLDER, `${name}.png`));
   }
   await page.emulateMedia({ colorScheme: 'dark' });
   await go(`/runs/${failed}`);
-  await shoot(page, 'run-dark');
+  await shoot(page, join(FOLDER, 'run-dark.png'));
+}
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', width: 1280, height: 860 },
+  { name: 'dark', colorScheme: 'dark', width: 1280, height: 860 },
+  { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
+] as const;
+
+async function shootAll({ page, go }: SignedIn, failed: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const ofDag = ['runs', 'grid', 'graph', 'schedule', 'versions', 'code', 'settings'];
+  const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
+  const pages = [
+    ...['/', '/dags', '/runs', '/dead-letters', '/breakers', '/workers', '/queues', '/events?from=start', '/system'],
+    ...ofDag.map((tab) => `/dags/${NIGHTLY}?tab=${tab}`),
+    ...ofRun.map((tab) => `/runs/${failed}?tab=${tab}`),
+    `/runs/${failed}/tasks/load`,
+    `/runs/${failed}/tasks/extract_orders`,
+  ];
+  for (const { name, colorScheme, width, height } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    for (const path of pages) {
+      await go(path);
+      const file = path
+        .replace(failed, 'run')
+        .replaceAll(/[^a-z]+/g, '-')
+        .replaceAll(/^-|-$/g, '');
+      await shoot(page, join(folder, `${file || 'home'}.${name}.png`));
+    }
+  }
+}
+
+const { values } = parseArgs({ options: { all: { type: 'string' } } });
+const ui = await startUiRig();
+try {
+  const { failed } = await seed(ui.rig);
+  const visitor = await ui.signIn();
+  if (values.all === undefined) await shootForDocs(visitor, failed);
+  else await shootAll(visitor, failed, values.all);
 } finally {
   await ui.stop();
 }

@@ -24,6 +24,9 @@ describe.skipIf(chromium === null)('the web UI', () => {
         log.info(HOSTILE);
         return { text: HOSTILE };
       },
+      fail: () => {
+        throw new Error('The disk of the warehouse is full.');
+      },
       mend: () => {
         if (!isFixed) throw new Error('The price of row 3 is missing.');
         return 'mended';
@@ -40,6 +43,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     });
     await deploy(chain('held', 'hold'));
     await deploy(chain('mended', 'mend'));
+    await deploy(chain('failing', 'fail'));
     await deploy({ ...chain('hostile', 'hostile'), description: HOSTILE.replace(/[\u0000-\u001f]/g, '') } as never);
     await deploy({
       name: 'asked',
@@ -59,6 +63,13 @@ describe.skipIf(chromium === null)('the web UI', () => {
   }, 120_000);
 
   afterAll(() => ui?.stop());
+
+  /** A run of that dag, which has ended. */
+  const ended = async (dag: string): Promise<string> => {
+    const { body } = await ui.rig.ask('POST', `/v1/dags/${dag}/runs`, {});
+    await eventually(async () => (await ui.rig.ask('GET', `/v1/runs/${body.id}`)).body.state === 'ended');
+    return body.id;
+  };
 
   test('a run is triggered by a form, and its page follows it without a reload', async () => {
     const { page, go } = admin;
@@ -224,6 +235,29 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await eventually(async () => (await page.locator('.loading').count()) === 0);
     expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  test('on a phone nothing that can be pressed lies outside the screen', async () => {
+    const { page, go } = admin;
+    const failed = await ended('failing');
+    await page.setViewportSize({ width: 390, height: 844 });
+    try {
+      for (const [path, name] of [
+        ['/dags', 'Trigger'],
+        ['/dead-letters', 'Discard …'],
+        ['/workers', 'Drain'],
+        [`/runs/${failed}?tab=log`, 'Wrap'],
+      ] as const) {
+        await go(path);
+        const button = page.getByRole('button', { name }).first();
+        await button.waitFor();
+        const box = await button.boundingBox();
+        expect([path, Math.round((box?.x ?? 999) + (box?.width ?? 0)) <= 390]).toEqual([path, true]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      }
+    } finally {
+      await page.setViewportSize({ width: 1280, height: 860 });
+    }
   });
 
   test('a run of 10,000 tasks has a graph, and each of its tasks can be found', async () => {

@@ -4,7 +4,7 @@ import type { Tone } from '../parts/states.ts';
 import { useShownTheme } from '../shell/theme.ts';
 import { type GraphNode, type Palette, paint } from './paint.ts';
 import { useLayout } from './use-layout.ts';
-import { type Box, centreOn, fit, NODE_H, NODE_W, nodeX, nodeY, ROW_H, type View, zoomAt } from './view.ts';
+import { type Box, centreOn, firstView, fit, NODE_H, NODE_W, nodeX, nodeY, ROW_H, type View, zoomAt } from './view.ts';
 import './graph.css';
 
 interface GraphProps {
@@ -61,16 +61,13 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     return () => observer.disconnect();
   }, []);
 
-  // Until somebody moves the picture it shows everything, whatever the size of the window becomes.
-  const isFitted = useRef(true);
-  const fitAll = useCallback(() => {
-    if (layout !== null && box !== null) setView(fit(layout.columns, layout.rows, box));
-  }, [layout, box]);
+  // Until somebody moves the picture it follows the size of the window.
+  const isUntouched = useRef(true);
   useEffect(() => {
-    if (isFitted.current) fitAll();
-  }, [fitAll]);
+    if (isUntouched.current && layout !== null && box !== null) setView(firstView(layout.columns, layout.rows, box));
+  }, [layout, box]);
   const move = useCallback((change: (known: View) => View) => {
-    isFitted.current = false;
+    isUntouched.current = false;
     setView((known) => known && change(known));
   }, []);
 
@@ -92,7 +89,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
   useEffect(() => {
     if (selected === null || layout === null || box === null) return;
     const [x, y] = [nodeX(layout.column[selected] ?? 0) + NODE_W / 2, nodeY(layout.row[selected] ?? 0) + NODE_H / 2];
-    isFitted.current = false;
+    isUntouched.current = false;
     setView((known) => {
       const zoom = Math.max(known?.zoom ?? 1, 0.5);
       if (known !== null && known.zoom >= 0.42) {
@@ -116,9 +113,8 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     return () => element.removeEventListener('wheel', onWheel);
   }, [move]);
 
-  const fitAgain = () => {
-    isFitted.current = true;
-    fitAll();
+  const fitAll = () => {
+    if (layout !== null && box !== null) move(() => fit(layout.columns, layout.rows, box));
   };
   const nodeAt = (event: PointerEvent): number | null => {
     if (layout === null || view === null) return null;
@@ -142,7 +138,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
     if (pan !== undefined) move((known) => ({ ...known, x: known.x + pan[0], y: known.y + pan[1] }));
     else if (factor !== undefined && box !== null)
       move((known) => zoomAt(known, { x: box.width / 2, y: box.height / 2 }, factor));
-    else if (event.key === '0') fitAgain();
+    else if (event.key === '0') fitAll();
     else if (event.key === 'Enter' && selected !== null) onOpen(selected);
     else if (event.key === 'Escape') onSelect(null);
     else return;
@@ -192,7 +188,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
         <button type="button" className="button small icon" aria-label="Zoom out" onClick={() => zoomBy(0.7)}>
           −
         </button>
-        <button type="button" className="button small" onClick={fitAgain}>
+        <button type="button" className="button small" onClick={fitAll}>
           Fit
         </button>
       </div>

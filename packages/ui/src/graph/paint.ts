@@ -1,7 +1,7 @@
 /** Draws the visible part of a graph. Far away, nodes are coloured marks without text, and edges thin out. */
 import type { Shape, Tone } from '../parts/states.ts';
 import type { Layout } from './layout.ts';
-import { type Box, NODE_H, NODE_W, nodeX, nodeY, type View } from './view.ts';
+import { type Box, NODE_H, NODE_W, nodeX, nodeY, TEXT_FROM, type View } from './view.ts';
 
 export interface GraphNode {
   readonly label: string;
@@ -35,7 +35,6 @@ export interface Picture {
   readonly lit: ReadonlySet<number> | null;
 }
 
-const TEXT_FROM = 0.42;
 const EDGES_FROM = 0.03;
 const MOST_FAR_EDGES = 20_000;
 

@@ -33,6 +33,19 @@ export function fit(columns: number, rows: number, box: Box): View {
   return { zoom, x: (box.width - width * zoom) / 2 + ((COLUMN_W - NODE_W) / 2) * zoom, y: box.height / 2 };
 }
 
+/** Text can be read from here on. */
+export const TEXT_FROM = 0.42;
+/** Below it even a screen that moves shows too little of the whole. */
+const TOO_LARGE = 0.15;
+
+/** What is shown first: everything, or on a small screen the beginning of the graph in a size that can be read. */
+export function firstView(columns: number, rows: number, box: Box): View {
+  const whole = fit(columns, rows, box);
+  if (whole.zoom >= TEXT_FROM || whole.zoom < TOO_LARGE) return whole;
+  const zoom = 0.6;
+  return { zoom, x: 14, y: box.height / 2 };
+}
+
 /** Puts a place of the drawing in the middle. */
 export function centreOn(x: number, y: number, box: Box, zoom: number): View {
   return { zoom, x: box.width / 2 - x * zoom, y: box.height / 2 - y * zoom };

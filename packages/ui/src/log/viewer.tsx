@@ -163,7 +163,7 @@ function LineView({
   const { level, text } = wordsOf(line);
   return (
     <>
-      <span className="log-no">{withTask ? line.at.slice(11, 23) : line.no + 1}</span>
+      <span className={withTask ? 'log-no time' : 'log-no'}>{withTask ? line.at.slice(11, 23) : line.no + 1}</span>
       {withTask && (
         <span className="log-task truncate" title={line.task}>
           {line.task}

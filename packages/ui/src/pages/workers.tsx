@@ -33,7 +33,7 @@ export function WorkersPage() {
                         <th>Queues</th>
                         <th>Slots in use</th>
                         <th className="hide-narrow">Server</th>
-                        <th className="right">Last heard</th>
+                        <th className="right hide-phone">Last heard</th>
                         <th>
                           <span className="visually-hidden">Actions</span>
                         </th>
@@ -89,7 +89,7 @@ function Row({ worker }: { readonly worker: WorkerView }) {
         </div>
       </td>
       <td className="soft mono hide-narrow">{node.slice(0, 8)}</td>
-      <td className={silentMs > QUIET_MS ? 'right tone-bad' : 'right soft'}>
+      <td className={silentMs > QUIET_MS ? 'right hide-phone tone-bad' : 'right hide-phone soft'}>
         {silentMs < 1_000 ? 'just now' : `${span(silentMs)} ago`}
       </td>
       <td className="right">

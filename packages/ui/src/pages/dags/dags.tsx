@@ -84,7 +84,7 @@ function DagTable({ dags }: { readonly dags: readonly DagView[] }) {
         <thead>
           <tr>
             <th>Name</th>
-            <th>Last runs</th>
+            <th className="hide-phone">Last runs</th>
             <th className="right hide-narrow" title="Of the last 14 runs that ended">
               Success
             </th>
@@ -120,7 +120,7 @@ function DagRow({ dag }: { readonly dag: DagView }) {
         </Link>
         {dag.description !== null && <div className="small faint truncate">{dag.description}</div>}
       </td>
-      <td>
+      <td className="hide-phone">
         <RunStrip runs={dag.recentRuns} />
       </td>
       <td className="right hide-narrow">{rate === null ? <span className="faint">–</span> : `${rate} %`}</td>
@@ -153,7 +153,7 @@ function DagRow({ dag }: { readonly dag: DagView }) {
         )}
       </td>
       <td>
-        <div className="row" style={{ justifyContent: 'flex-end' }}>
+        <div className="row dag-actions">
           {schedule !== null && <ScheduleSwitch dag={dag.name} paused={schedule.paused} small />}
           <TriggerButton dag={dag.name} small />
         </div>

@@ -62,8 +62,8 @@ export function Compare({ run, rows }: { readonly run: RunColumns; readonly rows
               <th>Task</th>
               <th>Here</th>
               <th>There</th>
-              <th className="right">Took here</th>
-              <th className="right">Took there</th>
+              <th className="right hide-phone">Took here</th>
+              <th className="right hide-phone">Took there</th>
               <th className="right">Difference</th>
             </tr>
           </thead>
@@ -77,8 +77,8 @@ export function Compare({ run, rows }: { readonly run: RunColumns; readonly rows
                 </td>
                 <td>{state === null ? <span className="faint">not there</span> : <State state={state} />}</td>
                 <td>{otherState === null ? <span className="faint">not there</span> : <State state={otherState} />}</td>
-                <td className="right">{tookMs === null ? '–' : span(tookMs)}</td>
-                <td className="right">{otherMs === null ? '–' : span(otherMs)}</td>
+                <td className="right hide-phone">{tookMs === null ? '–' : span(tookMs)}</td>
+                <td className="right hide-phone">{otherMs === null ? '–' : span(otherMs)}</td>
                 <td className="right">
                   {differenceMs === null ? '–' : `${differenceMs < 0 ? '−' : '+'}${span(Math.abs(differenceMs))}`}
                 </td>

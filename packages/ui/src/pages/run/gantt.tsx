@@ -19,6 +19,12 @@ interface GanttProps {
 }
 
 const ROW = 30;
+const KEYS = [
+  ['wait', 'waiting'],
+  ['tone-fill-ok', 'succeeded'],
+  ['tone-fill-bad', 'failed'],
+  ['tone-fill-busy', 'running'],
+] as const;
 
 export function Gantt({ rows, shape, run, tasks }: GanttProps) {
   const now = useNow();
@@ -73,10 +79,16 @@ export function Gantt({ rows, shape, run, tasks }: GanttProps) {
           );
         }}
       </VirtualRows>
-      <div className="card-foot small faint row wrap">
-        <i className="key wait" /> waiting <i className="key tone-fill-ok" /> succeeded{' '}
-        <i className="key tone-fill-bad" /> failed <i className="key tone-fill-busy" /> running{' '}
-        <b className="critical-key">Bold names</b> are the chain of tasks that decided how long the run took.
+      <div className="card-foot small faint gantt-keys">
+        {KEYS.map(([look, word]) => (
+          <span key={word}>
+            <i className={`key ${look}`} />
+            {word}
+          </span>
+        ))}
+        <span>
+          <b className="critical-key">Bold names</b> are the chain of tasks that decided how long the run took.
+        </span>
       </div>
     </section>
   );

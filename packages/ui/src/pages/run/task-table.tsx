@@ -31,7 +31,7 @@ export function TaskTable({ rows, runId, createdAt }: TaskTableProps) {
   const sinceMs = now - Date.parse(createdAt);
   return (
     <section className="card">
-      <div className="card-head">
+      <div className="card-head wrap">
         <input
           type="search"
           className="search"
@@ -66,7 +66,7 @@ export function TaskTable({ rows, runId, createdAt }: TaskTableProps) {
             <div className="task-row head" role="row">
               <span role="columnheader">Task</span>
               <span role="columnheader">State</span>
-              <span role="columnheader" className="right">
+              <span role="columnheader" className="right hide-phone">
                 Attempt
               </span>
               <span role="columnheader" className="right hide-narrow">
@@ -101,7 +101,7 @@ function Row({ row, runId, sinceMs }: { readonly row: TaskRow; readonly runId: s
       <span role="cell">
         <State state={state} />
       </span>
-      <span role="cell" className="right">
+      <span role="cell" className="right hide-phone">
         {attempt === 0 ? <span className="faint">–</span> : attempt}
       </span>
       <span role="cell" className="right soft hide-narrow">
