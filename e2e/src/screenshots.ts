@@ -47,7 +47,8 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   await rig.addWorker(HANDLERS as never, { name: 'etl-1' });
   await rig.addWorker(HANDLERS as never, { name: 'etl-2', queues: ['default', 'reports'] });
   const task = (name: string, handler: string, ...needs: string[]) => ({ name, handler, needs });
-  const deploy = (dag: { readonly name: string; readonly [field: string]: unknown }) => rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+  const deploy = (dag: { readonly name: string; readonly [field: string]: unknown }) =>
+    rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
   const nightly = {
     name: NIGHTLY,
     description: 'Loads the orders, customers and payments of a day.',
@@ -72,7 +73,7 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
       description,
       schedule: { cron, zone: 'UTC' },
       tasks: [task('collect', 'step'), task('send', handler, 'collect')],
-    } as never);
+    });
   await small('invoice-mails', '*/15 * * * *', 'Sends invoices that are due.');
   await small('currency-rates', '5 * * * *', 'Fetches the rates of the central bank.');
   await small('search-index', '30 3 * * 1-5', 'Builds the index of the shop.', 'long');
