@@ -42,10 +42,16 @@ export function filledText(value: unknown, path: string, longest: number): strin
   return found === '' ? refuse(path, 'is empty') : found;
 }
 
+/** How the decoder gives fields of 64 bits. */
+function isLong(value: unknown): value is { toNumber(): number } {
+  return typeof value === 'object' && value !== null && 'toNumber' in value;
+}
+
 /** A whole number from 0 up to what a number can hold exactly: beyond 2^53 two claims could look the same. */
 export function count(value: unknown, path: string): number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-    ? (value as number)
+  const found = isLong(value) ? value.toNumber() : value;
+  return Number.isSafeInteger(found) && (found as number) >= 0
+    ? (found as number)
     : refuse(path, 'is not a whole number');
 }
 

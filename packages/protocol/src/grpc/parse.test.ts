@@ -172,7 +172,7 @@ test.each([0, 2, undefined, '1', null])(
   },
 );
 
-const wireReport = { ...report, outcome: 'OUTCOME_SUCCEEDED' };
+const wireReport = { ...report, outcome: 1 };
 const fromWorker = (parts: object) => () => parseWorkerMessage({ format: 1, ...NO_PARTS, ...parts });
 const fromGateway = (parts: object) => () => parseGatewayMessage({ format: 1, ...NO_WORD, ...parts });
 
@@ -182,7 +182,7 @@ test.each([
   ['a report without a claim', fromWorker({ reports: [{ ...wireReport, claim: null }] })],
   ['a run id beyond 2^53', fromWorker({ reports: [{ ...wireReport, claim: { ...claim, runId: 2 ** 53 } }] })],
   ['a run id below zero', fromWorker({ reports: [{ ...wireReport, claim: { ...claim, runId: -1 } }] })],
-  ['an outcome that is not said', fromWorker({ reports: [{ ...wireReport, outcome: 'OUTCOME_UNSPECIFIED' }] })],
+  ['an outcome that is not said', fromWorker({ reports: [{ ...wireReport, outcome: 0 }] })],
   ['an outcome of the future', fromWorker({ reports: [{ ...wireReport, outcome: 17 }] })],
   ['a token that is text', fromWorker({ reports: [{ ...wireReport, token: 'abc' }] })],
   ['a token of a megabyte', fromWorker({ reports: [{ ...wireReport, token: Buffer.alloc(1 << 20) }] })],
@@ -196,7 +196,7 @@ test.each([
     fromGateway({ welcome: { nodeId: 'n', heartbeatMs: 0, leaseMs: 9, gateways: [], dataAddress: '', pingMs: 0 } }),
   ],
   ['a kill for no known reason', fromGateway({ kills: [{ claim, reason: 'because', graceMs: 0 }] })],
-  ['a verdict that is not said', fromGateway({ answers: [{ claim, verdict: 'REPORT_VERDICT_UNSPECIFIED' }] })],
+  ['a verdict that is not said', fromGateway({ answers: [{ claim, verdict: 0 }] })],
   ['an assignment without a claim', fromGateway({ assignments: [{ ...assignment, claim: null }] })],
   ['a frame of text', () => parseFrame({ format: 1, messages: '[]' })],
 ])('%s is refused with its place', (_, parse) => {

@@ -8,6 +8,7 @@ import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYT
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import { countItems } from './count-items.ts';
+import { OUTCOMES, VERDICTS } from './wire-enums.ts';
 import {
   type Assignment,
   type AttemptRequestAnswer,
@@ -25,8 +26,6 @@ import {
   type Refusal,
   type Report,
   type ReportAnswer,
-  type ReportedOutcome,
-  type ReportVerdict,
   type ShardEpoch,
   type UpstreamOutput,
   type Welcome,
@@ -38,21 +37,6 @@ const SHORT = 1_000;
 const TOKEN_BYTES = 256;
 /** JSON texts are bounded by the message itself; assignments carry what the server has accepted already. */
 const LONG = 16 * 1024 * 1024;
-
-const OUTCOMES: ReadonlyMap<unknown, ReportedOutcome> = new Map([
-  ['OUTCOME_SUCCEEDED', 'succeeded'],
-  ['OUTCOME_TRANSIENT', 'transient'],
-  ['OUTCOME_PERMANENT', 'permanent'],
-  ['OUTCOME_CANCELLED', 'cancelled'],
-  ['OUTCOME_TIMEOUT', 'timeout'],
-  ['OUTCOME_RESOURCE', 'resource'],
-  ['OUTCOME_STUCK', 'stuck'],
-  ['OUTCOME_LOST', 'lost'],
-]);
-const VERDICTS: ReadonlyMap<unknown, ReportVerdict> = new Map([
-  ['REPORT_VERDICT_ACCEPTED', 'accepted'],
-  ['REPORT_VERDICT_STALE', 'stale'],
-]);
 
 /** What a worker may name in one message (I68): it holds no more than it has slots and reports that wait. */
 const MOST_HELD = 200_000;
