@@ -10,6 +10,7 @@ export { type Demand, demandOf } from './decide/match/demand.ts';
 export { MAX_GRACE_MS } from './decide/run/cancel.ts';
 export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
+export type * from './model/answer.ts';
 export { BrokenInvariant } from './model/assert.ts';
 export { bitsOf, chanceOf } from './model/chance.ts';
 export { type ToldChange, tellChange } from './model/change/event.ts';

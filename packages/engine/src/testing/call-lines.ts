@@ -1,7 +1,8 @@
 /** Plays the host for calls of other dags within one scenario: brings words on their way, or loses them, as a test says. */
 
 import type { SendCall, TellParent } from '../decide/effect.ts';
-import type { Answer, BeginChild } from '../model/command.ts';
+import type { Answer } from '../model/answer.ts';
+import type { BeginChild } from '../model/command.ts';
 import type { DagId, RunId } from '../model/ids.ts';
 import { childUid } from '../model/run/child-uid.ts';
 import type { Scenario } from './scenario.ts';

@@ -9,16 +9,9 @@
  */
 
 import type { Effect, SendAssignment } from '../decide/effect.ts';
+import { type Answer, RECORDED } from '../model/answer.ts';
 import type { Change } from '../model/change.ts';
-import {
-  type Answer,
-  type ClaimRef,
-  type Command,
-  type MarkTasks,
-  RECORDED,
-  type ReportAttempt,
-  type SubmitRuns,
-} from '../model/command.ts';
+import type { ClaimRef, Command, MarkTasks, ReportAttempt, SubmitRuns } from '../model/command.ts';
 import type { DagSpec, Priority } from '../model/dag/spec.ts';
 import {
   type Actor,

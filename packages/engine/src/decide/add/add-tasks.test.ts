@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer, NewTask } from '../../model/command.ts';
+import type { Answer } from '../../model/answer.ts';
+import type { NewTask } from '../../model/command.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { type Attempt, accepted, type Scenario, scenario } from '../../testing/scenario.ts';
 import { dag, task } from '../../testing/specs.ts';

@@ -3,8 +3,9 @@
  * succeeded that named it, and what an attempt that failed has added can still be changed by the next.
  */
 
-import type { AddTasks, Answer, NewTask } from '../../model/command.ts';
-import { RECORDED, refuse } from '../../model/command.ts';
+import type { Answer } from '../../model/answer.ts';
+import { RECORDED, refuse } from '../../model/answer.ts';
+import type { AddTasks, NewTask } from '../../model/command.ts';
 import { type AddedTask, growSpec } from '../../model/dag/added.ts';
 import { circleIn } from '../../model/dag/circle.ts';
 import { newGates } from '../../model/dag/gates.ts';

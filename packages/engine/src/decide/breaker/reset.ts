@@ -1,4 +1,5 @@
-import { type Answer, DONE, type ResetBreaker, refuse } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { ResetBreaker } from '../../model/command.ts';
 import type { Recorder } from '../recorder.ts';
 import { letGo } from './set-breaker.ts';
 

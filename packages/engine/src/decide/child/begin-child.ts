@@ -1,6 +1,7 @@
 /** What the shard of a called dag does: makes the run, once, and says what has become of it. */
-import type { Answer, AskChild, BeginChild } from '../../model/command.ts';
-import { refuse } from '../../model/command.ts';
+import type { Answer } from '../../model/answer.ts';
+import { refuse } from '../../model/answer.ts';
+import type { AskChild, BeginChild } from '../../model/command.ts';
 import type { Actor, RunId } from '../../model/ids.ts';
 import type { StoredRun } from '../../model/stored.ts';
 import type { Dag } from '../../tables/dag/dag.ts';

@@ -1,4 +1,5 @@
-import { type Answer, type CallEnd, type ChildEnded, RECORDED, refuse } from '../../model/command.ts';
+import { type Answer, RECORDED, refuse } from '../../model/answer.ts';
+import type { CallEnd, ChildEnded } from '../../model/command.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import { WAITING } from '../../model/task/task-states.ts';
 import { findTask, isHeld } from '../../tables/task/find-task.ts';

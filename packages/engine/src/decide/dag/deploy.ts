@@ -1,4 +1,5 @@
-import { type Answer, type DeployDag, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { DeployDag } from '../../model/command.ts';
 import { nextDagId } from '../../model/dag/dag-id.ts';
 import type { VersionNo } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';

@@ -1,5 +1,6 @@
 /** A dag that is deleted keeps its history, its live runs and its name; the next deploy brings it back. */
-import { type Answer, DONE, type RetireDag, refuse } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { RetireDag } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';

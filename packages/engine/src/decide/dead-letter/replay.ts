@@ -1,6 +1,7 @@
 /** What people do with dead letters. One is used once: from its commit on it is open no more (I43). */
 
-import { type Answer, type CloseDeadLetters, type ReplayDeadLetter, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { CloseDeadLetters, ReplayDeadLetter } from '../../model/command.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import type { TenantId } from '../../model/ids.ts';
 import { FAILED } from '../../model/task/task-states.ts';

@@ -1,6 +1,7 @@
 /** Which tasks of a run a person means. */
 
-import { type Answer, refuse, type TaskSelection } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { TaskSelection } from '../../model/command.ts';
 import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { type RunTasksView, specIn, visitNear } from '../../propagate/run-tasks-view.ts';

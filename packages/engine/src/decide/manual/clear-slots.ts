@@ -3,7 +3,7 @@
  * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
  */
 
-import { type Answer, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
 import type { Actor, RunId } from '../../model/ids.ts';
 import { CANCELLED, COUNTS_AS_FAILED, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { instanceName } from '../../tables/map/task-names.ts';

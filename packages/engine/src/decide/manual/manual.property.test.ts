@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Touched } from '../../model/command.ts';
+import type { Touched } from '../../model/answer.ts';
 import { Graph } from '../../model/dag/graph.ts';
 import type { DagSpec, TaskSpec } from '../../model/dag/spec.ts';
 import { MARKS } from '../../model/task/outcome.ts';

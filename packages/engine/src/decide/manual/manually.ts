@@ -6,8 +6,8 @@
  */
 
 import { forgetRun } from '../../apply/forget-run.ts';
+import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';
 import type { Change } from '../../model/change.ts';
-import { type Answer, refuse, type TouchedTask } from '../../model/command.ts';
 import type { RunId, ShardNo, TaskNo, TenantId } from '../../model/ids.ts';
 import { shardOfRun } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';

@@ -1,6 +1,7 @@
 /** What has become of tasks, by a person's word (I32). */
 
-import { type Answer, type MarkTasks, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { MarkTasks } from '../../model/command.ts';
 import type { AttemptNo, Fence, RunId, TaskNo } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts } from '../../model/task/facts.ts';
 import type { Mark } from '../../model/task/outcome.ts';

@@ -1,5 +1,6 @@
 /** Nothing new of a run, or of one of its tasks, is claimed; what runs goes on, and so does time. */
-import { type Answer, DONE, refuse, type SetPaused } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { SetPaused } from '../../model/command.ts';
 import type { Actor, RunId } from '../../model/ids.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';

@@ -1,4 +1,5 @@
-import { type Answer, type CancelRun, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { CancelRun } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { RunOutcome } from '../../model/run/phase.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';

@@ -3,7 +3,8 @@
  * and what closes the run then. The closing is played to its end as if all of it succeeded: what a failure in it changes nobody knows.
  */
 
-import { type Answer, type CancelRun, refuse, type TouchedTask } from '../../model/command.ts';
+import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';
+import type { CancelRun } from '../../model/command.ts';
 import type { TaskNo } from '../../model/ids.ts';
 import { CANCELLED, HOLDS_CLAIM, IS_DUE, READY, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';

@@ -1,5 +1,6 @@
 import { giveUpPlace } from '../../apply/restore.ts';
-import { type Answer, DONE, refuse, type StrikeRun } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { StrikeRun } from '../../model/command.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
 import type { Recorder } from '../recorder.ts';
 

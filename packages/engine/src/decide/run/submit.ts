@@ -1,4 +1,5 @@
-import { type Answer, refuse, type SubmitRuns } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { SubmitRuns } from '../../model/command.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { untilFault } from '../../model/dag/until.ts';
 import { type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';

@@ -1,5 +1,6 @@
 /** Create, edit, pause, resume and remove: once answered, no window of the old version fires, and none fires twice (I6). */
-import { type Answer, DONE, refuse, type SetSchedulePaused, type StrikeSchedule } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { SetSchedulePaused, StrikeSchedule } from '../../model/command.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { type Actor, type DagId, type Instant, instantOfRun, type RunId, type ShardNo } from '../../model/ids.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';

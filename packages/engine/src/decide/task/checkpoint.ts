@@ -6,14 +6,8 @@
  *
  * A checkpoint is kept over failed attempts of a task, retries by hand included, until the task has succeeded and is to be run anew.
  */
-import {
-  type Answer,
-  type AssertOwned,
-  type ClaimRef,
-  RECORDED,
-  refuse,
-  type SaveCheckpoint,
-} from '../../model/command.ts';
+import { type Answer, RECORDED, refuse } from '../../model/answer.ts';
+import type { AssertOwned, ClaimRef, SaveCheckpoint } from '../../model/command.ts';
 import { checkpointOf } from '../../tables/run/checkpoints.ts';
 import { SET_ASIDE } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';

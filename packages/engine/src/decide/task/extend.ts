@@ -1,5 +1,6 @@
 /** More time for a running attempt, while it makes progress. */
-import { type Answer, type ExtendAttempt, refuse } from '../../model/command.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
+import type { ExtendAttempt } from '../../model/command.ts';
 import type { Instant } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';
 import { ownerOf, withAttempt } from '../../tables/speculative/seconds.ts';

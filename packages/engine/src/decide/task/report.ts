@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type ClaimRef,
-  DONE,
-  RECORDED,
-  type RefuseClaim,
-  type ReportAttempt,
-  refuse,
-} from '../../model/command.ts';
+import { type Answer, DONE, RECORDED, refuse } from '../../model/answer.ts';
+import type { ClaimRef, RefuseClaim, ReportAttempt } from '../../model/command.ts';
 import { growSpec } from '../../model/dag/added.ts';
 import type { TaskSpec } from '../../model/dag/spec.ts';
 import type { RunId } from '../../model/ids.ts';

@@ -1,6 +1,7 @@
 /** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
 
-import { type Answer, DONE, type RetryTask, refuse } from '../../model/command.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import type { RetryTask } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { AWAITS_RETRY, CANCELLED, FAILED, TASK_STATE_NAMES } from '../../model/task/task-states.ts';

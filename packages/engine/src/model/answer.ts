@@ -1,0 +1,86 @@
+/** What a command is answered with. */
+import type { DagId, RunUid, TaskNo, VersionNo } from './ids.ts';
+import type { RunOutcome } from './run/phase.ts';
+import type { TaskState } from './task/task-states.ts';
+
+export type RefusalCode =
+  | 'DAG_NOT_FOUND'
+  | 'RUN_NOT_FOUND'
+  | 'SCHEDULE_NOT_FOUND'
+  | 'SCHEDULE_INVALID'
+  | 'IDEMPOTENCY_CONFLICT'
+  | 'PARAMS_UNCHECKED'
+  | 'UNTIL_INVALID'
+  | 'TASK_OUTSIDE_RUN'
+  | 'TASK_NOT_FOUND'
+  | 'TASK_NOT_RETRYABLE'
+  | 'LETTER_NOT_FOUND'
+  | 'LETTER_CLOSED'
+  | 'BREAKER_NOT_FOUND'
+  | 'TASK_BUSY'
+  | 'TASK_ENDED'
+  | 'TOO_MANY_TASKS'
+  | 'OUTPUT_INVALID'
+  | 'RUN_CLOSING'
+  | 'RUN_WOULD_CLOSE'
+  | 'RUN_ENDED'
+  | 'RUN_SET_ASIDE'
+  | 'STALE_TOKEN'
+  | 'EXTEND_REFUSED'
+  | 'ADD_REFUSED'
+  | 'NOT_OWNER';
+
+/** One task that a hand has touched, or would. */
+export interface TouchedTask {
+  readonly taskNo: TaskNo;
+  /** An instance of a map has the name of its task. */
+  readonly name: string;
+  readonly before: TaskState;
+  readonly after: TaskState;
+  /** `decided`: by what has become of those before it. */
+  readonly how: 'cleared' | 'marked' | 'cancelled' | 'decided' | 'closes';
+  /** The attempt that was stopped for it; 0 for none. */
+  readonly stopped: number;
+}
+
+/** What a hand on a run has done, or would do. */
+export interface Touched {
+  readonly ok: true;
+  readonly kind: 'touched';
+  readonly dryRun: boolean;
+  /** It had ended, and is open again. */
+  readonly reopened: boolean;
+  readonly tasks: readonly TouchedTask[];
+}
+
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly kind: 'deployed';
+      readonly dagId: DagId;
+      readonly versionNo: VersionNo;
+      readonly changed: boolean;
+    }
+  | {
+      readonly ok: true;
+      readonly kind: 'submitted';
+      readonly uid: RunUid;
+      readonly count: number;
+      readonly repeated: boolean;
+    }
+  | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
+  | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
+  | { readonly ok: true; readonly kind: 'closed'; readonly count: number }
+  | Touched
+  | { readonly ok: true; readonly kind: 'done' }
+  | { readonly ok: true; readonly kind: 'recorded' }
+  /** How long the attempt has from now; null when nothing limits it. */
+  | { readonly ok: true; readonly kind: 'extended'; readonly leftMs: number | null }
+  | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };
+
+export const DONE: Answer = { ok: true, kind: 'done' };
+export const RECORDED: Answer = { ok: true, kind: 'recorded' };
+
+export function refuse(code: RefusalCode, detail = ''): Answer {
+  return { ok: false, code, detail };
+}

@@ -1,0 +1,24 @@
+/** What the host itself wants: decisions that threw, and the passing of time. */
+import type { DagId, RunId, ShardNo } from '../ids.ts';
+
+/** A decision about this run threw in the host's hands (I57). */
+export interface StrikeRun {
+  readonly kind: 'StrikeRun';
+  readonly runId: RunId;
+  readonly reason: string;
+  /** At once, whatever its strikes: it can't even be loaded, or its load ended the process. */
+  readonly setAside: boolean;
+}
+
+/** A decision about this dag's schedule threw in the host's hands (I57). */
+export interface StrikeSchedule {
+  readonly kind: 'StrikeSchedule';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly reason: string;
+}
+
+/** Time has passed: due windows, timeouts, leases, retries. */
+export interface Tick {
+  readonly kind: 'Tick';
+}

@@ -1,0 +1,73 @@
+/** Commands of users and of the API: dags, schedules and runs as a whole. */
+import type { DagSpec, Priority } from '../dag/spec.ts';
+import type { DeadLetterRef } from '../dead-letter.ts';
+import type { Actor, DagId, RunId, RunUid, ShardNo, TenantId, VersionNo } from '../ids.ts';
+
+export interface DeployDag {
+  readonly kind: 'DeployDag';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly tenant: string;
+  readonly name: string;
+  readonly spec: DagSpec;
+  readonly hash: string;
+  readonly actor: Actor;
+}
+
+/** No new runs: its schedule and its trigger are gone, live runs go on to their end. The next deploy brings it back. */
+export interface RetireDag {
+  readonly kind: 'RetireDag';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly actor: Actor;
+}
+
+export interface SetSchedulePaused {
+  readonly kind: 'SetSchedulePaused';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly paused: boolean;
+  readonly actor: Actor;
+}
+
+export interface SubmitRuns {
+  readonly kind: 'SubmitRuns';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  /** Of the first item; see `uidOfItem`. Made by the edge, so that a command sent again is the same command (I11). */
+  readonly uid: RunUid;
+  readonly items: readonly {
+    readonly params: string | null;
+    readonly priority: Priority | null;
+    /** Name of the task or group that the run goes up to. */
+    readonly until?: string;
+  }[];
+  readonly key: { readonly key: string; readonly bodyHash: string } | null;
+  /** An earlier send of this very command may have been done: look before doing it. */
+  readonly mayRepeat: boolean;
+  /** The version whose schema the params were checked against, and filled in from. Absent: they were not. */
+  readonly checkedFor?: VersionNo;
+  /** The dead letter that it replays: used once, by the first to be committed (I43). */
+  readonly replays?: DeadLetterRef;
+  /** What asked for them; `api` unless told. */
+  readonly cause?: 'api' | 'event';
+  /** Of this version instead of the current one: a run is to be made again as it was (I35). */
+  readonly versionNo?: VersionNo;
+  readonly actor: Actor;
+}
+
+export interface CancelRun {
+  readonly kind: 'CancelRun';
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  /** What closes the run is ended as well: it has ended as soon as nothing of it runs. */
+  readonly force?: true;
+  /** What running attempts are given to stop; the usual grace where it is not told, an hour at most. */
+  readonly graceMs?: number;
+  /** Only tells what would be stopped, and what would run to close the run. */
+  readonly dryRun?: true;
+  readonly actor: Actor;
+}

@@ -1,0 +1,60 @@
+/** What gateways say of workers: slots, heartbeats, and workers that leave. */
+
+import type { Epoch, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import type { ClaimRef } from './attempt.ts';
+
+/** With how long before its heartbeat the attempt told of progress, if it ever did. */
+export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
+
+/** A gateway lends slots of a worker, for one decision, or until recalled when it has no better use for them (D6). */
+export interface LendSlots {
+  readonly kind: 'LendSlots';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  /** Whose worker it is: it gets no task of anybody else (I65). */
+  readonly tenantId: TenantId;
+  readonly queues: readonly QueueName[];
+  readonly count: number;
+  readonly standing: boolean;
+  /** How long ago the gateway heard the worker. */
+  readonly agoMs: number;
+}
+
+export interface RecallSlots {
+  readonly kind: 'RecallSlots';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  readonly count: number;
+}
+
+/** A heartbeat: renews every lease of the worker, and says what it holds. */
+export interface WorkerHeard {
+  readonly kind: 'WorkerHeard';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+  /** How long ago the gateway heard it. */
+  readonly agoMs: number;
+  readonly holds: readonly HeldClaim[];
+  /** It was told to stop, and takes no new work: what goes with it now is no fault of its tasks. */
+  readonly isDraining?: boolean;
+  /** The shards that `holds` speaks of, where it is not all of them: of others it proves nothing by what it lacks. */
+  readonly covers?: readonly ShardNo[];
+  /**
+   * The worker made this set after it had heard of these owners, and takes no assignment of an older one since: what
+   * is not in it will not begin any more (I17).
+   */
+  readonly knows: readonly { readonly shard: ShardNo; readonly epoch: Epoch }[];
+}
+
+/** The worker has left in order, and holds nothing. */
+export interface WorkerLeft {
+  readonly kind: 'WorkerLeft';
+  readonly gateway: NodeId;
+  readonly workerId: WorkerId;
+}
+
+/** The link to a gateway is gone: what it lent is not there any more. Its workers' leases go on by themselves. */
+export interface GatewayLost {
+  readonly kind: 'GatewayLost';
+  readonly gateway: NodeId;
+}
