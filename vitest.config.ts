@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/test-order.mjs';
 
 export default defineConfig({
   // Tests read the sources of every package, so that a stale build can never hide a mistake.
@@ -8,6 +10,9 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'bench/src/**/*.test.ts', 'e2e/src/**/*.test.ts'],
     setupFiles: ['scripts/property-seed.mjs'],
     pool: 'forks',
+    // Vitest leaves one core to itself. Two cores would then test one file at a time, and many files wait for a database or a process.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

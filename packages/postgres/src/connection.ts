@@ -27,16 +27,21 @@ export async function askDataDir(address: Address): Promise<string> {
   });
 }
 
-/** Creates the database unless it is there. */
-export async function ensureDatabase(address: Address, database: string = DATABASE): Promise<void> {
+/** Creates the database unless it exists, with the contents of `template`: PostgreSQL's own, empty one unless another is named. */
+export async function ensureDatabase(
+  address: Address,
+  database: string = DATABASE,
+  template: string = 'template1',
+): Promise<void> {
   await withClient(address, CREATE_WITHIN_MS, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
-    if (rowCount === 0) await createDatabaseWith(client, database);
+    if (rowCount === 0) await createDatabaseWith(client, database, template);
   });
 }
 
-async function createDatabaseWith(client: pg.Client, database: string): Promise<void> {
-  await client.query(`create database ${pg.escapeIdentifier(database)}`).catch((error: { code?: string }) => {
+async function createDatabaseWith(client: pg.Client, database: string, template: string): Promise<void> {
+  const [name, source] = [database, template].map((one) => pg.escapeIdentifier(one));
+  await client.query(`create database ${name} template ${source}`).catch((error: { code?: string }) => {
     if (!DUPLICATE_DATABASE.has(error.code ?? '')) throw error;
   });
 }

@@ -1,6 +1,6 @@
 /** For tests: a database of its own with the schema, stores on it, and a node that owns shards. */
 import { randomUUID } from 'node:crypto';
-import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
+import { copyDatabase, createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import pg from 'pg';
 import { TestNode } from './conformance/test-node.ts';
 import { migrate } from './migrate.ts';
@@ -17,13 +17,29 @@ export interface Fixture {
   close(): Promise<void>;
 }
 
+const TEMPLATE = 'fixture_template';
+
 export class Fixtures {
   readonly #server: Promise<TestPostgres> = startTestPostgres();
   readonly #opened: Fixture[] = [];
+  readonly #options: Partial<PostgresStoreOptions>;
+  readonly #prepare: (store: PostgresStore) => Promise<void>;
+  #template: Promise<void> | null = null;
 
-  async open(options: Partial<PostgresStoreOptions> = {}): Promise<Fixture> {
-    const url = await this.emptyDatabase();
-    await migrate(url);
+  /** `options` are those of every store. `prepare` runs once, in the database that all tests get a copy of. */
+  constructor(
+    options: Partial<PostgresStoreOptions> = {},
+    prepare: (store: PostgresStore) => Promise<void> = async () => {},
+  ) {
+    this.#options = options;
+    this.#prepare = prepare;
+  }
+
+  async open(more: Partial<PostgresStoreOptions> = {}): Promise<Fixture> {
+    this.#template ??= this.#makeTemplate();
+    await this.#template;
+    const options = { ...this.#options, ...more };
+    const url = await copyDatabase(await this.#server, TEMPLATE);
     const store = await openPostgresStore({ url, ...options });
     const queries = await openQueries({ url });
     const fixture: Fixture = {
@@ -49,6 +65,15 @@ export class Fixtures {
     };
     this.#opened.push(fixture);
     return fixture;
+  }
+
+  /** A migrated database with its partitions: a copy takes a third of the time that making them again does. */
+  async #makeTemplate(): Promise<void> {
+    const url = await createDatabase(await this.#server, TEMPLATE);
+    await migrate(url);
+    const store = await openPostgresStore({ url, ...this.#options });
+    await this.#prepare(store);
+    await store.close();
   }
 
   async emptyDatabase(): Promise<string> {

@@ -14,7 +14,9 @@ import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
 import { Fixtures } from './fixture.testing.ts';
+import { migrate } from './migrate.ts';
 import type { ListRuns, RunPlace } from './queries/run-list.ts';
+import { openQueries } from './queries.ts';
 
 const fixtures = new Fixtures();
 afterAll(() => fixtures.stop());
@@ -308,7 +310,13 @@ test('a token is found by its hash until it is revoked', async () => {
 });
 
 test('each database has its own incarnation and key', async () => {
-  const [a, b] = [await (await fixtures.open()).queries.cluster(), await (await fixtures.open()).queries.cluster()];
+  const clusterOfNewDatabase = async () => {
+    const url = await fixtures.emptyDatabase();
+    await migrate(url);
+    const queries = await openQueries({ url });
+    return queries.cluster().finally(() => queries.close());
+  };
+  const [a, b] = [await clusterOfNewDatabase(), await clusterOfNewDatabase()];
   expect(a).toMatchObject({ shardCount: 64 });
   expect(a.tokenKey).toHaveLength(32);
   expect(a.tokenKey.equals(b.tokenKey)).toBe(false);

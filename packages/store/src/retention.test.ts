@@ -6,15 +6,16 @@ import type { TestNode } from './conformance/test-node.ts';
 import { type Fixture, Fixtures } from './fixture.testing.ts';
 import { DAY_MS, dayOf } from './leaf.ts';
 
-const fixtures = new Fixtures();
-afterAll(() => fixtures.stop());
-
 const TODAY = Date.UTC(2026, 5, 15) as Instant;
 const at = (day: number): Instant => (TODAY + day * DAY_MS) as Instant;
 
+const fixtures = new Fixtures({ now: () => at(-20) }, async ({ partitions }) => {
+  for (let day = -20; day <= 0; day++) await partitions.ensureAhead(at(day));
+});
+afterAll(() => fixtures.stop());
+
 async function atWork(): Promise<{ box: Fixture; node: TestNode; dag: ReturnType<typeof deployed> }> {
-  const box = await fixtures.open({ now: () => at(-20) });
-  for (let day = -20; day <= 0; day++) await box.store.partitions.ensureAhead(at(day));
+  const box = await fixtures.open();
   const node = await box.node([5]);
   const dag = deployed(5, 1, 1, at(-20));
   await commitAt(node, -20, [dag]);

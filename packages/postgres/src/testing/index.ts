@@ -1,2 +1,8 @@
 export { ask } from './ask.ts';
-export { createDatabase, startTestPostgres, type TestPostgres, type TestPostgresOptions } from './test-postgres.ts';
+export {
+  copyDatabase,
+  createDatabase,
+  startTestPostgres,
+  type TestPostgres,
+  type TestPostgresOptions,
+} from './test-postgres.ts';

@@ -111,6 +111,16 @@ export async function createDatabase(
   return connectionUrl(server, name);
 }
 
+/** A fresh database with all that is in another one of the server, which nobody may be connected to. */
+export async function copyDatabase(
+  server: Pick<TestPostgres, 'socketDir' | 'port'>,
+  template: string,
+  name: string = `test_${randomBytes(6).toString('hex')}`,
+): Promise<string> {
+  await ensureDatabase(server, name, template);
+  return connectionUrl(server, name);
+}
+
 /** Free a moment ago, which is all that can be had; PostgreSQL cannot be told to pick one. */
 async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
