@@ -20,72 +20,63 @@ import { applyTaskChange } from './apply-task.ts';
 import { applyUnstored } from './apply-unstored.ts';
 import { applyWorkerSilence } from './apply-worker.ts';
 
-export function apply(state: State, change: Change | UnstoredChange): void {
-  switch (change.kind) {
-    case 'DagDeployed':
-    case 'DagRetired':
-    case 'DagRevived':
-      return applyDagChange(state, change);
-    case 'ScheduleSet':
-    case 'ScheduleRemoved':
-    case 'WindowDecided':
-      return applySchedule(state, change);
-    case 'RunCreated':
-    case 'RunAdmitted':
-    case 'RunClosing':
-    case 'RunForced':
-    case 'RunEnded':
-    case 'RunReopened':
-    case 'RunStruck':
-      return applyRunChange(state, change);
-    case 'AttemptClaimed':
-    case 'ClaimReturned':
-    case 'AttemptEnded':
-    case 'TaskCleared':
-      return applyTaskChange(state, change);
-    case 'SecondClaimed':
-    case 'SecondReturned':
-    case 'SecondEnded':
-    case 'SecondTookOver':
-      return applySecond(state, change);
-    case 'CheckpointSaved':
-    case 'ClaimAsserted':
-      return applyOfHolder(state, change);
-    case 'TasksAdded':
-    case 'TasksDropped':
-      return applyAdded(state, change);
-    case 'MapExpanded':
-    case 'MapUnfolded':
-    case 'MapRemoved':
-      return applyMapChange(state, change);
-    case 'CallbackDue':
-      return; // Nothing here depends on it: it is for whoever makes the calls.
-    case 'DeadLetterWritten':
-    case 'DeadLetterClosed':
-      return applyDeadLetter(state, change);
-    case 'BreakerSet':
-      return applyBreaker(state, change);
-    case 'TaskMarked':
-    case 'PauseSet':
-      return applyManual(state, change);
-    case 'TaskQueued':
-    case 'TaskExpired':
-    case 'TaskSlow':
-    case 'AttemptExtended':
-      return applyTaskDeadline(state, change);
-    case 'RunSlow':
-    case 'RunTimedOut':
-      return applyRunDeadline(state, change);
-    case 'KeyStored':
-      return applyKey(state, change);
-    case 'WorkerSilenced':
-    case 'WorkerHeardAgain':
-      return applyWorkerSilence(state, change);
-    case 'RetryReleased':
-    case 'RetryHeld':
-    case 'SuccessAssumed':
-      return applyUnstored(state, change);
-  }
+type AnyChange = Change | UnstoredChange;
+type Apply<Kind> = (state: State, change: Extract<AnyChange, { readonly kind: Kind }>) => void;
+
+/** A new kind of change has its line here. */
+const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
+  DagDeployed: applyDagChange,
+  DagRetired: applyDagChange,
+  DagRevived: applyDagChange,
+  ScheduleSet: applySchedule,
+  ScheduleRemoved: applySchedule,
+  WindowDecided: applySchedule,
+  RunCreated: applyRunChange,
+  RunAdmitted: applyRunChange,
+  RunClosing: applyRunChange,
+  RunForced: applyRunChange,
+  RunEnded: applyRunChange,
+  RunReopened: applyRunChange,
+  RunStruck: applyRunChange,
+  AttemptClaimed: applyTaskChange,
+  ClaimReturned: applyTaskChange,
+  AttemptEnded: applyTaskChange,
+  TaskCleared: applyTaskChange,
+  SecondClaimed: applySecond,
+  SecondReturned: applySecond,
+  SecondEnded: applySecond,
+  SecondTookOver: applySecond,
+  CheckpointSaved: applyOfHolder,
+  ClaimAsserted: applyOfHolder,
+  TasksAdded: applyAdded,
+  TasksDropped: applyAdded,
+  MapExpanded: applyMapChange,
+  MapUnfolded: applyMapChange,
+  MapRemoved: applyMapChange,
+  /** Nothing here depends on it: it is for whoever makes the calls. */
+  CallbackDue: () => {},
+  DeadLetterWritten: applyDeadLetter,
+  DeadLetterClosed: applyDeadLetter,
+  BreakerSet: applyBreaker,
+  TaskMarked: applyManual,
+  PauseSet: applyManual,
+  TaskQueued: applyTaskDeadline,
+  TaskExpired: applyTaskDeadline,
+  TaskSlow: applyTaskDeadline,
+  AttemptExtended: applyTaskDeadline,
+  RunSlow: applyRunDeadline,
+  RunTimedOut: applyRunDeadline,
+  KeyStored: applyKey,
+  WorkerSilenced: applyWorkerSilence,
+  WorkerHeardAgain: applyWorkerSilence,
+  RetryReleased: applyUnstored,
+  RetryHeld: applyUnstored,
+  SuccessAssumed: applyUnstored,
+};
+
+export function apply(state: State, change: AnyChange): void {
+  const applyKind = APPLY[change.kind] as (state: State, change: AnyChange) => void;
+  applyKind(state, change);
 }
 
 function applyKey(state: State, change: KeyStored): void {
