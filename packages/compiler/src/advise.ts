@@ -4,39 +4,49 @@ import { dagDefinitionSchema, type Problem, taskDefinitionSchema } from '@signal
 const TASK_FIELDS = [...Object.keys(taskDefinitionSchema.shape), 'call'].filter((field) => field !== 'function');
 const DAG_FIELDS = Object.keys(dagDefinitionSchema.shape).filter((field) => field !== 'bundle');
 
+const WORK_FIELDS = ['call', 'run', 'http', 'handler', 'dag'];
+
 /** What was written comes back in it, and may be long. */
 const LONGEST_MESSAGE = 300;
 
 export function advise(
-  { path, message }: Problem,
+  problem: Problem,
   definition: unknown,
 ): { readonly message: string; readonly remedy: string | null } {
-  const said = message
-    .replace('handler, function, run, http', 'call, run, http, handler')
-    .replace(/^has function and/, 'has call and');
+  const { path } = problem;
+  const said = inTermsOfFiles(problem);
   const shown = said.length > LONGEST_MESSAGE ? `${said.slice(0, LONGEST_MESSAGE)}…` : said;
-  return { message: path === '' ? shown : `${path} ${shown}`, remedy: remedyFor(path, message, definition) };
+  return { message: path === '' ? shown : `${path} ${shown}`, remedy: remedyFor(problem, definition) };
 }
 
-function remedyFor(path: string, message: string, definition: unknown): string | null {
-  const unknownTask = /^there is no task (.+)$/.exec(message)?.[1];
-  if (unknownTask !== undefined)
-    return meant(unknownTask, namesUnder('tasks', definition)) ?? 'Use the name of a task of this dag.';
-  const unknownGroup = /^there is no group (.+): list it under groups$/.exec(message)?.[1];
-  if (unknownGroup !== undefined) return meant(unknownGroup, namesUnder('groups', definition));
-  const unknownKey = /^Unrecognized keys?: "([^"]+)"/.exec(message)?.[1];
-  if (unknownKey !== undefined) {
-    const known = path === '' ? DAG_FIELDS : /^tasks\[\d+\]$/.test(path) ? TASK_FIELDS : [];
-    const fields = known.length === 0 ? '' : ` The fields are ${known.join(', ')}.`;
-    return `${meant(unknownKey, known) ?? 'Remove it.'}${fields}`;
+/** In a file a function is written as `call`; the definition that is made of it has `function`. */
+function inTermsOfFiles({ message, cause }: Problem): string {
+  if (cause?.code !== 'work_not_one') return message;
+  const fields = cause.fields.map((field) => (field === 'function' ? 'call' : field));
+  const said = fields.length > 1 ? `has ${fields.join(' and ')}` : 'does not say what it does';
+  return `${said}: give one of ${WORK_FIELDS.join(', ')}`;
+}
+
+function remedyFor({ path, cause }: Problem, definition: unknown): string | null {
+  switch (cause?.code) {
+    case 'unknown_task':
+      return meant(cause.name, namesUnder('tasks', definition)) ?? 'Use the name of a task of this dag.';
+    case 'unknown_group':
+      return meant(cause.name, namesUnder('groups', definition));
+    case 'unknown_field': {
+      const known = path === '' ? DAG_FIELDS : /^tasks\[\d+\]$/.test(path) ? TASK_FIELDS : [];
+      const fields = known.length === 0 ? '' : ` The fields are ${known.join(', ')}.`;
+      return `${meant(cause.name, known) ?? 'Remove it.'}${fields}`;
+    }
+    case 'invalid_format':
+      return path.endsWith('.function') ? 'The function name combines the names of dag and task. Shorten them.' : null;
+    case 'task_name_taken':
+      return 'Give each task a unique name.';
+    case 'cycle':
+      return 'Remove one of these needs, or the map. A task can only wait for tasks that do not wait for it.';
+    default:
+      return null;
   }
-  if (path.endsWith('.function') && message.startsWith('must have 1 to')) {
-    return 'The function name combines the names of dag and task. Shorten them.';
-  }
-  if (/ is the name of tasks\[\d+\] too$/.test(message)) return 'Give each task a unique name.';
-  if (message.startsWith('form a cycle'))
-    return 'Remove one of these needs, or the map. A task can only wait for tasks that do not wait for it.';
-  return null;
 }
 
 function namesUnder(field: 'tasks' | 'groups', definition: unknown): string[] {

@@ -43,3 +43,10 @@ test('an error tells its places to people and its code to programs', () => {
   expect(error.body().problems).toEqual([{ path: 'params', message: 'is too deep' }]);
   expect([isErrorCode('BAD_REQUEST'), isErrorCode('toString'), isErrorCode(undefined)]).toEqual([true, false, false]);
 });
+
+test('the cause of a problem stays inside: callers see its place and its sentence', () => {
+  const cause = { code: 'unknown_task', name: 'laod' } as const;
+  const problems = [{ path: 'tasks[1].needs[0]', message: 'there is no task laod', cause }];
+  const { problems: told } = problem('DAG_INVALID', { dag: 'd', problems });
+  expect(told).toEqual([{ path: 'tasks[1].needs[0]', message: 'there is no task laod' }]);
+});

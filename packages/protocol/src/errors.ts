@@ -364,7 +364,16 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 export interface Problem {
   readonly path: string;
   readonly message: string;
+  /** For the compiler, which adds advice. Answers to callers leave it out: see `problem`. */
+  readonly cause?: ProblemCause;
 }
+
+/** Why a definition is refused, where advice can be given about it. */
+export type ProblemCause =
+  | { readonly code: 'unknown_task' | 'unknown_group' | 'unknown_field'; readonly name: string }
+  /** The fields of one task that say what it does: none, or several where one is allowed. */
+  | { readonly code: 'work_not_one'; readonly fields: readonly string[] }
+  | { readonly code: 'task_name_taken' | 'invalid_format' | 'cycle' };
 
 export interface ErrorDetails {
   readonly problems?: readonly Problem[];
@@ -402,6 +411,8 @@ const filled = (template: string, details: ErrorDetails): string =>
 /** The code as a sentence's beginning: `Stale token`. */
 const titleOf = (code: ErrorCode): string => code[0] + code.slice(1).toLowerCase().replaceAll('_', ' ');
 
+const withoutCause = ({ path, message }: Problem): Problem => ({ path, message });
+
 /** @example problem('RUN_NOT_FOUND', { run: uid }) */
 export function problem(code: ErrorCode, details: ErrorDetails = {}): ProblemBody {
   const entry: ErrorEntry = ERRORS[code];
@@ -413,7 +424,7 @@ export function problem(code: ErrorCode, details: ErrorDetails = {}): ProblemBod
     code,
     retryable: entry.retryable,
     remedy: filled(entry.remedy, details),
-    ...(details.problems === undefined ? {} : { problems: details.problems }),
+    ...(details.problems === undefined ? {} : { problems: details.problems.map(withoutCause) }),
     ...(details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs }),
   };
 }

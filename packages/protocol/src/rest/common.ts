@@ -1,6 +1,6 @@
 /** The small schemas that the larger ones share, and the way from a parser's complaint to the error table. */
 import { z } from 'zod';
-import { type ErrorCode, type ErrorDetails, type Problem, SignalboxError } from '../errors.ts';
+import { type ErrorCode, type ErrorDetails, type Problem, type ProblemCause, SignalboxError } from '../errors.ts';
 import { MAX_JSON_DEPTH, MAX_PAGE, MAX_PROBLEMS, MAX_TIMEOUT_MS } from '../limits.ts';
 import { PRIORITIES } from '../words.ts';
 
@@ -84,7 +84,15 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 export function problemsOf(error: z.ZodError): Problem[] {
-  return error.issues.slice(0, MAX_PROBLEMS).map((issue) => ({ path: placeOf(issue.path), message: messageOf(issue) }));
+  return error.issues.slice(0, MAX_PROBLEMS).map((issue) => {
+    const cause = causeOf(issue);
+    return { path: placeOf(issue.path), message: messageOf(issue), ...(cause === null ? {} : { cause }) };
+  });
+}
+
+function causeOf(issue: z.core.$ZodIssue): ProblemCause | null {
+  if (issue.code === 'unrecognized_keys') return { code: 'unknown_field', name: issue.keys[0] ?? '' };
+  return issue.code === 'invalid_format' ? { code: 'invalid_format' } : null;
 }
 
 /** Of a key that is not as it should be zod says only that it is not: what it should be lies inside. */

@@ -18,6 +18,7 @@ import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { speculateSpec } from './speculate-fields.ts';
 import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
+import { unknownTask } from './unknown-task.ts';
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
 function numberTasks(tasks: ParsedDagDefinition['tasks'], problems: Problem[]): Map<string, number> {
@@ -25,7 +26,12 @@ function numberTasks(tasks: ParsedDagDefinition['tasks'], problems: Problem[]): 
   tasks.forEach(({ name }, no) => {
     const first = numbers.get(name);
     if (first === undefined) numbers.set(name, no);
-    else problems.push({ path: `tasks[${no}].name`, message: `${name} is the name of tasks[${first}] too` });
+    else
+      problems.push({
+        path: `tasks[${no}].name`,
+        message: `${name} is the name of tasks[${first}] too`,
+        cause: { code: 'task_name_taken' },
+      });
   });
   return numbers;
 }
@@ -41,7 +47,7 @@ function resolveNeeds(
   task.needs.forEach((name, i) => {
     const path = `tasks[${taskNo}].needs[${i}]`;
     const no = numbers.get(name);
-    if (no === undefined) problems.push({ path, message: `there is no task ${name}` });
+    if (no === undefined) problems.push(unknownTask(path, name));
     else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
     else if (needs.has(no)) problems.push({ path, message: `${name} is named twice` });
     else needs.add(no);
@@ -49,7 +55,7 @@ function resolveNeeds(
   for (const { path: place, task: name } of tasksInInputs(task)) {
     const no = numbers.get(name);
     const path = `tasks[${taskNo}].${place}`;
-    if (no === undefined) problems.push({ path, message: `there is no task ${name}` });
+    if (no === undefined) problems.push(unknownTask(path, name));
     else if (no === taskNo) problems.push({ path, message: `${name} needs itself` });
     else needs.add(no); // An input says enough: it need not be named under needs as well.
   }
@@ -101,7 +107,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const cycle = findCycle(needs) ?? findCycle(groups.withSources(needs));
   if (cycle !== null) {
     const path = mapInCycle(cycle, needs, groups) ?? `tasks[${cycle[0]}].needs`;
-    problems.push({ path, message: `form a cycle: ${describeCycle(cycle, tasks)}` });
+    problems.push({ path, message: `form a cycle: ${describeCycle(cycle, tasks)}`, cause: { code: 'cycle' } });
   }
   refuseIf(problems, dag);
   const closing = readClosing(definition, { numbers, groups, needs, works }, problems);

@@ -8,6 +8,7 @@ import type { ReadGroups } from './read-groups.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { checkLimits, limitSpec } from './task-limits.ts';
+import { unknownTask } from './unknown-task.ts';
 
 interface Known {
   readonly numbers: ReadonlyMap<string, number>;
@@ -71,7 +72,7 @@ function needsOf(template: Template, path: string, known: Known, problems: Probl
   const found = new Set<number>();
   for (const { path: place, task } of [...said, ...tasksInInputs(template)]) {
     const no = known.numbers.get(task);
-    if (no === undefined) problems.push({ path: `${path}.${place}`, message: `there is no task ${task}` });
+    if (no === undefined) problems.push(unknownTask(`${path}.${place}`, task));
     else if (known.isClosing(no))
       problems.push({ path: `${path}.${place}`, message: `${task} is a teardown: nothing added can wait for it` });
     else found.add(no);

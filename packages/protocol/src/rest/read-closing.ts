@@ -14,6 +14,7 @@ import type { ReadGroups } from './read-groups.ts';
 import { type ReadWork, readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import type { InputSource } from './template.ts';
+import { unknownTask } from './unknown-task.ts';
 
 /** Under this name a hook finds what has happened, among the outputs that it sees. No task can have it. */
 export const EVENT_TASK = '@event';
@@ -51,7 +52,8 @@ export function readClosing(definition: ParsedDagDefinition, known: Known, probl
   const cycle = teardowns.size === 0 ? null : findCycle(needs);
   if (cycle !== null) {
     const names = [...cycle, cycle[0] ?? 0].map((no) => tasks[no]?.name);
-    problems.push({ path: `tasks[${cycle[0]}].teardown`, message: `form a cycle: ${names.join(' waits for ')}` });
+    const message = `form a cycle: ${names.join(' waits for ')}`;
+    problems.push({ path: `tasks[${cycle[0]}].teardown`, message, cause: { code: 'cycle' } });
   }
   return {
     needs,
@@ -77,7 +79,7 @@ function readTeardowns(
     const names = task.teardown === true ? [] : [task.teardown].flat();
     const setups = names.flatMap((name) => {
       const setup = numbers.get(name);
-      if (setup === undefined) problems.push({ path, message: `there is no task ${name}` });
+      if (setup === undefined) problems.push(unknownTask(path, name));
       else if (setup === no) problems.push({ path, message: `${name} can't take down itself` });
       else if (tasks[setup]?.teardown !== undefined)
         problems.push({ path, message: `${name} is a teardown itself: name the task that makes something` });
@@ -225,9 +227,9 @@ function sideTask(
     const no = numbers.get(task);
     if (no !== undefined && sees.has(no)) continue;
     const of = [...sees].map((each) => definition.tasks[each]?.name).join(', ');
-    const what = no === undefined ? `there is no task ${task}` : `does not see the output of ${task}`;
-    const message = `${what}; it sees ${of === '' ? 'params only' : of}`;
-    problems.push({ path: `${path}.${place}`, message });
+    const sight = `; it sees ${of === '' ? 'params only' : of}`;
+    if (no === undefined) problems.push(unknownTask(`${path}.${place}`, task, sight));
+    else problems.push({ path: `${path}.${place}`, message: `does not see the output of ${task}${sight}` });
   }
   const around = { taskNo: of ?? 0, path, hasBundle: definition.bundle !== undefined, numbers, groups };
   const { handler, work, runInfo } = readWork(side, around, problems);

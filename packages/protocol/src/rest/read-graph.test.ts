@@ -11,7 +11,7 @@ function problemsOf(tasks: Task[], more: Partial<DagDefinition> = {}) {
   try {
     specOf(tasks, more);
   } catch (error) {
-    return (error as SignalboxError).details.problems;
+    return (error as SignalboxError).body().problems;
   }
   throw new Error('The definition was taken.');
 }

@@ -6,6 +6,7 @@ import { type ExpressionShape, readExpression } from './expression.ts';
 import { type Facts, tooManyFacts } from './facts.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { FAILURE_CLASSES } from './retries.ts';
+import { unknownTask } from './unknown-task.ts';
 
 type Tasks = ParsedDagDefinition['tasks'];
 
@@ -37,10 +38,13 @@ export function readConditions(
   tasks.forEach((task, no) => {
     if (task.when === undefined) return;
     const seen = new Set<number>();
+    const path = `tasks[${no}].when`;
+    let missing: Problem | null = null;
+    const noTask = (name: string): string => (missing = unknownTask(path, name)).message;
     const read = readExpression(task.when, {
       task(name, path) {
         const up = numbers.get(name);
-        if (up === undefined) return `there is no task ${name}`;
+        if (up === undefined) return noTask(name);
         if (up === no) return `${name} needs itself`;
         seen.add(up);
         if (groups.isList(up, no)) return `${name} is mapped, and has one output for each item: ${GATHER}`;
@@ -49,7 +53,7 @@ export function readConditions(
       },
       error(name, of) {
         const up = numbers.get(name);
-        if (up === undefined) return `there is no task ${name}`;
+        if (up === undefined) return noTask(name);
         if (up === no) return `${name} needs itself`;
         seen.add(up);
         if (groups.isList(up, no)) return `${name} is mapped, and each item fails by itself: ${GATHER}`;
@@ -64,8 +68,8 @@ export function readConditions(
       },
     });
     const unknown = read.ok ? unknownClass(read.expression) : null;
-    if (!read.ok) problems.push({ path: `tasks[${no}].when`, message: read.message });
-    else if (unknown !== null) problems.push({ path: `tasks[${no}].when`, message: unknown });
+    if (!read.ok) problems.push(missing ?? { path, message: read.message });
+    else if (unknown !== null) problems.push({ path, message: unknown });
     else when.set(no, { text: task.when.trim(), expression: read.expression });
     looksAt.set(no, seen);
   });

@@ -8,6 +8,7 @@ import type { ParsedDagDefinition } from './dag-definition.ts';
 import { type Facts, tooManyFacts } from './facts.ts';
 import type { MapMode } from './groups.ts';
 import { readReference } from './references.ts';
+import { unknownTask } from './unknown-task.ts';
 
 /** `name`: that the item has for what comes from this list, where a map goes over several. */
 export type MapSourceShape = { readonly name?: string } & (
@@ -77,7 +78,12 @@ export function readGroups(
 
   function find(name: string, path: string): number | null {
     const no = byName.get(name);
-    if (no === undefined) problems.push({ path, message: `there is no group ${name}: list it under groups` });
+    if (no === undefined)
+      problems.push({
+        path,
+        message: `there is no group ${name}: list it under groups`,
+        cause: { code: 'unknown_group', name },
+      });
     else (groups[no] as Group).isUsed = true;
     return no ?? null;
   }
@@ -245,7 +251,10 @@ function readSource(over: SourceDefinition, path: string, around: Around, proble
     return wrong(`can't go over ${said}: let a task return the list, and map over its output`);
   }
   const task = numbers.get(reference.task);
-  if (task === undefined) return wrong(`there is no task ${reference.task}`);
+  if (task === undefined) {
+    problems.push(unknownTask(path, reference.task));
+    return null;
+  }
   if (!isOne(task) && reference.path.length > 0) return wrong(`${reference.task} is itself mapped: ${GATHER}`);
   const fact = facts.ofTask(task, reference.path);
   return fact === null ? wrong(tooManyFacts(`the output of ${reference.task}`)) : { from: 'task', task, fact };

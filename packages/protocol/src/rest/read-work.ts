@@ -81,7 +81,11 @@ export function readWork(task: Task, around: Around, problems: Problem[]): ReadW
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) {
     const said = kinds.length > 1 ? `has ${kinds.join(' and ')}` : 'does not say what it does';
-    problems.push({ path, message: `${said}: give one of ${KINDS.join(', ')}` });
+    problems.push({
+      path,
+      message: `${said}: give one of ${KINDS.join(', ')}`,
+      cause: { code: 'work_not_one', fields: kinds },
+    });
     return { handler: '' };
   }
   for (const [field, allowed] of Object.entries(GOES_WITH) as [keyof typeof GOES_WITH, readonly Kind[]][]) {

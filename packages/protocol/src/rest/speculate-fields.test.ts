@@ -47,7 +47,7 @@ function problemsOf(act: () => unknown): unknown {
   try {
     act();
   } catch (error) {
-    if (error instanceof SignalboxError) return error.details['problems'];
+    if (error instanceof SignalboxError) return error.body().problems;
   }
   return expect.fail('It was let through.');
 }

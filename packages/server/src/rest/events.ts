@@ -76,7 +76,7 @@ export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
           } catch (error) {
             // What one dag does not take is no reason to keep it from the others.
             if (!(error instanceof SignalboxError && error.code === 'PARAMS_INVALID')) throw error;
-            refused.push({ dag: name, problems: [...(error.details.problems ?? [])] });
+            refused.push({ dag: name, problems: [...(error.body().problems ?? [])] });
           }
         });
         await Promise.all(made);
