@@ -90,11 +90,11 @@ describe('a zone as data', () => {
   });
 
   test('a century of it takes little enough for the rarest expression (I9)', () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     const data = zoneData('America/Chicago', ms('2026-01-10T00:00:00Z'), ms('2125-12-31T00:00:00Z'));
     expect(data.transitions).toHaveLength(200);
-    // 25 ms alone on a machine; the rest is for neighbours.
-    expect(performance.now() - start).toBeLessThan(250);
+    // Processor time, because a busy machine stretches the clock: 25 ms were measured.
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(250);
   });
 });
 
