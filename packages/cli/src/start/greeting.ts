@@ -31,7 +31,7 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
     `  API      ${url}`,
     `  workers  ${grpcAddress}, one is connected`,
     `  data     ${plain(dataDir)}${databaseUrl === null ? ', with its own PostgreSQL' : '; the database is DATABASE_URL'}`,
-    `  dags     ${folder === null ? 'none yet' : `${plain(folder)}, watched: save a file and it is deployed`}`,
+    `  dags     ${dagsText(folder, flags.examples)}`,
     '',
     'In another terminal:',
     ...(firstRun === null ? [] : [command(`runs show ${firstRun}`, 'an example run')]),
@@ -46,6 +46,13 @@ export function greet({ server, link, config, flags, firstRun, folder }: Greetin
     'Ctrl-C stops everything. Your data stays.',
   ];
   print(lines.join('\n'));
+}
+
+/** Which dags the server has now, and where those of the user come from. */
+export function dagsText(folder: string | null, examples: boolean): string {
+  const own = folder === null ? null : `${plain(folder)}, watched: save a file and it is deployed`;
+  if (!examples) return own ?? 'none yet';
+  return own === null ? 'the examples; none of your own yet' : `${own}; and the examples`;
 }
 
 const isUsual = (url: string): boolean => url === 'http://127.0.0.1:4500';
