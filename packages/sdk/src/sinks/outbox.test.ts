@@ -1,4 +1,4 @@
-/** How it behaves against a real PostgreSQL, with kills between: `e2e/src/effects.test.ts`. */
+/** How it behaves against a real PostgreSQL, with kills between: `e2e/src/kills/effects.test.ts`. */
 import { expect, test } from 'vitest';
 import { AttemptStopped } from '../handler.ts';
 import { createOutbox, type OutboxClient, once, withOutbox } from './outbox.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { undergo } from './ordeal.ts';
-import { ORDEALS } from './scenarios.ts';
+import { undergo } from '../ordeal.ts';
+import { ORDEALS } from '../scenarios.ts';
 
 describe('real processes, real kills', () => {
   test.each(ORDEALS)(

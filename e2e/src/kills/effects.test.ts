@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Cluster } from './cluster.ts';
+import { Cluster } from '../cluster.ts';
 
-const WORKER = fileURLToPath(new URL('../dist/effect-worker.js', import.meta.url));
+const WORKER = fileURLToPath(new URL('../../dist/effect-worker.js', import.meta.url));
 
 let cluster: Cluster;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { verdict } from './checker.ts';
-import { Cluster, type ServerProcess } from './cluster.ts';
-import { Load } from './load.ts';
-import { nextDispatch } from './scenarios.ts';
+import { verdict } from '../checker.ts';
+import { Cluster, type ServerProcess } from '../cluster.ts';
+import { Load } from '../load.ts';
+import { nextDispatch } from '../scenarios.ts';
 
 /** Shards of a hung server move within 4 s; the bound leaves room for a busy machine. */
 const WITHIN_MS = 8_000;

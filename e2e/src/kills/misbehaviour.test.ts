@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Sandbox } from './sandbox.ts';
+import { Sandbox } from '../sandbox.ts';
 
 const DAGS: Readonly<Record<string, string>> = {
   hungry: `name: hungry

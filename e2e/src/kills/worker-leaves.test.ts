@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { verdict } from './checker.ts';
-import { Cluster, type ServerProcess } from './cluster.ts';
-import { Load } from './load.ts';
-import { pause } from './processes.ts';
+import { verdict } from '../checker.ts';
+import { Cluster, type ServerProcess } from '../cluster.ts';
+import { Load } from '../load.ts';
+import { pause } from '../processes.ts';
 
 const ROUNDS = Number(process.env['SIGNALBOX_LEAVES'] ?? '4');
 

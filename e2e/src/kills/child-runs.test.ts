@@ -1,7 +1,7 @@
 import type { Client } from '@signalbox/sdk';
 import { expect, test } from 'vitest';
-import { Cluster, type ServerProcess } from './cluster.ts';
-import { until } from './processes.ts';
+import { Cluster, type ServerProcess } from '../cluster.ts';
+import { until } from '../processes.ts';
 
 const CALLERS = 4;
 const RUNS_EACH = 15;
