@@ -10,6 +10,7 @@ export type { Refusal } from './queries/audit.ts';
 export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
+export type { DagGrid as DagGridRows } from './queries/dag-grid.ts';
 export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
 export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from './queries/dead-letters.ts';
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';

@@ -27,6 +27,7 @@ import {
   settleCallback,
   takeCallbacks,
 } from './queries/callbacks.ts';
+import { getDagGrid } from './queries/dag-grid.ts';
 import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
 import {
   countDeadLetters,
@@ -150,6 +151,8 @@ export class Queries {
   /** Of a run that was found to be the tenant's. */
   getTaskTimes = (tasks: { readonly runId: RunId; readonly below: number }) =>
     this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
+  getDagGrid = (tenantId: TenantId, grid: { readonly dag: DagKey; readonly limit: number }) =>
+    this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, grid));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
   listChildren = (tenantId: TenantId, list: ListChildren) =>

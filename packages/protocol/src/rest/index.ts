@@ -6,6 +6,7 @@ export * from './class-map.ts';
 export type { HookEvent, HookField } from './closing.ts';
 export * from './common.ts';
 export * from './dag-definition.ts';
+export * from './dag-history.ts';
 export * from './dag-json-schema.ts';
 export * from './dag-spec.ts';
 export * from './dag-spec-shape.ts';

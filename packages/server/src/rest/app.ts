@@ -18,6 +18,7 @@ import { bundleRoutes } from './bundles.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { cancelRoutes } from './cancel.ts';
 import { columnRoutes } from './columns.ts';
+import { dagHistoryRoutes } from './dag-history.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
@@ -137,6 +138,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   metricsRoutes(app, parts);
   healthRoutes(app, parts);
   dagRoutes(app, parts);
+  dagHistoryRoutes(app, parts);
   bundleRoutes(app, parts);
   submitRoutes(app, parts);
   runRoutes(app, parts);

@@ -24,7 +24,7 @@ const PARAMS_BYTES = 1024 * 1024;
 /** Why a run waits is found among so many of the tasks that could tell. */
 const TASKS_ASKED = 40;
 const TELLING: ReadonlySet<string> = new Set(['running', 'ready', 'retrying', 'waiting', 'expanded']);
-const STATE_PLACE = new Map<string, number>(TASK_STATES.map((state, place) => [state, place]));
+export const STATE_PLACE = new Map<string, number>(TASK_STATES.map((state, place) => [state, place]));
 
 export function columnRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;

@@ -87,7 +87,7 @@ export const selectOutline = leafStatement(
     from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
 );
 /** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, which were not retried, and what expired. */
-const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%' or notes like '%"expired":%')`;
+export const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%' or notes like '%"expired":%')`;
 export const selectFacts = leafStatement(
   'view_facts',
   (leaf) => `

@@ -1,0 +1,107 @@
+import type { DagGrid, DagHistory, FiringPage, RunColumns } from '@signalbox/protocol';
+import { createClient } from '@signalbox/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.addWorker({
+    echo: ({ params }: { params: unknown }) => params,
+    fail: () => {
+      throw new Error('on purpose');
+    },
+  });
+});
+afterAll(() => rig.stop());
+
+const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
+const read = async <T>(path: string): Promise<T> => (await rig.ask('GET', path)).body as unknown as T;
+const columnsOf = (id: string) => read<RunColumns>(`/v1/runs/${id}/columns?shape=true`);
+
+const echo = (name: string, ...needs: string[]) => ({ name, handler: 'echo', needs });
+
+/** Ended runs of two versions, of a part of the dag, and with a map; newest first. */
+async function variedRuns(dag: string): Promise<string[]> {
+  const ids: string[] = [];
+  const run = async (options: Parameters<ReturnType<typeof createClient>['submit']>[1]) => {
+    const { id } = await client().submit(dag, options);
+    await client().waitForRun(id);
+    ids.unshift(id);
+  };
+  await client().deployDag({
+    name: dag,
+    tasks: [echo('a'), { ...echo('b', 'a'), handler: 'fail' }, echo('c', 'b')],
+  });
+  await run({ params: [1] });
+  await client().deployDag({
+    name: dag,
+    tasks: [echo('a'), { ...echo('each', 'a'), map: '${{ tasks.a.output }}' }, echo('c', 'each')],
+  });
+  await run({ params: [1, 2, 3] });
+  await run({ params: [1], until: 'a' });
+  await run({ params: [1, 2] });
+  return ids;
+}
+
+test('the grid says of each run what its columns say', async () => {
+  const ids = await variedRuns('varied');
+  const { runs, shapes, cut } = await read<DagGrid>('/v1/dags/varied/grid');
+  expect(runs.map(({ id }) => id)).toEqual(ids);
+  expect(cut).toBe(false);
+  for (const run of runs) {
+    const { columns, shape, instances, ...summary } = await columnsOf(run.id);
+    expect(summary).toMatchObject({ version: run.version, state: run.state, outcome: run.outcome });
+    expect([run.createdAt, run.endedAt]).toEqual([summary.createdAt, summary.endedAt]);
+    expect(run.states).toEqual(columns.state);
+    expect(run.instances).toEqual(instances);
+    expect(shapes[run.shape]).toEqual({ names: shape?.names, role: shape?.role });
+  }
+  // The second and the fourth run are of one version and whole: they share their shape.
+  expect(runs.map(({ shape }) => shape)).toEqual([0, 1, 0, 2]);
+});
+
+test('the grid has as many runs as were asked for, and none of a dag that has none', async () => {
+  await client().deployDag({ name: 'few', tasks: [echo('a')] });
+  expect(await read<DagGrid>('/v1/dags/few/grid')).toEqual({ runs: [], shapes: [], cut: false });
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.unshift((await client().submit('few')).id);
+  const { runs } = await read<DagGrid>('/v1/dags/few/grid?runs=2');
+  expect(runs.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  expect((await rig.ask('GET', '/v1/dags/few/grid?runs=101')).status).toBe(400);
+  expect((await rig.ask('GET', '/v1/dags/none/grid')).body.code).toBe('DAG_NOT_FOUND');
+});
+
+test('the history has when runs were created, how long they took and how they ended', async () => {
+  await client().deployDag({ name: 'past', tasks: [{ ...echo('a'), handler: 'fail' }] });
+  const { id } = await client().submit('past');
+  await client().waitForRun(id);
+  const run = await client().getRun(id);
+  expect(await read<DagHistory>('/v1/dags/past/history')).toEqual({
+    ids: [id],
+    state: ['ended'],
+    outcome: ['failed'],
+    createdAt: [run.createdAt],
+    tookMs: [Date.parse(run.endedAt ?? '') - Date.parse(run.createdAt)],
+    version: [1],
+  });
+});
+
+test('firings are at the same wall time on both sides of a clock change', async () => {
+  const schedule = { cron: '30 6 1 * *', zone: 'Europe/Berlin' };
+  await client().deployDag({ name: 'monthly', schedule, tasks: [echo('a')] });
+  const { items } = await read<FiringPage>('/v1/dags/monthly/firings?count=12');
+  expect(items).toHaveLength(12);
+  expect(new Set(items.map(({ offsetMinutes }) => offsetMinutes))).toEqual(new Set([60, 120]));
+  for (const { firesAt, offsetMinutes } of items) {
+    const there = new Date(Date.parse(firesAt) + offsetMinutes * 60_000).toISOString();
+    expect(there.slice(8, 16)).toBe('01T06:30');
+  }
+  const { body } = await rig.ask('GET', '/v1/dags/monthly');
+  expect(items[0]?.firesAt).toBe(body.schedule.nextAt);
+  // Paused, it says when it would fire.
+  await rig.ask('POST', '/v1/dags/monthly/schedule/pause', {});
+  expect((await read<FiringPage>('/v1/dags/monthly/firings?count=12')).items).toEqual(items);
+  await client().deployDag({ name: 'on-demand', tasks: [echo('a')] });
+  expect(await read<FiringPage>('/v1/dags/on-demand/firings')).toEqual({ items: [], cursor: null });
+});

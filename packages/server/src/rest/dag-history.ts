@@ -1,0 +1,83 @@
+/** The past and the future of one dag: its runs by tasks, how long they took, and when it fires next. */
+import { readTasks } from '@signalbox/engine';
+import {
+  type DagGrid,
+  type DagHistory,
+  dagGridQuerySchema,
+  dagHistoryQuerySchema,
+  type FiringPage,
+  listFiringsSchema,
+  parseOr,
+} from '@signalbox/protocol';
+import type { DagGridRows } from '@signalbox/store';
+import type { FastifyInstance } from 'fastify';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
+import { STATE_PLACE } from './columns.ts';
+import { type DagRequest, findDag } from './dags.ts';
+import { fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { nextWindowsOf, offsetMinutesAt } from './next-window.ts';
+import type { RestParts } from './rest-parts.ts';
+import { roleOf } from './task-role.ts';
+import { stateOf } from './views.ts';
+
+export function dagHistoryRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries } = parts;
+
+  app.get('/v1/dags/:name/grid', async (request: DagRequest) => {
+    const { tenantId } = callerOf(request);
+    const { runs } = parseOr(dagGridQuerySchema, request.query, 'BAD_REQUEST');
+    const dag = await findDag(request, parts);
+    return gridAnswer(await fromDatabase(() => queries.getDagGrid(tenantId, { dag, limit: runs }), request.log));
+  });
+
+  app.get('/v1/dags/:name/history', async (request: DagRequest) => {
+    const { tenantId } = callerOf(request);
+    const { runs: most } = parseOr(dagHistoryQuerySchema, request.query, 'BAD_REQUEST');
+    const dag = await findDag(request, parts);
+    const found = await fromDatabase(() => queries.lastRuns(tenantId, [dag], most), request.log);
+    const runs = found.get(dag.dagId) ?? [];
+    return {
+      ids: runs.map(({ uid }) => uid),
+      state: runs.map(stateOf),
+      outcome: runs.map(({ outcome }) => outcome),
+      createdAt: runs.map(({ createdAt }) => toIso(createdAt)),
+      tookMs: runs.map(({ createdAt, endedAt }) => (endedAt === null ? null : endedAt - createdAt)),
+      version: runs.map(({ versionNo }) => versionNo),
+    } satisfies DagHistory;
+  });
+
+  app.get('/v1/dags/:name/firings', async (request: DagRequest) => {
+    const { count } = parseOr(listFiringsSchema, request.query, 'BAD_REQUEST');
+    const { dagId, schedule } = await findDag(request, parts);
+    const instants = schedule === null ? [] : nextWindowsOf(dagId, schedule, count);
+    const items = instants.map((at) => ({
+      firesAt: toIso(at),
+      offsetMinutes: offsetMinutesAt(schedule?.spec.zone ?? 'UTC', at),
+    }));
+    return { items, cursor: null } satisfies FiringPage;
+  });
+}
+
+/** Runs that share a spec share a shape. */
+function gridAnswer({ runs, isCut }: DagGridRows): DagGrid {
+  const specs = [...new Set(runs.map(({ spec }) => spec))];
+  return {
+    runs: runs.map((run) => {
+      const read = readTasks(run.spec, run.outline, run, run.graph);
+      return {
+        id: run.uid,
+        version: run.versionNo,
+        state: stateOf(run),
+        outcome: run.outcome,
+        createdAt: toIso(run.createdAt),
+        endedAt: toIsoOrNull(run.endedAt),
+        shape: specs.indexOf(run.spec),
+        states: run.spec.tasks.map((_, no) => STATE_PLACE.get(read.stateOf(no)) ?? 0),
+        instances: Object.fromEntries([...read.instances].map(([no, counts]) => [String(no), counts])),
+      };
+    }),
+    shapes: specs.map(({ tasks }) => ({ names: tasks.map(({ name }) => name), role: tasks.map(roleOf) })),
+    cut: isCut,
+  };
+}
