@@ -130,7 +130,7 @@ const LOOKS = [
 
 async function shootAll({ page, go }: SignedIn, failed: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const ofDag = ['runs', 'grid', 'graph', 'schedule', 'versions', 'code', 'settings'];
+  const ofDag = ['runs', 'grid', 'graph', 'history', 'schedule', 'versions', 'code', 'settings'];
   const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
   const pages = [
     ...['/', '/dags', '/runs', '/dead-letters', '/breakers', '/workers', '/queues', '/events?from=start', '/system'],

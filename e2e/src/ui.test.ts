@@ -201,12 +201,47 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
   });
 
+  test('the grid has all runs in one request, and leads to a task by keys and by a click', async () => {
+    const { page, go } = admin;
+    const failed = await ended('failing');
+    const asked: string[] = [];
+    const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname);
+    page.on('request', note);
+    await go('/dags/failing?tab=grid');
+    const rows = page.getByRole('table', { name: /Tasks of the last/ });
+    await rows.getByRole('cell', { name: /1 failed/ }).waitFor();
+    page.off('request', note);
+    expect(asked.filter((path) => path.endsWith('/grid'))).toHaveLength(1);
+    expect(asked.filter((path) => path.endsWith('/columns'))).toEqual([]);
+    await rows.press('ArrowDown');
+    await rows.press('ArrowDown');
+    await page.getByText(/second in the run of .*: Failed/).waitFor();
+    await rows.press('Enter');
+    await page.waitForURL(new RegExp(`/runs/${failed}/tasks/second$`));
+    await page.goBack();
+    const cells = rows.getByRole('row').filter({ hasText: 'third' }).locator('canvas');
+    const width = (await cells.boundingBox())?.width ?? 0;
+    await cells.click({ position: { x: width - 5, y: 10 } });
+    await page.waitForURL(new RegExp(`/runs/${failed}/tasks/third$`));
+  });
+
+  test('the schedule shows the next firings, and where the clock changes', async () => {
+    const { page, go } = admin;
+    const schedule = { cron: '0 6 1 * *', zone: 'Europe/Berlin' };
+    await ui.rig.ask('PUT', '/v1/dags/monthly', { name: 'monthly', schedule, tasks: [{ name: 'a', handler: 'echo' }] });
+    await go('/dags/monthly?tab=schedule');
+    await page.getByText('The clock goes forward by 1 h before this one.').first().waitFor();
+    await page.getByText('The clock goes back by 1 h before this one.').first().waitFor();
+    expect(await page.getByRole('cell', { name: /, 06:00$/ }).count()).toBeGreaterThanOrEqual(20);
+  });
+
   test.each([
     '/',
     '/dags',
     '/dags/asked?tab=settings',
     '/dags/held?tab=grid',
     '/dags/held?tab=graph&node=second',
+    '/dags/held?tab=history',
     '/dags/held?tab=versions',
     '/dags/held?tab=schedule',
     '/dags/held?tab=code',

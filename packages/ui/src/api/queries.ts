@@ -3,9 +3,12 @@ import type {
   AuditPage,
   BreakerPage,
   DagDetails,
+  DagGrid,
+  DagHistory,
   DagPage,
   DeadLetterGroups,
   DeadLetterPage,
+  FiringPage,
   NodePage,
   RunColumns,
   RunPage,
@@ -126,16 +129,19 @@ export const shapeQuery = (id: string, taskCount: number) =>
     enabled: taskCount >= 0,
   });
 
-/** The same for all runs of a version that go equally far. */
-export const shapeKeyOf = ({ dag, version, until, columns }: RunColumns): string =>
-  JSON.stringify([dag, version, until, columns.state.length]);
+/** Runs of the grid. */
+export const GRID_RUNS = 100;
+/** Runs that durations and the calendar are made of. */
+const HISTORY_RUNS = 1_000;
 
-export const shapeOfVersionQuery = (run: RunColumns) =>
-  queryOptions({
-    queryKey: ['shape-of-version', shapeKeyOf(run)],
-    queryFn: async ({ signal }) => (await get<RunColumns>(`/v1/runs/${seg(run.id)}/columns?shape=true`, signal)).shape,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+export const gridQuery = (name: string) =>
+  read<DagGrid>(['grid', name], `/v1/dags/${seg(name)}/grid?runs=${GRID_RUNS}`, { concern: ofDag(name) });
+
+export const historyQuery = (name: string) =>
+  read<DagHistory>(['history', name], `/v1/dags/${seg(name)}/history?runs=${HISTORY_RUNS}`, { concern: ofDag(name) });
+
+export const firingsQuery = (name: string) =>
+  read<FiringPage>(['firings', name], `/v1/dags/${seg(name)}/firings?count=20`, { concern: ofDag(name) });
 
 export const tasksQuery = (id: string) =>
   read<TaskPage>(['tasks', id], `/v1/runs/${seg(id)}/tasks?limit=${WHOLE_LIST}`, { concern: ofRun(id) });

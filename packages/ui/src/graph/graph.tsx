@@ -1,8 +1,7 @@
 /** A graph to look at and move in: drag or arrows to pan, wheel or + and − to zoom, 0 to see all, Enter to open. */
-import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Tone } from '../parts/states.ts';
-import { useShownTheme } from '../shell/theme.ts';
-import { type GraphNode, type Palette, paint } from './paint.ts';
+import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { type GraphNode, paint } from './paint.ts';
+import { usePalette } from './palette.ts';
 import { useLayout } from './use-layout.ts';
 import { type Box, centreOn, firstView, fit, NODE_H, NODE_W, nodeX, nodeY, ROW_H, type View, zoomAt } from './view.ts';
 import './graph.css';
@@ -17,33 +16,14 @@ interface GraphProps {
   readonly label: string;
 }
 
-const TONES: readonly Tone[] = ['ok', 'bad', 'busy', 'warn', 'idle', 'odd'];
 const CLICK_PX = 4;
 const PAN_PX = 60;
 
 /** A short graph needs no tall picture; the limits are in the style. */
 const heightOf = (rows: number): number => Math.max(300, rows * ROW_H + 160);
 
-function readPalette(): Palette {
-  const style = getComputedStyle(document.documentElement);
-  const of = (name: string) => style.getPropertyValue(name).trim();
-  const tones = Object.fromEntries(
-    TONES.map((tone) => [tone, { ink: of(`--${tone}`), fill: of(`--${tone}-fill`), soft: of(`--${tone}-soft`) }]),
-  ) as Palette['tones'];
-  return {
-    surface: of('--surface'),
-    ink: of('--ink'),
-    faint: of('--ink-3'),
-    line: of('--line-strong'),
-    accent: of('--accent'),
-    font: of('--font'),
-    tones,
-  };
-}
-
 export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: GraphProps) {
-  const theme = useShownTheme();
-  const palette = useMemo(() => (theme === '' ? readPalette() : readPalette()), [theme]);
+  const palette = usePalette();
   const layout = useLayout(nodes.length, edges);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [box, setBox] = useState<Box | null>(null);

@@ -202,7 +202,7 @@ interface Spot {
 const R = 6.5;
 
 /** The same shapes as elsewhere in the page. */
-function paintShape(context: CanvasRenderingContext2D, shape: Shape, { x, y, ink, surface }: Spot): void {
+export function paintShape(context: CanvasRenderingContext2D, shape: Shape, { x, y, ink, surface }: Spot): void {
   context.lineWidth = 1.7;
   context.lineCap = 'round';
   context.strokeStyle = ink;

@@ -20,12 +20,14 @@ import { Versions } from './versions.tsx';
 
 const DagGraph = lazy(async () => ({ default: (await import('./dag-graph.tsx')).DagGraph }));
 const Grid = lazy(async () => ({ default: (await import('./grid.tsx')).Grid }));
+const History = lazy(async () => ({ default: (await import('./history.tsx')).History }));
 const Code = lazy(async () => ({ default: (await import('./code.tsx')).Code }));
 
 const TABS: readonly Tab[] = [
   { key: 'runs', label: 'Runs' },
   { key: 'grid', label: 'Grid' },
   { key: 'graph', label: 'Graph' },
+  { key: 'history', label: 'History' },
   { key: 'schedule', label: 'Schedule' },
   { key: 'versions', label: 'Versions' },
   { key: 'code', label: 'Code' },
@@ -137,6 +139,8 @@ function TabBody({ dag }: { readonly dag: DagDetails }) {
       return <Grid dag={dag.name} />;
     case 'graph':
       return <DagGraph dag={dag} />;
+    case 'history':
+      return <History dag={dag.name} />;
     case 'schedule':
       return <Schedule dag={dag} />;
     case 'versions':

@@ -1,26 +1,41 @@
 /** The grid of a dag: a row for each task that any of the runs has, in the order of the newest run. */
+import type { DagGrid } from '@signalbox/protocol';
+import { lookOf } from '../../parts/states.ts';
+import { stateAt } from '../run/model.ts';
+
 export interface GridRow {
   readonly name: string;
-  /** By run; null where the run does not have the task, or is not read yet. */
+  /** By run; null where the run does not have the task. */
   readonly states: readonly (string | null)[];
 }
 
-interface Stated {
-  readonly name: string;
-  readonly state: string;
+/** The answer has the newest run first; the grid has it last. */
+export function gridOf({
+  runs,
+  shapes,
+}: Pick<DagGrid, 'shapes'> & { readonly runs: readonly GridStates[] }): GridRow[] {
+  const rows = new Map<string, (string | null)[]>();
+  runs.forEach(({ shape, states, instances }, back) => {
+    const column = runs.length - 1 - back;
+    shapes[shape]?.names.forEach((name, no) => {
+      const known = rows.get(name) ?? new Array<string | null>(runs.length).fill(null);
+      known[column] = stateAt(states[no], instances[String(no)]);
+      rows.set(name, known);
+    });
+  });
+  return [...rows].map(([name, states]) => ({ name, states }));
 }
 
-/** Runs from the oldest to the newest; null for one that is not read yet. */
-export function gridOf(runs: readonly (readonly Stated[] | null)[]): GridRow[] {
-  const states = new Map<string, (string | null)[]>();
-  for (let at = runs.length - 1; at >= 0; at--) {
-    for (const { name, state } of runs[at] ?? []) {
-      const known = states.get(name) ?? runs.map(() => null);
-      known[at] = state;
-      states.set(name, known);
-    }
+type GridStates = Pick<DagGrid['runs'][number], 'shape' | 'states' | 'instances'>;
+
+/** `9 succeeded, 2 failed`: what a row says to whoever does not see it. */
+export function summaryOf({ states }: GridRow): string {
+  const counts = new Map<string, number>();
+  for (const state of states) {
+    const word = state === null ? 'not in the run' : lookOf(state).word.toLowerCase();
+    counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  return [...states].map(([name, list]) => ({ name, states: list }));
+  return [...counts].map(([word, number]) => `${number} ${word}`).join(', ');
 }
 
 export interface Place {

@@ -1,122 +1,120 @@
 /** Tasks by runs: one column for each run, newest on the right. Arrows move, Enter opens. */
-import type { RunColumns, RunShape, RunSummary } from '@signalbox/protocol';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import type { DagGrid, GridRun } from '@signalbox/protocol';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useMemo, useState } from 'react';
-import { columnsQuery, runsQuery, shapeKeyOf, shapeOfVersionQuery } from '../../api/queries.ts';
-import { fromNow, span } from '../../parts/format.ts';
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { gridQuery } from '../../api/queries.ts';
+import { usePalette } from '../../graph/palette.ts';
+import { fromNow, plural, span } from '../../parts/format.ts';
 import { useNow } from '../../parts/now.tsx';
-import { Card, Empty } from '../../parts/page.tsx';
-import { StateIcon } from '../../parts/state.tsx';
+import { Card, Empty, Loaded } from '../../parts/page.tsx';
 import { lookOf, runState } from '../../parts/states.ts';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
-import { rowsOf } from '../run/model.ts';
-import { gridOf, moveIn, type Place } from './grid-rows.ts';
+import { GridCells } from './grid-cells.tsx';
+import { gridOf, moveIn, type Place, summaryOf } from './grid-rows.ts';
 import './grid.css';
 
-const MOST_RUNS = 25;
 const ROW = 26;
 
 export function Grid({ dag }: { readonly dag: string }) {
+  return <Loaded query={useQuery(gridQuery(dag))}>{(grid) => <GridView grid={grid} />}</Loaded>;
+}
+
+function GridView({ grid }: { readonly grid: DagGrid }) {
   const navigate = useNavigate();
   const now = useNow();
-  const list = useQuery(runsQuery({ dag, limit: MOST_RUNS }));
-  const runs = useMemo(() => (list.data?.items ?? []).slice().reverse(), [list.data]);
-  const columns = useQueries({
-    queries: runs.map(({ id }) => columnsQuery(id)),
-    combine: (results) => results.map(({ data }): RunColumns | undefined => data),
-  });
-  // Runs of one version have one shape: it is read once.
-  const versions = useMemo(
-    () => [...new Map(columns.flatMap((run) => (run === undefined ? [] : [[shapeKeyOf(run), run] as const]))).values()],
-    [columns],
-  );
-  const shapes = useQueries({
-    queries: versions.map((run) => shapeOfVersionQuery(run)),
-    combine: (results) => results.map(({ data }): RunShape | null => data ?? null),
-  });
-  const grid = useMemo(() => {
-    const byKey = new Map(versions.map((run, at) => [shapeKeyOf(run), shapes[at]]));
-    return gridOf(
-      columns.map((run) => {
-        const shape = run === undefined ? null : byKey.get(shapeKeyOf(run));
-        return run === undefined || shape == null ? null : rowsOf(run, shape);
-      }),
-    );
-  }, [columns, versions, shapes]);
+  const palette = usePalette();
+  const runs = useMemo(() => grid.runs.toReversed(), [grid]);
+  const rows = useMemo(() => gridOf(grid), [grid]);
   const [place, setPlace] = useState<Place | null>(null);
-  if (list.data !== undefined && runs.length === 0) {
+  const card = useRef<HTMLElement>(null);
+  const hasRuns = runs.length > 0;
+  // The newest runs are what people come for.
+  useEffect(() => {
+    const scroller = hasRuns ? card.current?.querySelector('.virtual') : null;
+    if (scroller != null) scroller.scrollLeft = scroller.scrollWidth;
+  }, [hasRuns]);
+  if (!hasRuns) {
     return (
       <Card>
         <Empty title="No runs yet." />
       </Card>
     );
   }
-  if (grid.length === 0) return <div className="loading">Loading …</div>;
   const open = ({ row, column }: Place) => {
-    const [run, task] = [runs[column], grid[row]];
+    const [run, task] = [runs[column], rows[row]];
     if (run !== undefined && task?.states[column] != null) {
       void navigate({ to: '/runs/$id/tasks/$task', params: { id: run.id, task: task.name } });
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = moveIn(place, event.key, { rows: grid.length, columns: runs.length });
+    const next = moveIn(place, event.key, { rows: rows.length, columns: runs.length });
     if (next !== null) setPlace(next);
     else if (event.key === 'Enter' && place !== null) open(place);
     else return;
     event.preventDefault();
   };
-  const chosen = place === null ? undefined : grid[place.row];
-  const chosenState = place === null ? null : (chosen?.states[place.column] ?? null);
   return (
-    <section className="card grid-card" onKeyDown={onKeyDown}>
+    <section ref={card} className="card grid-card" onKeyDown={onKeyDown}>
       <VirtualRows
-        count={grid.length}
+        count={rows.length}
         height={ROW}
         label={`Tasks of the last ${runs.length} runs. Arrow keys move, Enter opens a task.`}
         head={<Heads runs={runs} now={now} />}
       >
         {(index) => {
-          const row = grid[index];
+          const row = rows[index];
           if (row === undefined) return null;
           return (
             <div className="grid-row">
               <span className="grid-name truncate" role="rowheader">
                 {row.name}
               </span>
-              {row.states.map((state, column) => {
-                const run = runs[column] as RunSummary;
-                const isChosen = place?.row === index && place.column === column;
-                return (
-                  <button
-                    key={run.id}
-                    type="button"
-                    role="cell"
-                    tabIndex={-1}
-                    className={isChosen ? 'grid-cell chosen' : 'grid-cell'}
-                    aria-label={`${row.name}: ${state === null ? 'not in this run' : lookOf(state).word}`}
-                    title={`${row.name}: ${state === null ? 'not in this run' : lookOf(state).word}`}
-                    onClick={() => open({ row: index, column })}
-                  >
-                    {state !== null && <StateIcon state={state} size={13} />}
-                  </button>
-                );
-              })}
+              <GridCells
+                row={row}
+                label={summaryOf(row)}
+                palette={palette}
+                chosen={place?.row === index ? place.column : null}
+                onPoint={(column) => setPlace({ row: index, column })}
+                onOpen={(column) => open({ row: index, column })}
+              />
             </div>
           );
         }}
       </VirtualRows>
       <div className="card-foot small faint" aria-live="polite">
-        {chosen === undefined || place === null
-          ? `The last ${runs.length} runs, newest on the right.`
-          : `${chosen.name} in the run of ${fromNow(Date.parse(runs[place.column]?.createdAt ?? ''), now)}: ${chosenState === null ? 'not in this run' : lookOf(chosenState).word}`}
+        {place === null ? (
+          `The last ${plural(runs.length, 'run')}, newest on the right.${grid.cut ? ' Older ones are left out: they have too many tasks.' : ''}`
+        ) : (
+          <PlaceText
+            name={rows[place.row]?.name}
+            state={rows[place.row]?.states[place.column]}
+            run={runs[place.column]}
+          />
+        )}
       </div>
     </section>
   );
 }
 
-function Heads({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
-  const tookMs = ({ createdAt, endedAt }: RunSummary) =>
+interface PlaceTextProps {
+  readonly name: string | undefined;
+  readonly state: string | null | undefined;
+  readonly run: GridRun | undefined;
+}
+
+function PlaceText({ name, state, run }: PlaceTextProps) {
+  const now = useNow();
+  const when = run === undefined ? '' : fromNow(Date.parse(run.createdAt), now);
+  return (
+    <>
+      <b>{name}</b> in the run of {when}: {state == null ? 'not in this run' : lookOf(state).word}
+    </>
+  );
+}
+
+function Heads({ runs, now }: { readonly runs: readonly GridRun[]; readonly now: number }) {
+  const tookMs = ({ createdAt, endedAt }: GridRun) =>
     (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt);
   const longest = Math.max(1, ...runs.map(tookMs));
   return (

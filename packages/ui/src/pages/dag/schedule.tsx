@@ -1,11 +1,12 @@
 import type { DagDetails, WindowView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { windowsQuery } from '../../api/queries.ts';
+import { firingsQuery, windowsQuery } from '../../api/queries.ts';
 import { plural, shortId } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { Card, Empty, Loaded } from '../../parts/page.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
+import { clockChange } from './clock-changes.ts';
 
 const MISSED = {
   skip: 'are skipped',
@@ -65,6 +66,7 @@ export function Schedule({ dag }: { readonly dag: DagDetails }) {
           </dd>
         </dl>
       </Card>
+      <NextFirings dag={dag.name} zone={schedule.zone} isPaused={schedule.paused} />
       <Card title="Past firings" flush>
         <Loaded query={windows}>
           {({ items }) =>
@@ -109,5 +111,63 @@ export function Schedule({ dag }: { readonly dag: DagDetails }) {
         </Loaded>
       </Card>
     </>
+  );
+}
+
+interface NextFiringsProps {
+  readonly dag: string;
+  readonly zone: string;
+  readonly isPaused: boolean;
+}
+
+/** In the zone of the schedule and in the viewer's: around a clock change they differ in another way than before. */
+function NextFirings({ dag, zone, isPaused }: NextFiringsProps) {
+  const firings = useQuery(firingsQuery(dag));
+  const there = new Intl.DateTimeFormat(undefined, {
+    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+    ...{ hour12: false, timeZone: zone },
+  });
+  return (
+    <Card title={isPaused ? 'Next firings, once it is resumed' : 'Next firings'} flush>
+      <Loaded query={firings}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="It never fires." />
+          ) : (
+            <table className="list">
+              <thead>
+                <tr>
+                  <th>In {zone}</th>
+                  <th>Here</th>
+                  <th />
+                </tr>
+              </thead>
+              <tbody>
+                {items.map(({ firesAt, offsetMinutes }, at) => {
+                  const change = clockChange(items[at - 1]?.offsetMinutes, offsetMinutes);
+                  return (
+                    <tr key={firesAt}>
+                      <td>{there.format(Date.parse(firesAt))}</td>
+                      <td className="soft">
+                        <Time at={firesAt} zone={zone} />
+                      </td>
+                      <td>
+                        {change === null ? (
+                          <span className="faint">
+                            <Ago at={firesAt} />
+                          </span>
+                        ) : (
+                          <span className="chip warn">{change}</span>
+                        )}
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }

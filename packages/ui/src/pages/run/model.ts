@@ -24,7 +24,7 @@ export function rowsOf(run: RunColumns, shape: RunShape): TaskRow[] {
     return {
       no,
       name,
-      state: stateAt(run, no),
+      state: stateAt(columns.state[no], run.instances[String(no)]),
       role: shape.role[no] ?? 'task',
       kind: shape.kind[no] ?? 'handler',
       group: group === null ? null : (shape.groups[group]?.name ?? null),
@@ -37,11 +37,11 @@ export function rowsOf(run: RunColumns, shape: RunShape): TaskRow[] {
   });
 }
 
-/** A mapped task is what its items come to: it runs while one of them does. */
-function stateAt({ columns, instances }: RunColumns, no: number): string {
-  const state = TASK_STATES[columns.state[no] ?? 0] ?? 'blocked';
+/** A mapped task has the state that its items add up to: it runs while one of them does. */
+export function stateAt(place: number | undefined, instances: InstanceCounts | undefined): string {
+  const state = TASK_STATES[place ?? 0] ?? 'blocked';
   if (state !== 'expanded') return state;
-  const { states = {}, total = 0 } = instances[String(no)] ?? {};
+  const { states = {}, total = 0 } = instances ?? {};
   if ((states.running ?? 0) > 0) return 'running';
   const ended =
     (states.succeeded ?? 0) +
