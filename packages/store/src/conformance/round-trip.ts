@@ -4,7 +4,7 @@ import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
 import { START } from './changes.ts';
-import { Generator } from './generator.ts';
+import { Generator } from './generate/generator.ts';
 import type { Model } from './model.ts';
 import type { Check } from './subject.ts';
 import { TestNode } from './test-node.ts';
@@ -12,6 +12,9 @@ import { TestNode } from './test-node.ts';
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const BATCH_SIZES = [1, 7, 40, 3, 120, 1, 1, 25, 300, 10];
 const SHARDS = [5, 6] as ShardNo[];
+
+/** No task has more speculative attempts than this beside one other. */
+const MOST_BESIDE = 20;
 
 /** Tables may be cut by time: lives are drawn that lie within a day, and such that go on over days. */
 const SPANS = [
@@ -118,8 +121,8 @@ async function comparePayloads(reader: Store, model: Model): Promise<void> {
   const ofRun = ({ runId, tasks }: StoredRun): PayloadKey[] => [
     ...[null, ...tasks.map(({ taskNo }) => taskNo)].map((taskNo) => ({ runId, taskNo })),
     ...tasks.flatMap(({ taskNo, attemptNo }) =>
-      // One more: an attempt beside the newest may have ended.
-      Array.from({ length: attemptNo + 1 }, (_, i) => ({ runId, taskNo, errorOf: (i + 1) as AttemptNo })),
+      // And more: attempts beside the newest may have ended.
+      Array.from({ length: attemptNo + MOST_BESIDE }, (_, i) => ({ runId, taskNo, errorOf: (i + 1) as AttemptNo })),
     ),
     ...tasks.flatMap(({ taskNo, checkpoint }) => (checkpoint === null ? [] : [{ runId, taskNo, checkpoint }])),
   ];
