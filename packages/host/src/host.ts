@@ -32,7 +32,7 @@ import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens
 import { type Routed, Router } from './router.ts';
 import { Turns } from './turn/turns.ts';
 
-export interface HostOptions {
+interface HostOptions {
   readonly nodeId: NodeId;
   readonly peerAddress: string;
   readonly gatewayAddress: string;
@@ -41,7 +41,7 @@ export interface HostOptions {
   readonly settings: EngineSettings;
 }
 
-export interface HostPorts {
+interface HostPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;

@@ -230,7 +230,7 @@ const KINDS: Readonly<Record<string, Draw>> = {
   'commits go wrong': (_world, chance, troubles) => troubles.drawSteps(chance),
 };
 
-export const FAULT_KINDS = Object.keys(KINDS);
+const FAULT_KINDS = Object.keys(KINDS);
 
 /** Faults over a span of time, of a few kinds. */
 export function drawFaults(world: World, from: number, until: number): readonly Fault[] {

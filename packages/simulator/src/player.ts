@@ -36,7 +36,7 @@ const YOUNG_MB = 192;
 let unhandled: { readonly reason: unknown } | null = null;
 
 /** Call once in each thread: a promise that is rejected and that nobody awaits is a finding. */
-export function watchRejections(): void {
+function watchRejections(): void {
   process.on('unhandledRejection', (reason) => {
     unhandled ??= { reason };
   });

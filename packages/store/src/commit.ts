@@ -51,7 +51,7 @@ const fence = statement(
   `select commit_fence($1::uuid, $2::bigint, $3::bigint, $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::integer[])`,
 );
 
-export interface CommitPlace {
+interface CommitPlace {
   readonly nodeId: NodeId;
   readonly chainNo: number;
   /** The number of this commit within its chain. */

@@ -8,7 +8,7 @@ import { type Call, call, statement } from './statement.ts';
 
 export type Log = (level: 'info' | 'warn', message: string, details?: Record<string, unknown>) => void;
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   /** False behind a pooler that does not carry named statements. */
   readonly preparedStatements: boolean;
@@ -51,7 +51,7 @@ export const holdToIndexes = call(
   ),
 );
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly timeoutMs?: number;
   /** False for a read that begins with a pass over a whole table, and sends `holdToIndexes` itself. */
   readonly held?: boolean;

@@ -15,7 +15,7 @@ interface Step {
 }
 
 /** Puts the fields into `values`. `layout` is the row's format; rows of formats 2 and 3 also have fractions, see `journal-layouts.ts`. */
-export type ReadFields = (from: ByteReader, layout: number, values: Values) => Values;
+type ReadFields = (from: ByteReader, layout: number, values: Values) => Values;
 
 export function readerOf(fields: Fields): ReadFields {
   const all = Object.entries(fields);

@@ -9,7 +9,7 @@ import type { Coding, Field, Fields } from '@signalbox/engine';
 import { type Codes, codesOf } from './codes.ts';
 import type { ByteWriter } from './journal-bytes.ts';
 
-export type WriteFields = (to: ByteWriter, change: object) => void;
+type WriteFields = (to: ByteWriter, change: object) => void;
 
 export function writerOf(fields: Fields): WriteFields {
   const words: Codes<string>[] = [];

@@ -14,7 +14,7 @@ import { keepNotes } from '../tables/task/task-notes.ts';
 import { slotOf, specNoOf } from '../tables/task/task-slots.ts';
 import { watchOf, watchQueue } from '../tables/timer/task-timers.ts';
 
-export type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
+type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
 
 export function applyTaskDeadline(state: State, change: TaskDeadlineChange): void {
   const run = state.runs.find(change.runId);

@@ -186,7 +186,7 @@ export function retriesOf({ tasks }: State, slot: number): number {
   return tasks.cleared[slot] === 0 && isLast ? attemptNo - 1 : attemptNo;
 }
 
-export function standingOf(state: State, run: number): Standing {
+function standingOf(state: State, run: number): Standing {
   const { runs, tasks } = state;
   return {
     outcome: outcomeOf(runs.outcome[run]!),

@@ -68,7 +68,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 
-export interface ShardState {
+interface ShardState {
   readonly shard: ShardNo;
   readonly epoch: Epoch;
   commitNo: number;
@@ -79,7 +79,7 @@ export interface ShardState {
 }
 
 /** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
-export interface Agenda {
+interface Agenda {
   /** Runs in which no task is left to run, or no attempt to end. */
   readonly runs: Set<number>;
   /** Ready tasks that run other dags: they wait for no slot. */

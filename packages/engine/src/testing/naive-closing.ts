@@ -11,7 +11,7 @@ interface Standing {
   readonly isForced: boolean;
 }
 
-export interface NaiveRun extends Standing {
+interface NaiveRun extends Standing {
   /** Tasks that had an attempt: of the others it is to be found out what they are. */
   readonly begun: ReadonlySet<number>;
   /** Those of them with an attempt that was not given back. */
@@ -21,7 +21,7 @@ export interface NaiveRun extends Standing {
 }
 
 /** The same by names, `4` or `4[0][2]`: for runs with maps. */
-export interface NaiveMappedRun extends Standing {
+interface NaiveMappedRun extends Standing {
   readonly begun: ReadonlySet<string>;
   readonly tried: ReadonlySet<string>;
   readonly times?: (on: 'retry' | 'slow', of: string | null) => number;

@@ -5,7 +5,7 @@ import type { PeerAnswer, PeerQuestion, ProgressSeen, WorkerSeen } from '../peer
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
 
-export interface FleetPorts {
+interface FleetPorts {
   readonly self: NodeId;
   readonly clock: Clock;
   readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain' | 'progressOf'>;

@@ -7,7 +7,7 @@ import { type Demand, type NodeId, PRIORITIES, type QueueKey, queueKey, type Wor
 import type { Clock } from '../ports.ts';
 import type { Session } from './session.ts';
 
-export interface LendingPorts {
+interface LendingPorts {
   readonly self: NodeId;
   /** The engine of this node is at work: slots can be lent to it. */
   readonly isServing: () => boolean;

@@ -23,7 +23,7 @@ import { Liveness } from './liveness.ts';
 import { type Loaded, loadShards, restoreWithCare } from './load.ts';
 import { placeShards } from './placement.ts';
 
-export interface OwnershipPorts {
+interface OwnershipPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

@@ -7,7 +7,7 @@ import type { NodeSeen } from '@signalbox/store';
 import type { Clock, Log, PeerCaller, PeerHandlers, PeerLink, PeerNetwork } from '../ports.ts';
 import type { ForwardResult, PeerAnswer, PeerMessage, PeerQuestion } from './message.ts';
 
-export interface PeerEvents {
+interface PeerEvents {
   /** A request to decide on; answered through `reply`. The caller is asked `isVoid` before it is decided. */
   onForward(
     from: NodeId,

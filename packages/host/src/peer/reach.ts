@@ -7,7 +7,7 @@ import type { NodeId } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
 import type { Peers } from './peers.ts';
 
-export interface ReachPorts {
+interface ReachPorts {
   readonly self: NodeId;
   readonly clock: Clock;
   readonly peers: () => Pick<Peers, 'ask'>;

@@ -26,7 +26,7 @@ import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 
-export interface TurnsPorts {
+interface TurnsPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;

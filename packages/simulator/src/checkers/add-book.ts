@@ -1,7 +1,7 @@
 /** The definition of a run to which tasks were added: made here once more, from the journal alone. */
 import type { AddedTask, DagSpec, TaskSpec } from '@signalbox/engine';
 
-export type AddBook = ReadonlyMap<number, AddedTask>;
+type AddBook = ReadonlyMap<number, AddedTask>;
 
 export function definitionWith(deployed: DagSpec, added: AddBook): DagSpec {
   const tasks: TaskSpec[] = [...deployed.tasks];

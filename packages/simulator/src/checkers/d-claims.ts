@@ -4,7 +4,7 @@ import type { Happening } from '../world/happening.ts';
 
 const HEARD_KEPT = 20;
 
-export interface ClaimSeen {
+interface ClaimSeen {
   readonly workerId: WorkerId;
   startedAt: number | null;
   refusedAt: number | null;

@@ -7,7 +7,7 @@ import { timesOf } from './task-states.ts';
 
 type Repeating = { readonly of: number | null; readonly on: 'retry' | 'slow' };
 
-export function repeatingHook(run: RunBook, taskNo: number): Repeating | null {
+function repeatingHook(run: RunBook, taskNo: number): Repeating | null {
   const { hook } = taskSpecOf(run, taskNo);
   if (hook?.on !== 'retry' && hook?.on !== 'slow') return null;
   // In a map, of its own instance; of one that is gone there is nothing to tell.

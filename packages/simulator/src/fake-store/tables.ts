@@ -27,12 +27,12 @@ export interface NodeRow extends NodeAddresses {
 }
 
 /** Which of a node's chains may commit, and how many of its commits were done. */
-export interface WriterRow {
+interface WriterRow {
   readonly chainNo: number;
   readonly commitNo: number;
 }
 
-export const FIRST_EPOCH = 0 as Epoch;
+const FIRST_EPOCH = 0 as Epoch;
 
 export class Tables extends ModelTables {
   readonly nodes = new Table<NodeId, NodeRow>(this.log);

@@ -28,7 +28,7 @@ export const JOB: DagSpec = {
 };
 export const named = { tenantId: 1 as TenantId, actor: 'token:sim' as Actor };
 
-export interface SetUp {
+interface SetUp {
   readonly nodes: number;
   readonly workers?: number;
   readonly onHost?: (host: Host) => void;

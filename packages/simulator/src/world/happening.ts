@@ -47,7 +47,7 @@ export type Happening =
   /** Only when asked for: what passes on the wires, and what nodes log. */
   | { readonly kind: 'wire'; readonly what: string };
 
-export type WorkerHappening = {
+type WorkerHappening = {
   readonly kind: 'worker';
   readonly worker: string;
   readonly workerId: WorkerId;

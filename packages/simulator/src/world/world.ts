@@ -21,7 +21,7 @@ const SOON = {
 /** Events between two turns of the event loop. */
 const TURN_EVERY = 500;
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly seed: number;
   readonly settings?: Partial<EngineSettings>;
   readonly sabotage?: Partial<Sabotage>;

@@ -7,7 +7,7 @@ import { call, statement } from '../statement.ts';
 import { encodeText } from '../text.ts';
 
 const STATES = ['waiting', 'done', 'given_up'] as const;
-export type CallbackState = (typeof STATES)[number];
+type CallbackState = (typeof STATES)[number];
 
 export interface CallbackRow {
   readonly key: { readonly shard: number; readonly runId: number; readonly at: Instant };

@@ -25,7 +25,7 @@ export interface DagKey {
 export interface VersionKey extends DagKey {
   readonly versionNo: VersionNo;
 }
-export type KeyKey = Pick<StoredKey, 'shard' | 'tenantId' | 'operation' | 'target' | 'key'>;
+type KeyKey = Pick<StoredKey, 'shard' | 'tenantId' | 'operation' | 'target' | 'key'>;
 
 const DAG_COLUMNS = 'd.shard, d.dag_id, d.tenant_id, n.name, d.name, d.version_no, d.retired_at, d.windows_until';
 

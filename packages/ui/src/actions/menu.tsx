@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Icon } from '../shell/icons.tsx';
 
-export interface MenuItem {
+interface MenuItem {
   readonly label: string;
   readonly disabled?: boolean;
   readonly title?: string | undefined;

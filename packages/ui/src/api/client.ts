@@ -29,7 +29,7 @@ export class ApiError extends Error {
 }
 
 /** The server cannot be reached at all. */
-export class OfflineError extends Error {
+class OfflineError extends Error {
   constructor() {
     super('The server does not answer.');
     this.name = 'OfflineError';

@@ -130,7 +130,7 @@ export const shapeQuery = (id: string, taskCount: number) =>
   });
 
 /** Runs of the grid. */
-export const GRID_RUNS = 100;
+const GRID_RUNS = 100;
 /** Runs that durations and the calendar are made of. */
 const HISTORY_RUNS = 1_000;
 

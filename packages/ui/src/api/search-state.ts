@@ -2,7 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 
-export type SearchState = Readonly<Record<string, string | undefined>>;
+type SearchState = Readonly<Record<string, string | undefined>>;
 
 /** What the address says, and a way to change some of it. Changes replace the entry in the history unless told. */
 export function useSearchState(): [SearchState, (change: SearchState, push?: boolean) => void] {

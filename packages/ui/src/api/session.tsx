@@ -3,7 +3,7 @@ import type { SessionView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { get } from './client.ts';
 
-export const sessionQuery = {
+const sessionQuery = {
   queryKey: ['session'],
   queryFn: () => get<SessionView>('/v1/session'),
   staleTime: Number.POSITIVE_INFINITY,
@@ -13,7 +13,7 @@ export function useSession(): SessionView | undefined {
   return useQuery(sessionQuery).data;
 }
 
-export interface Rights {
+interface Rights {
   /** May start, stop and change runs. */
   readonly mayOperate: boolean;
   readonly isAdmin: boolean;

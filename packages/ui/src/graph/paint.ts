@@ -23,7 +23,7 @@ export interface Palette {
   readonly tones: Readonly<Record<Tone, { readonly ink: string; readonly fill: string; readonly soft: string }>>;
 }
 
-export interface Picture {
+interface Picture {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly number[];
   readonly layout: Layout;

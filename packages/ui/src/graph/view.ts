@@ -10,12 +10,12 @@ export interface Box {
   readonly height: number;
 }
 
-export const MIN_ZOOM = 0.005;
-export const MAX_ZOOM = 2;
+const MIN_ZOOM = 0.005;
+const MAX_ZOOM = 2;
 
 export const NODE_W = 166;
 export const NODE_H = 34;
-export const COLUMN_W = 212;
+const COLUMN_W = 212;
 export const ROW_H = 46;
 
 /** Keeps the point under the pointer where it is. */

@@ -10,7 +10,7 @@ const TICK_MS = 150;
 /** A short break is not worth a word. */
 const QUIET_MS = 1_500;
 
-export interface LiveState {
+interface LiveState {
   readonly state: StreamState;
   /** Since when the page may be out of date; null while it is not. */
   readonly staleSince: number | null;

@@ -6,7 +6,7 @@ import { type SseFrame, SseParser } from './sse.ts';
 
 export type StreamState = 'connecting' | 'live' | 'broken';
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly path: string;
   onFrame(frame: SseFrame): void;
   onState(state: StreamState): void;

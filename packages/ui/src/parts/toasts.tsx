@@ -8,7 +8,7 @@ interface Toast {
   readonly isBad: boolean;
 }
 
-export interface Toasts {
+interface Toasts {
   readonly tell: (text: ReactNode) => void;
   readonly fail: (error: unknown) => void;
 }

@@ -1,6 +1,6 @@
 import type { IconName } from './icons.tsx';
 
-export interface NavEntry {
+interface NavEntry {
   readonly to: string;
   readonly label: string;
   readonly icon: IconName;

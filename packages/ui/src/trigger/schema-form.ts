@@ -15,7 +15,7 @@ export interface Schema {
   readonly format?: string;
 }
 
-export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
+type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
 
 export interface Field {
   readonly name: string;

@@ -7,7 +7,7 @@ import { taskNoOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 import { letGo, open, reopen } from './set-breaker.ts';
 
-export interface EndedAttempt {
+interface EndedAttempt {
   readonly outcome: AttemptOutcome;
   readonly fingerprint: Fingerprint | null;
   readonly error: string | null;

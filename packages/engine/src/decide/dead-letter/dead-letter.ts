@@ -12,7 +12,7 @@ import { instanceName } from '../../tables/map/task-names.ts';
 import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 
-export interface LastFailure {
+interface LastFailure {
   readonly reason: DeadLetterReason;
   readonly outcome: AttemptOutcome;
   readonly code: string | null;

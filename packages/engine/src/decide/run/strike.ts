@@ -5,7 +5,7 @@ import { ENDED } from '../../tables/run/run-table.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** Strikes before a run is set aside. */
-export const MAX_STRIKES = 2;
+const MAX_STRIKES = 2;
 
 export function strikeRun(recorder: Recorder, { runId, reason, setAside }: StrikeRun): Answer {
   const { state } = recorder;

@@ -15,9 +15,9 @@ import type { Recorder } from '../recorder.ts';
 import { progressAt } from '../timer/fire-task-timer.ts';
 
 /** Beyond its timeout an attempt gets this much more, in all. */
-export const MAX_EXTENSION_MS = 86_400_000;
+const MAX_EXTENSION_MS = 86_400_000;
 /** What counts as progress now, where the task does not say itself when it is stuck. */
-export const PROGRESS_WINDOW_MS = 300_000;
+const PROGRESS_WINDOW_MS = 300_000;
 
 /**
  * At least `byMs` from now, not on top of what is left: a wish that is sent twice is one wish (I22). Never beyond the end of the

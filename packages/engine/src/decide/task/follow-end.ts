@@ -10,7 +10,7 @@ import { writeDeadLetter } from '../dead-letter/dead-letter.ts';
 import { countQuick, isPoison } from '../dead-letter/poison.ts';
 import type { Recorder } from '../recorder.ts';
 
-export interface ClassifiedFailure {
+interface ClassifiedFailure {
   readonly fingerprint: Fingerprint | null;
   readonly quick: QuickFailures | null;
   readonly isPoison: boolean;

@@ -6,9 +6,9 @@ import type { AttemptOutcome, FailureClass } from '../../model/task/outcome.ts';
 import { type Failure, isRetryable } from '../../model/task/retry-rule.ts';
 
 /** What a server may ask for in place of our own backoff, at most. */
-export const MAX_RETRY_AFTER_MS = 86_400_000;
+const MAX_RETRY_AFTER_MS = 86_400_000;
 
-export interface FailedAttempt extends Failure {
+interface FailedAttempt extends Failure {
   /** Ended attempts that count against `maxAttempts`, this one included, and those that were lost. */
   readonly failureCount: number;
   readonly lostCount: number;

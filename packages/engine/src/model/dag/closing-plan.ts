@@ -4,7 +4,7 @@
  */
 import type { TaskSpec } from './spec.ts';
 
-export type ClosingKind = 'teardown' | 'undo' | 'hook';
+type ClosingKind = 'teardown' | 'undo' | 'hook';
 
 type Marks = Pick<TaskSpec, 'needs'> & Partial<Pick<TaskSpec, 'teardown' | 'undoes' | 'hook'>>;
 

@@ -22,7 +22,7 @@ export type Expression =
 
 export type Evaluated = { readonly ok: true; readonly fact: Fact } | { readonly ok: false; readonly fault: string };
 
-export interface FactSource {
+interface FactSource {
   /** Nothing for a task that did not succeed. */
   ofTask(task: number, fact: number): Fact;
   /** Nothing for a task that did not fail by itself. */

@@ -30,7 +30,7 @@ type GraphTask = Pick<TaskSpec, 'needs'> &
     >
   >;
 
-export interface GraphSpec
+interface GraphSpec
   extends Pick<
     DagSpec,
     'onFailure' | 'groups' | 'maxMapSize' | 'templates' | 'maxAddedTasks' | 'addedCount' | 'until'
@@ -39,7 +39,7 @@ export interface GraphSpec
 }
 
 /** A condition, and the tasks that must have ended before it is looked at. */
-export interface TaskCondition extends Condition {
+interface TaskCondition extends Condition {
   readonly tasks: readonly number[];
 }
 

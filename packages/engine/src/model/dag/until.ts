@@ -5,7 +5,7 @@
 import { closingKind } from './closing-plan.ts';
 import type { DagSpec, TaskSpec } from './spec.ts';
 
-export type UntilFault =
+type UntilFault =
   | { readonly fault: 'unknown'; readonly known: readonly string[] }
   | { readonly fault: 'closes'; readonly kind: string };
 

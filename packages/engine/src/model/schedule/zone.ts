@@ -28,7 +28,7 @@ export interface ZoneData {
 }
 
 /** `beyond`: nothing fires within the data; for an answer it has to reach at least `untilMs`. */
-export type NextWindow = { kind: 'fires'; atMs: number } | { kind: 'never' } | { kind: 'beyond'; untilMs: number };
+type NextWindow = { kind: 'fires'; atMs: number } | { kind: 'never' } | { kind: 'beyond'; untilMs: number };
 
 const dayMs = 86_400_000;
 /** No zone ever moved its clock by more than a day, so what is further away than this cannot show the same wall time. */

@@ -6,7 +6,7 @@ import type { Path, TaskSpec } from '../dag/spec.ts';
 import { type Fact, isTruthy, type Json, NOTHING } from './fact.ts';
 
 export const MAX_FACT_BYTES = 1_024;
-export const MAX_FACTS_BYTES = 16 * 1_024;
+const MAX_FACTS_BYTES = 16 * 1_024;
 
 /** Of one task: an entry for each of its paths, and what its output means for those behind it. */
 export interface TaskFacts {

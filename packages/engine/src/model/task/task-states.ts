@@ -195,7 +195,6 @@ function flags(holds: (row: TaskStateRow) => boolean): Uint8Array {
 
 export const IS_TERMINAL = flags(({ isTerminal }) => isTerminal);
 export const HOLDS_CLAIM = flags(({ holdsClaim }) => holdsClaim);
-export const HOLDS_SLOT = flags(({ holdsSlot }) => holdsSlot);
 export const AWAITS_ATTEMPT = flags(({ awaitsAttempt }) => awaitsAttempt);
 export const IS_DUE = flags(({ isDue }) => isDue);
 export const AWAITS_RETRY = flags(({ awaitsRetry }) => awaitsRetry);

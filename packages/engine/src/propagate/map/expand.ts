@@ -8,7 +8,7 @@ import { type Expansion, numberIn, type RunMaps, takePages } from '../../tables/
 import { type RunTasksView, slotIn, visitNear } from '../run-tasks-view.ts';
 import { decideAndSettle, decideClosers, reopen } from '../settle.ts';
 
-export interface NewExpansion {
+interface NewExpansion {
   readonly group: number;
   readonly scope: number;
   readonly firstNo: number;

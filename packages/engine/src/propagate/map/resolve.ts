@@ -8,7 +8,7 @@ import { SKIPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { hasEnded, type RunTasksView, slotIn } from '../run-tasks-view.ts';
 import { openOf } from './tally.ts';
 
-export type ResolvedMap =
+type ResolvedMap =
   /** Something that it runs over has not ended. */
   | { readonly is: 'open' }
   /** … failed, or was skipped: its tasks never run. */

@@ -185,7 +185,7 @@ export class RunTable {
   }
 }
 
-export interface RunTiming {
+interface RunTiming {
   /** When it became active, by both clocks. */
   readonly since: Instant;
   readonly sinceMono: number;

@@ -2,7 +2,7 @@
 import type { State } from '../state.ts';
 
 /** The longest wait that a dag may ask for before its runs are tried again. */
-export const MAX_RETRY_RUN_DELAY_MS = 24 * 3_600_000;
+const MAX_RETRY_RUN_DELAY_MS = 24 * 3_600_000;
 
 export function watchPause(state: State, run: number, taskNo: number | null, until: number | null): void {
   if (until === null || taskNo !== null) return;

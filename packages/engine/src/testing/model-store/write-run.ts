@@ -16,15 +16,7 @@ import { notesCreated } from '../../model/run/run-notes.ts';
 import type { ModelTables, RunRow } from './tables.ts';
 import { require, Violation } from './violation.ts';
 
-export type RunRowChange =
-  | RunChange
-  | RunReopened
-  | RunForced
-  | PauseSet
-  | RunSlow
-  | RunTimedOut
-  | MapChange
-  | AddedChange;
+type RunRowChange = RunChange | RunReopened | RunForced | PauseSet | RunSlow | RunTimedOut | MapChange | AddedChange;
 
 export function writeRunChange(tables: ModelTables, change: RunRowChange): void {
   switch (change.kind) {

@@ -18,7 +18,7 @@ import { require, Violation } from './violation.ts';
 import { liveRun, setRun } from './write-run.ts';
 import { closeDeadLetter } from './write-shard.ts';
 
-export type TaskRowChange =
+type TaskRowChange =
   | AttemptChange
   | SpeculativeChange
   | TaskCleared
