@@ -14,6 +14,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [9376, 'safety', 'I22: a report of lost, told twice, after its run was cancelled'],
   [123450047, 'safety', 'I19: a task that waits in a run that was opened again while it is paused'],
   [70011, 'safety', 'I49: an eager task behind a mapped setup of which one instance runs'],
+  [350000086, 'safety', 'I30: an undo behind one that was marked by hand'],
 ];
 
 /** Null when all is as promised. */

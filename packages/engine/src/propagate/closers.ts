@@ -27,14 +27,25 @@ export function visitAwaiting({ graph, maps }: Place, no: number, visit: (closer
   }
 }
 
-/** How many of those that it awaits have not ended. */
+/** How many of those that it awaits have not ended. Undos are asked in the order of `rankOf`: see `isEarly`. */
 export function unmetOf(view: RunTasksView, no: number): number {
-  const { graph, columns } = view;
+  const plan = view.graph.closing!;
+  const { awaits, kind } = plan.get(specIn(view, no));
   let left = 0;
-  for (const up of graph.closing!.get(specIn(view, no)).awaits) {
-    if (IS_TERMINAL[columns.state[slotIn(view, nearest(view, no, up))]!] === 0) left += 1;
+  for (const up of awaits) {
+    const awaited = nearest(view, no, up);
+    const isOver = IS_TERMINAL[view.columns.state[slotIn(view, awaited)]!] === 1;
+    if (!isOver || (kind === 'undo' && isEarly(view, awaited))) left += 1;
   }
   return left;
+}
+
+/**
+ * Whether this is an undo that ended before those that it awaits: a person marked it, or what is behind it was done again. Each
+ * undo awaits only the nearest ones, so the next undo goes on only when the early one's turn has come (I30).
+ */
+export function isEarly(view: RunTasksView, no: number): boolean {
+  return view.graph.closing!.isUndo(specIn(view, no)) && view.columns.unmet[slotIn(view, no)]! > 0;
 }
 
 /** Of all closing tasks, and of all that maps have made of them. */

@@ -4,8 +4,8 @@
  * live, on load and for readers (D4, I33).
  */
 import { RUN_OUTCOMES, type RunOutcome } from '../model/run/phase.ts';
-import { BLOCKED, EXPANDED } from '../model/task/task-states.ts';
-import { unmetOf, visitAwaiting } from './closers.ts';
+import { BLOCKED, EXPANDED, IS_TERMINAL } from '../model/task/task-states.ts';
+import { isEarly, unmetOf, visitAwaiting } from './closers.ts';
 import { evaluate, isExpanded } from './evaluate.ts';
 import { summariseOne, tally } from './map/tally.ts';
 import { nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
@@ -16,14 +16,30 @@ export function outcomeOf(code: number): RunOutcome | null {
 
 /** A task has ended, in whatever way, a placeholder with all its instances: the closing tasks that wait for it are decided. */
 export function settleClosing(view: RunTasksView, from: number): void {
-  const { columns } = view;
+  const { columns, graph } = view;
   const stack = [from];
+  /** Undos that ended early and whose turn has come: everything but the next undos heard of their end before. */
+  const due: number[] = [];
+  const isUndo = (no: number) => graph.closing!.isUndo(specIn(view, no));
   const hear = (below: number) => {
     const slot = slotIn(view, below);
     columns.unmet[slot]! -= 1;
-    if (columns.state[slot] === BLOCKED && evaluate(view, below)) stack.push(below, ...tally(view, below, 1));
+    const at = columns.state[slot]!;
+    if (at === BLOCKED) {
+      if (evaluate(view, below)) stack.push(below, ...tally(view, below, 1));
+    } else if (columns.unmet[slot] === 0 && IS_TERMINAL[at] === 1 && isUndo(below)) due.push(below);
   };
-  for (let no = stack.pop(); no !== undefined; no = stack.pop()) visitAwaiting(view, no, hear);
+  const hearUndo = (below: number) => {
+    if (isUndo(below)) hear(below);
+  };
+  const hearOther = (below: number) => {
+    if (!isUndo(below)) hear(below);
+  };
+  while (stack.length > 0 || due.length > 0) {
+    const ended = stack.pop();
+    if (ended !== undefined) visitAwaiting(view, ended, isEarly(view, ended) ? hearOther : hear);
+    else visitAwaiting(view, due.pop()!, hearUndo);
+  }
 }
 
 /** Looks at one closing task, as far as it has not begun. */
@@ -77,7 +93,9 @@ export function decideClosingAnew(
     const slot = slotIn(view, no);
     if (columns.state[slot] !== EXPANDED) move(slot, EXPANDED);
   }
-  for (const no of closers) columns.unmet[slotIn(view, no)] = unmetOf(view, no);
+  const plan = view.graph.closing!;
+  const ranked = [...closers].sort((a, b) => plan.rankOf(specIn(view, a)) - plan.rankOf(specIn(view, b)));
+  for (const no of ranked) columns.unmet[slotIn(view, no)] = unmetOf(view, no);
   for (const no of open) decideCloser(view, no);
   for (const no of expanded) if (summariseOne(view, no)) settleClosing(view, no);
 }

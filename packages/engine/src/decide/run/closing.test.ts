@@ -189,6 +189,19 @@ describe('undos', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
+  test.each(['live', 'loaded'] as const)('wait for those behind one that was marked by hand, %s (I30)', (how) => {
+    const box = scenario({ dag: saga });
+    for (const name of ['a', 'b', 'c']) end(box, name);
+    expect(box.mark('b:undo', 'failed')).toMatchObject({ ok: true });
+    end(box, 'd', 'permanent');
+    if (how === 'loaded') box.killOwner();
+    expect(states(box, 'a:undo', 'b:undo', 'c:undo')).toEqual(['blocked', 'failed', 'ready']);
+    end(box, 'c:undo');
+    if (how === 'loaded') box.killOwner();
+    end(box, 'a:undo');
+    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
   test('do not run when the run has succeeded', () => {
     const box = scenario({ dag: saga });
     for (const name of ['a', 'b', 'c', 'd']) end(box, name);

@@ -31,6 +31,8 @@ export class ClosingPlan {
   private readonly repeatingBy: ReadonlyMap<number | null, readonly number[]>;
   private readonly byNo: ReadonlyMap<number, ClosingTask>;
   private readonly awaited: ReadonlyMap<number, readonly number[]>;
+  /** Each undo comes after those that it awaits. */
+  private readonly undoRank: ReadonlyMap<number, number>;
 
   /** Null for a dag without any. `below` are the ordinary tasks that need one. */
   static of(tasks: readonly Marks[], below: (no: number) => Iterable<number>): ClosingPlan | null {
@@ -61,6 +63,7 @@ export class ClosingPlan {
       }
     }
     this.awaited = awaited;
+    this.undoRank = this.rankUndos();
   }
 
   has(no: number): boolean {
@@ -73,6 +76,32 @@ export class ClosingPlan {
 
   find(no: number): ClosingTask | undefined {
     return this.byNo.get(no);
+  }
+
+  isUndo(no: number): boolean {
+    return this.undoRank.has(no);
+  }
+
+  /** For sorting: an undo comes after those that it awaits. Other closing tasks have no order. */
+  rankOf(no: number): number {
+    return this.undoRank.get(no) ?? 0;
+  }
+
+  private rankUndos(): ReadonlyMap<number, number> {
+    const undos = this.tasks.filter(({ kind }) => kind === 'undo');
+    const nos = new Set(undos.map(({ no }) => no));
+    const left = new Map(undos.map(({ no, awaits }) => [no, awaits.filter((up) => nos.has(up)).length]));
+    const rank = new Map<number, number>();
+    const free = undos.filter(({ no }) => left.get(no) === 0).map(({ no }) => no);
+    for (let no = free.pop(); no !== undefined; no = free.pop()) {
+      rank.set(no, rank.size);
+      for (const below of this.awaiting(no)) {
+        if (!nos.has(below)) continue;
+        left.set(below, left.get(below)! - 1);
+        if (left.get(below) === 0) free.push(below);
+      }
+    }
+    return rank;
   }
 
   /** The closing tasks that wait for the end of this one. */
@@ -112,7 +141,7 @@ function awaitsOf(
   return needs.flatMap((up) => (undoOf.has(up) ? [up, undoOf.get(up)!] : [up]));
 }
 
-/** The undos nearest behind a task: those further on are waited for by these. */
+/** The undos nearest behind a task. Those further on are awaited by these: see `isEarly` in `closers.ts`. */
 function nextUndos(
   from: number,
   undoOf: ReadonlyMap<number, number>,
