@@ -20,7 +20,8 @@ import { AttentiveClock } from './attentive-clock.ts';
 import { Children } from './children/children.ts';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
-import { Fleet } from './fleet/fleet.ts';
+import { Fleet, type FleetSeen } from './fleet/fleet.ts';
+import { waitingByQueue } from './fleet/waiting.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { Ownership } from './ownership/ownership.ts';
@@ -115,7 +116,10 @@ export class Host {
       onUnlinked: (other) => this.loseNode(other),
     });
     const nodes = () => this.nodes.map((node) => node.nodeId);
-    this.fleet = new Fleet({ self: nodeId, clock, gateway: this.gateway, peers, nodes });
+    this.fleet = new Fleet({
+      ...{ self: nodeId, clock, gateway: this.gateway, peers, nodes },
+      waiting: () => waitingByQueue(turns.current()),
+    });
     const hasWorkers = () => this.gateway.workers().some(({ isDraining }) => !isDraining);
     this.reach = new Reach({ self: nodeId, clock, peers, nodes, hasWorkers });
     this.ownership = new Ownership({
@@ -177,7 +181,7 @@ export class Host {
   }
 
   /** Of all nodes; `missing` are those that gave no answer within a second. */
-  listWorkers(): Promise<{ workers: WorkerSeen[]; missing: NodeId[] }> {
+  listWorkers(): Promise<FleetSeen> {
     return this.fleet.list();
   }
 

@@ -48,6 +48,7 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
 import { lastRuns } from './queries/last-runs.ts';
 import { type ListChildren, listChildren } from './queries/list-children.ts';
@@ -60,6 +61,7 @@ import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
+import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
@@ -104,6 +106,7 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  storage = () => readStorage(this.#database);
 
   beginRequest = (key: RequestKey, request: { bodyHash: string; cutOffMs: number }) =>
     beginRequest(this.#database, key, request);
@@ -153,6 +156,8 @@ export class Queries {
     this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
   getDagGrid = (tenantId: TenantId, grid: { readonly dag: DagKey; readonly limit: number }) =>
     this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, grid));
+  /** Of runs that were found to be the tenant's. */
+  firstClaims = (runIds: readonly RunId[]) => this.#withPartitions((days) => firstClaims(this.#database, days, runIds));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
   listChildren = (tenantId: TenantId, list: ListChildren) =>

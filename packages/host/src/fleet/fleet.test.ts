@@ -1,4 +1,4 @@
-import type { NodeId, TenantId, WorkerId } from '@signalbox/engine';
+import type { NodeId, QueueName, TenantId, WorkerId } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import type { Session } from '../gateway/session.ts';
 import type { PeerAnswer, PeerQuestion, WorkerSeen } from '../peer/message.ts';
@@ -8,7 +8,7 @@ const tenantId = 1 as TenantId;
 const [self, other, third] = ['a', 'b', 'c'] as NodeId[] as [NodeId, NodeId, NodeId];
 
 function seen(workerId: string, nodeId: NodeId, silentMs = 10): WorkerSeen {
-  const plain = { queues: [], slots: 2, running: 1, draining: false };
+  const plain = { queues: [], slots: 2, running: 1, holds: [{} as never], draining: false };
   return { workerId: workerId as WorkerId, tenantId, name: workerId, nodeId, silentMs, ...plain };
 }
 
@@ -54,17 +54,39 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
       },
     }),
     nodes: () => [self, other, third],
+    waiting: () => [{ tenantId, queue: 'default' as QueueName, waiting: 2 }],
   });
   return { fleet, timers, asked, drained };
 }
 
 test('the workers of all nodes; one that gives no answer in time is named', async () => {
-  const { fleet, timers } = setUp(new Map([[other, { what: 'workers', workers: [seen('w0', other)] }]]));
+  const { fleet, timers } = setUp(
+    new Map([
+      [
+        other,
+        {
+          what: 'workers',
+          workers: [seen('w0', other)],
+          waiting: [
+            { tenantId, queue: 'default' as QueueName, waiting: 3 },
+            { tenantId, queue: 'gpu' as QueueName, waiting: 1 },
+          ],
+        },
+      ],
+    ]),
+  );
   const listed = fleet.list();
   await Promise.resolve();
   expect(timers).toHaveLength(1);
   timers[0]!();
-  expect(await listed).toEqual({ workers: [seen('w0', other), seen('w1', self)], missing: [third] });
+  expect(await listed).toEqual({
+    workers: [seen('w0', other), seen('w1', self)],
+    waiting: [
+      { tenantId, queue: 'default', waiting: 5 },
+      { tenantId, queue: 'gpu', waiting: 1 },
+    ],
+    missing: [third],
+  });
 });
 
 test('a worker that two nodes know is where it was heard last', async () => {
@@ -101,7 +123,11 @@ test.each([
 
 test('what another node asks is answered from here', () => {
   const { fleet } = setUp(new Map());
-  expect(fleet.answer({ what: 'workers' })).toEqual({ what: 'workers', workers: [seen('w1', self)] });
+  expect(fleet.answer({ what: 'workers' })).toEqual({
+    what: 'workers',
+    workers: [seen('w1', self)],
+    waiting: [{ tenantId, queue: 'default', waiting: 2 }],
+  });
   expect(fleet.answer({ what: 'drain', workerId: 'w1' as WorkerId, tenantId })).toEqual({
     what: 'drain',
     isFound: true,

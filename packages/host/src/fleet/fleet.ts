@@ -1,21 +1,33 @@
 /** The workers of all nodes: each node knows those whose streams end at it, and is asked. */
 import type { NodeId, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PeerAnswer, PeerQuestion, ProgressSeen, WorkerSeen } from '../peer/message.ts';
+import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueWaiting, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
+import { sumWaiting } from './waiting.ts';
 
 interface FleetPorts {
   readonly self: NodeId;
   readonly clock: Clock;
   readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain' | 'progressOf'>;
   readonly peers: () => Pick<Peers, 'ask'>;
+  /** What waits in the queues of the shards of this node. */
+  readonly waiting: () => readonly QueueWaiting[];
   /** The nodes that are there, this one too. */
   readonly nodes: () => readonly NodeId[];
 }
 
 /** A node that does not answer by then is named, and not waited for. */
 const PATIENCE_MS = 1_000;
+/** Of what one worker runs, told to whoever looks. */
+const MOST_HOLDS = 100;
+
+export interface FleetSeen {
+  readonly workers: WorkerSeen[];
+  readonly waiting: QueueWaiting[];
+  /** Nodes that gave no answer. */
+  readonly missing: NodeId[];
+}
 
 export class Fleet {
   private readonly ports: FleetPorts;
@@ -24,7 +36,7 @@ export class Fleet {
     this.ports = ports;
   }
 
-  async list(): Promise<{ workers: WorkerSeen[]; missing: NodeId[] }> {
+  async list(): Promise<FleetSeen> {
     const here = this.here();
     const answers = await this.askOthers({ what: 'workers' });
     const found = new Map<WorkerId, WorkerSeen>();
@@ -37,7 +49,8 @@ export class Fleet {
       if (known === undefined || worker.silentMs < known.silentMs) found.set(worker.workerId, worker);
     }
     const workers = [...found.values()].sort((a, b) => compare(a.name, b.name) || compare(a.workerId, b.workerId));
-    return { workers, missing };
+    const there = [...answers.values()].map((answer) => (answer?.what === 'workers' ? (answer.waiting ?? []) : []));
+    return { workers, waiting: sumWaiting([this.ports.waiting(), ...there]), missing };
   }
 
   /** Tells a worker, wherever it is, to take nothing new and to leave when it is done. False when no node knows it. */
@@ -63,7 +76,7 @@ export class Fleet {
 
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
-    if (question.what === 'workers') return { what: 'workers', workers: this.here() };
+    if (question.what === 'workers') return { what: 'workers', workers: this.here(), waiting: this.ports.waiting() };
     if (question.what === 'reach') return { what: 'reach' };
     if (question.what === 'progress') {
       return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
@@ -81,6 +94,7 @@ export class Fleet {
       queues: session.queues,
       slots: session.slots,
       running: session.held.size,
+      holds: [...session.held.values()].slice(0, MOST_HOLDS),
       draining: session.isDraining,
       silentMs: Math.round(gateway.silentMs(session)),
     }));

@@ -110,6 +110,13 @@ export interface Released {
   readonly kind: 'released';
 }
 
+/** Tasks that are ready and wait in a queue, of the shards of one node. */
+export interface QueueWaiting {
+  readonly tenantId: TenantId;
+  readonly queue: QueueName;
+  readonly waiting: number;
+}
+
 /** A worker as its gateway sees it. */
 export interface WorkerSeen {
   readonly workerId: WorkerId;
@@ -120,6 +127,8 @@ export interface WorkerSeen {
   readonly queues: readonly QueueName[];
   readonly slots: number;
   readonly running: number;
+  /** Some of what it runs; a node of an older version does not tell. */
+  readonly holds?: readonly ClaimRef[];
   readonly draining: boolean;
   /** Since it was last heard. */
   readonly silentMs: number;
@@ -145,7 +154,8 @@ export type PeerQuestion =
   | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
 
 export type PeerAnswer =
-  | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }
+  /** `waiting` is missing from a node of an older version. */
+  | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[]; readonly waiting?: readonly QueueWaiting[] }
   | { readonly what: 'progress'; readonly told: readonly ProgressSeen[] }
   | { readonly what: 'reach' }
   | { readonly what: 'drain'; readonly isFound: boolean };

@@ -1,5 +1,6 @@
 /** Workers and servers: who is there, and what each has to do. */
 import { z } from 'zod';
+import { runIdSchema } from './runs.ts';
 
 export const workerViewSchema = z.object({
   id: z.string(),
@@ -22,6 +23,54 @@ export const workerPageSchema = z.object({
   missing: z.array(z.string()),
 });
 export type WorkerPage = z.infer<typeof workerPageSchema>;
+
+/** What a worker runs. */
+export const heldAttemptSchema = z.object({
+  dag: z.string(),
+  run: runIdSchema,
+  task: z.string(),
+  attempt: z.int(),
+});
+export type HeldAttempt = z.infer<typeof heldAttemptSchema>;
+
+/** At most 100; `more` is how many are left out. */
+export const heldAttemptPageSchema = z.object({
+  items: z.array(heldAttemptSchema),
+  cursor: z.null(),
+  more: z.int(),
+});
+export type HeldAttemptPage = z.infer<typeof heldAttemptPageSchema>;
+
+export const queueViewSchema = z.object({
+  name: z.string(),
+  /** Tasks that are ready and wait for a slot, a limit or a breaker. */
+  waiting: z.int(),
+  /** Workers that serve it and take new tasks. Their slots may serve other queues too. */
+  workers: z.int(),
+  slots: z.int(),
+  running: z.int(),
+});
+export type QueueView = z.infer<typeof queueViewSchema>;
+
+/** By name: those that a worker serves, and those in which something waits. `missing` are servers that gave no answer. */
+export const queuePageSchema = z.object({
+  items: z.array(queueViewSchema),
+  cursor: z.null(),
+  missing: z.array(z.string()),
+});
+export type QueuePage = z.infer<typeof queuePageSchema>;
+
+export const storageSchema = z.object({
+  /** Of the whole database, with indexes. */
+  databaseBytes: z.int(),
+  /** Largest first; partitions count for their table. */
+  tables: z.array(z.object({ name: z.string(), bytes: z.int() })),
+  /** Logs on the disk of the server that answers. */
+  logBytes: z.int(),
+  /** That disk: where its logs are, and the database too if the server started it itself. */
+  disk: z.object({ freeBytes: z.int(), totalBytes: z.int() }),
+});
+export type Storage = z.infer<typeof storageSchema>;
 
 /** The answer to a drain: it takes nothing new, finishes what it has and leaves. */
 export const workerDrainedSchema = z.object({ id: z.string(), draining: z.literal(true) });

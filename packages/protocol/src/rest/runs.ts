@@ -258,6 +258,21 @@ export type ListRuns = z.infer<typeof listRunsSchema>;
 export const runPageSchema = z.object({ items: z.array(runSummarySchema), cursor: z.string().nullable() });
 export type RunPage = z.infer<typeof runPageSchema>;
 
+/** Query of `GET /v1/delays`. */
+export const listDelaysSchema = z.strictObject({
+  runs: z.coerce.number().int().min(1).max(500).default(100).describe('How many of the newest runs.'),
+});
+
+/** How long the newest runs waited for their first task to start, in columns, newest first. */
+export const delaysSchema = z.object({
+  ids: z.array(runIdSchema),
+  dag: z.array(z.string()),
+  createdAt: z.array(instant),
+  /** From the creation of the run to the first claim of one of its tasks, in milliseconds; null while none is claimed. */
+  delayMs: z.array(z.int().nullable()),
+});
+export type Delays = z.infer<typeof delaysSchema>;
+
 /** How a run is cancelled. `force`: its teardowns, undos and hooks are ended too, and attempts are not waited for. */
 export const cancelSchema = z.strictObject({
   force: z.boolean().optional(),

@@ -134,9 +134,13 @@ export class Edge {
     const host = this.#host();
     switch (ask.kind) {
       case 'workers': {
-        const { workers, missing } = (await host?.listWorkers()) ?? { workers: [], missing: [] };
-        const own = workers.filter((worker) => worker.tenantId === ask.tenantId);
-        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), missing } };
+        const seen = (await host?.listWorkers()) ?? { workers: [], waiting: [], missing: [] };
+        const own = seen.workers.filter((worker) => worker.tenantId === ask.tenantId);
+        const holds = new Map(own.map((worker) => [worker.workerId as string, worker.holds ?? []]));
+        const waiting = new Map(
+          seen.waiting.flatMap((one) => (one.tenantId === ask.tenantId ? [[one.queue as string, one.waiting]] : [])),
+        );
+        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), holds, waiting, missing: seen.missing } };
       }
       case 'drain':
         return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };

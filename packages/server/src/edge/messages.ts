@@ -1,5 +1,5 @@
 /** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
-import type { Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
+import type { ClaimRef, Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { HostMetrics, ProgressSeen, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
@@ -32,6 +32,10 @@ export interface EdgePorts {
 
 export interface SeenWorkers {
   readonly workers: readonly WorkerView[];
+  /** Some of what each of them runs, by its id. */
+  readonly holds: ReadonlyMap<string, readonly ClaimRef[]>;
+  /** Tasks that wait, by queue. */
+  readonly waiting: ReadonlyMap<string, number>;
   /** Servers that gave no answer. */
   readonly missing: readonly string[];
 }

@@ -82,6 +82,7 @@ async function serve(): Promise<void> {
     queries,
     main,
     logs: reader,
+    logFolder: logOptions.folder,
     logger,
     bind,
     allowedHosts,

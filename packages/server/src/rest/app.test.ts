@@ -41,6 +41,7 @@ beforeEach(async () => {
     ) as unknown as Queries,
     main: new Proxy({}, quarantined('main')) as unknown as MainLine,
     logs: new Proxy({}, quarantined('logs')) as unknown as LogReader,
+    logFolder: '.',
     logger: makeLogger('silent', 'test'),
     bind: { host: '127.0.0.1', port: 4500 },
     allowedHosts: ['box.example'],

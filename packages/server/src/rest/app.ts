@@ -22,6 +22,7 @@ import { dagHistoryRoutes } from './dag-history.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { delayRoutes } from './delays.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
 import { eventRoutes } from './events.ts';
 import { fleetRoutes } from './fleet.ts';
@@ -35,12 +36,14 @@ import { metricsRoutes } from './metrics.ts';
 import { OpenStreams } from './open-streams.ts';
 import { operationOf } from './operations/index.ts';
 import { pageRoutes } from './pages/index.ts';
+import { queueRoutes } from './queues.ts';
 import { rerunRoutes } from './rerun.ts';
 import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
+import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -49,6 +52,7 @@ export interface AppOptions {
   readonly queries: Queries;
   readonly main: MainLine;
   readonly logs: LogReader;
+  readonly logFolder: string;
   readonly logger: Logger;
   readonly bind: BindAddress;
   readonly allowedHosts: readonly string[];
@@ -107,6 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     queries,
     main,
     logs,
+    logFolder: options.logFolder,
     retention,
     isSecure: tls !== null,
     params: new ParamsChecker(),
@@ -143,6 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   submitRoutes(app, parts);
   runRoutes(app, parts);
   columnRoutes(app, parts);
+  delayRoutes(app, parts);
   taskRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
@@ -153,6 +159,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   scheduleRoutes(app, parts);
   eventRoutes(app, parts);
   fleetRoutes(app, parts);
+  queueRoutes(app, parts);
+  storageRoutes(app, parts);
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
   loginRoutes(app, parts);

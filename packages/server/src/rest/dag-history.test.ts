@@ -1,4 +1,4 @@
-import type { DagGrid, DagHistory, FiringPage, RunColumns } from '@signalbox/protocol';
+import type { DagGrid, DagHistory, Delays, FiringPage, RunColumns } from '@signalbox/protocol';
 import { createClient } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Rig, startRig } from '../testing/rig.ts';
@@ -104,4 +104,20 @@ test('firings are at the same wall time on both sides of a clock change', async 
   expect((await read<FiringPage>('/v1/dags/monthly/firings?count=12')).items).toEqual(items);
   await client().deployDag({ name: 'on-demand', tasks: [echo('a')] });
   expect(await read<FiringPage>('/v1/dags/on-demand/firings')).toEqual({ items: [], cursor: null });
+});
+
+test('the delay of a run is the time until the first attempt of one of its tasks was claimed', async () => {
+  const failing = { ...echo('a'), handler: 'fail', retries: { maxAttempts: 2, baseMs: 1 } };
+  await client().deployDag({ name: 'retried', tasks: [failing, echo('b', 'a')] });
+  await client().deployDag({ name: 'unserved', tasks: [{ ...echo('a'), queue: 'nobody' }] });
+  const { id: retried } = await client().submit('retried');
+  await client().waitForRun(retried);
+  const { id: unserved } = await client().submit('unserved');
+  const run = await client().getRun(retried);
+  const first = run.tasks[0]?.attempts[0]?.claimedAt ?? '';
+  const { ids, dag, createdAt, delayMs } = await read<Delays>('/v1/delays?runs=2');
+  expect(ids).toEqual([unserved, retried]);
+  expect(dag).toEqual(['unserved', 'retried']);
+  expect(createdAt[1]).toBe(run.createdAt);
+  expect(delayMs).toEqual([null, Date.parse(first) - Date.parse(run.createdAt)]);
 });

@@ -1,6 +1,13 @@
 /** Workers and servers. */
-import type { WorkerId } from '@signalbox/engine';
-import { type NodePage, SignalboxError, type WorkerDrained, type WorkerPage } from '@signalbox/protocol';
+import { type ClaimRef, type RunId, shardOfRun, TaskNames, type TenantId, type WorkerId } from '@signalbox/engine';
+import {
+  type HeldAttempt,
+  type HeldAttemptPage,
+  type NodePage,
+  SignalboxError,
+  type WorkerDrained,
+  type WorkerPage,
+} from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -15,6 +22,16 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/workers', async (request) => {
     const { workers, missing } = await main.workers(callerOf(request).tenantId, leftMs(request));
     return { items: [...workers], cursor: null, missing: [...missing] } satisfies WorkerPage;
+  });
+
+  app.get('/v1/workers/:id/attempts', async (request: FastifyRequest<{ Params: { id: string } }>) => {
+    const { id } = request.params;
+    const { tenantId } = callerOf(request);
+    const { workers, holds } = await main.workers(tenantId, leftMs(request));
+    const worker = workers.find((one) => one.id === id);
+    if (worker === undefined) throw new SignalboxError('WORKER_NOT_FOUND', { worker: id });
+    const items = await fromDatabase(() => namesOf(holds.get(id) ?? [], tenantId, parts), request.log);
+    return { items, cursor: null, more: Math.max(0, worker.running - items.length) } satisfies HeldAttemptPage;
   });
 
   app.post('/v1/workers/:id/drain', async (request: FastifyRequest<{ Params: { id: string } }>) => {
@@ -43,5 +60,31 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
       shards: node.shards,
     }));
     return { items, cursor: null, unowned } satisfies NodePage;
+  });
+}
+
+/** A run is looked up once, however many of its tasks the worker runs. One that was removed meanwhile is left out. */
+async function namesOf(
+  claims: readonly ClaimRef[],
+  tenantId: TenantId,
+  { queries }: RestParts,
+): Promise<HeldAttempt[]> {
+  const runIds = [...new Set(claims.map(({ runId }) => runId))];
+  const runs = new Map((await queries.nameRuns(runIds)).map((run) => [run.runId, run]));
+  const dags = new Map(
+    (await queries.nameDags([...runs.values()].map(({ runId, dagId }) => ({ shard: shardOfRun(runId), dagId })))).map(
+      (dag) => [dag.dagId, dag.name],
+    ),
+  );
+  const names = new Map<RunId, TaskNames>();
+  for (const runId of runIds) {
+    const found = await queries.getRunMaps(tenantId, runId);
+    if (found !== null) names.set(runId, new TaskNames(found.spec, found.maps));
+  }
+  return claims.flatMap(({ runId, taskNo, attemptNo }) => {
+    const run = runs.get(runId);
+    const task = names.get(runId)?.nameOf(taskNo);
+    if (run === undefined || task == null) return [];
+    return [{ dag: dags.get(run.dagId) ?? '', run: run.uid, task, attempt: attemptNo }];
   });
 }

@@ -13,6 +13,8 @@ export interface RestParts {
   readonly queries: Queries;
   readonly main: MainLine;
   readonly logs: LogReader;
+  /** Where this server keeps its logs. */
+  readonly logFolder: string;
   readonly retention: Retention;
   /** Behind TLS: cookies must not leave it. */
   readonly isSecure: boolean;

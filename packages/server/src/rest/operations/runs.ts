@@ -6,7 +6,9 @@ import {
   clearedRunsSchema,
   clearRunsSchema,
   clearSchema,
+  delaysSchema,
   eventPageSchema,
+  listDelaysSchema,
   listEventsSchema,
   listRunsSchema,
   listTasksSchema,
@@ -49,6 +51,18 @@ const HAND_ERRORS = [
 ] as const;
 
 export const runOperations: readonly Operation[] = [
+  {
+    id: 'listDelays',
+    method: 'GET',
+    path: '/v1/delays',
+    group: 'runs',
+    summary: 'Lists how long the newest runs waited for their first task to start, in columns.',
+    action: 'list runs',
+    roles: READERS,
+    query: listDelaysSchema,
+    status: 200,
+    answer: delaysSchema,
+  },
   {
     id: 'submit',
     method: 'POST',
