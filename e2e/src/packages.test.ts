@@ -74,6 +74,16 @@ test('a tarball has a licence and a README, and neither tests nor source maps', 
   }
 });
 
+test('the tarball of the web UI has the licences of the libraries that are bundled in it', async () => {
+  const ui = tarballs.find((path) => /signalbox-ui-[^/]*$/.test(path)) ?? '';
+  const { stdout } = await must(['tar', '-xzOf', ui, 'package/dist/site/licences.txt'], box.folder);
+  for (const library of ['react', 'react-dom', '@tanstack/react-router', '@fontsource-variable/inter']) {
+    expect(stdout).toMatch(new RegExp(`^${library} \\d`, 'm'));
+  }
+  expect(stdout).toContain('SIL OPEN FONT LICENSE');
+  expect(stdout).toContain('Permission is hereby granted, free of charge');
+});
+
 test('all packages have one version, and none of them is private', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   for (const tarball of tarballs) {

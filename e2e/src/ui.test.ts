@@ -232,7 +232,26 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await go('/dags/monthly?tab=schedule');
     await page.getByText('The clock goes forward by 1 h before this one.').first().waitFor();
     await page.getByText('The clock goes back by 1 h before this one.').first().waitFor();
-    expect(await page.getByRole('cell', { name: /, 06:00$/ }).count()).toBeGreaterThanOrEqual(20);
+    expect(await page.getByRole('cell', { name: /, 06:00$/ }).count()).toBeGreaterThanOrEqual(12);
+  });
+
+  test('workers show what they run, queues what waits in them, and the system how large it is', async () => {
+    const { page, go } = admin;
+    const held = await ui.rig.ask('POST', '/v1/dags/held/runs', {});
+    const lonely = await ui.rig.ask('POST', '/v1/dags/lonely/runs', {});
+    await go('/workers');
+    await page.getByRole('button', { name: /of 10/ }).click();
+    await page.getByRole('link', { name: 'second', exact: true }).click();
+    await page.waitForURL(new RegExp(`/runs/${held.body.id}/tasks/second$`));
+    await go('/queues');
+    const row = page.getByRole('row').filter({ hasText: 'nobody' });
+    await row.getByText('no worker').waitFor();
+    expect(await row.getByRole('cell').nth(1).textContent()).toBe('1');
+    await go('/');
+    await page.getByRole('link', { name: '1 task waiting' }).waitFor();
+    await go('/system');
+    await page.getByText(/^Database \d/).waitFor();
+    for (const { body } of [held, lonely]) await ui.rig.ask('POST', `/v1/runs/${body.id}/cancel`, {});
   });
 
   test.each([

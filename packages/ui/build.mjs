@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { licencesOf } from './licences.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const site = join(root, 'dist', 'site');
@@ -22,7 +23,8 @@ const filesIn = (folder) =>
 /** Sources, and the versions of what they are built with. */
 function hashOfInputs() {
   const hash = createHash('sha256');
-  const inputs = [...filesIn(join(root, 'src')), join(root, 'index.html'), join(root, 'package.json')];
+  const own = ['index.html', 'package.json', 'licences.mjs'].map((name) => join(root, name));
+  const inputs = [...filesIn(join(root, 'src')), ...own];
   for (const path of [...inputs, fileURLToPath(import.meta.url)]) {
     if (path.endsWith('.test.ts')) continue;
     hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
@@ -54,6 +56,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) {
     customLogger: quiet,
     // Tests and tools read sources by this condition; the site takes the few values that it needs from there too.
     resolve: { conditions: ['source', 'module', 'browser', 'production'] },
+    plugins: [licencesOf],
     build: {
       outDir: 'dist/site',
       emptyOutDir: true,

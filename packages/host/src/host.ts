@@ -26,7 +26,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
-import type { ForwardResult, PeerMessage, ProgressSeen, WorkerSeen } from './peer/message.ts';
+import type { ForwardResult, PeerMessage, ProgressSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import { Reach } from './peer/reach.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';

@@ -8,11 +8,15 @@ import type {
   DagPage,
   DeadLetterGroups,
   DeadLetterPage,
+  Delays,
   FiringPage,
+  HeldAttemptPage,
   NodePage,
+  QueuePage,
   RunColumns,
   RunPage,
   SchedulePage,
+  Storage,
   TaskPage,
   TaskView,
   TokenPage,
@@ -40,6 +44,7 @@ const read = <T>(key: readonly unknown[], path: string, { concern, everyMs }: Re
   });
 
 const FLEET_MS = 3_000;
+const STORAGE_MS = 60_000;
 const RUNS = ['run', 'attempt', 'task'] as const;
 
 /** Lists of up to this many are read whole and filtered in the page. */
@@ -141,7 +146,7 @@ export const historyQuery = (name: string) =>
   read<DagHistory>(['history', name], `/v1/dags/${seg(name)}/history?runs=${HISTORY_RUNS}`, { concern: ofDag(name) });
 
 export const firingsQuery = (name: string) =>
-  read<FiringPage>(['firings', name], `/v1/dags/${seg(name)}/firings?count=20`, { concern: ofDag(name) });
+  read<FiringPage>(['firings', name], `/v1/dags/${seg(name)}/firings?count=12`, { concern: ofDag(name) });
 
 export const tasksQuery = (id: string) =>
   read<TaskPage>(['tasks', id], `/v1/runs/${seg(id)}/tasks?limit=${WHOLE_LIST}`, { concern: ofRun(id) });
@@ -163,6 +168,11 @@ export const deadLettersQuery = (filter: Params) =>
 export const breakersQuery = () => read<BreakerPage>(['breakers'], '/v1/breakers', { concern: ofKinds('breaker') });
 
 export const workersQuery = () => read<WorkerPage>(['workers'], '/v1/workers', { everyMs: FLEET_MS });
+export const heldQuery = (worker: string) =>
+  read<HeldAttemptPage>(['held', worker], `/v1/workers/${seg(worker)}/attempts`, { everyMs: FLEET_MS });
+export const queuesQuery = () => read<QueuePage>(['queues'], '/v1/queues', { everyMs: FLEET_MS });
+export const storageQuery = () => read<Storage>(['storage'], '/v1/storage', { everyMs: STORAGE_MS });
+export const delaysQuery = () => read<Delays>(['delays'], '/v1/delays?runs=100', { concern: ofKinds('run') });
 export const nodesQuery = () => read<NodePage>(['nodes'], '/v1/nodes', { everyMs: FLEET_MS });
 export const tokensQuery = () => read<TokenPage>(['tokens'], '/v1/tokens', {});
 export const auditQuery = () => read<AuditPage>(['audit'], '/v1/audit?limit=50', {});

@@ -1,87 +1,74 @@
-/** Queues, and the workers that serve them. */
-import type { WorkerView } from '@signalbox/protocol';
+/** Queues: what waits in each, and the workers that serve it. */
+import type { QueueView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { workersQuery } from '../api/queries.ts';
-import { plural } from '../parts/format.ts';
+import { queuesQuery } from '../api/queries.ts';
+import { count, plural } from '../parts/format.ts';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
 
-export interface QueueRow {
-  readonly name: string;
-  readonly workers: number;
-  readonly slots: number;
-  readonly running: number;
-}
-
-/** A worker that drains takes nothing new. Slots that serve several queues count for each. */
-export function queuesOf(
-  workers: readonly Pick<WorkerView, 'queues' | 'slots' | 'running' | 'draining'>[],
-): QueueRow[] {
-  const rows = new Map<string, QueueRow>();
-  for (const { queues, slots, running, draining } of workers) {
-    if (draining) continue;
-    for (const name of queues) {
-      const known = rows.get(name) ?? { name, workers: 0, slots: 0, running: 0 };
-      rows.set(name, {
-        name,
-        workers: known.workers + 1,
-        slots: known.slots + slots,
-        running: known.running + running,
-      });
-    }
-  }
-  return [...rows.values()].sort((a, b) => a.name.localeCompare(b.name));
-}
-
 export function QueuesPage() {
-  const workers = useQuery(workersQuery());
+  const queues = useQuery(queuesQuery());
   return (
     <Page title="Queues" sub="A task waits in its queue until a worker that serves it has a free slot.">
       <Card flush>
-        <Loaded query={workers}>
-          {({ items }) => {
-            const rows = queuesOf(items);
-            if (rows.length === 0) {
-              return (
+        <Loaded query={queues}>
+          {({ items, missing }) => (
+            <>
+              {missing.length > 0 && (
+                <div className="notice warn">
+                  These servers gave no answer: {missing.join(', ')}. Counts are too low.
+                </div>
+              )}
+              {items.length === 0 ? (
                 <Empty title="No worker serves any queue.">
                   <code>signalbox worker --queues default</code>
                 </Empty>
-              );
-            }
-            return (
-              <table className="list">
-                <thead>
-                  <tr>
-                    <th>Queue</th>
-                    <th>Served by</th>
-                    <th>Slots in use</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map(({ name, workers: number, slots, running }) => (
-                    <tr key={name}>
-                      <td>
-                        <b>{name}</b>
-                      </td>
-                      <td>{plural(number, 'worker')}</td>
-                      <td>
-                        <div className="row">
-                          <div className="bar slots">
-                            <i
-                              className="tone-fill-busy"
-                              style={{ width: `${slots === 0 ? 0 : (running / slots) * 100}%` }}
-                            />
-                          </div>
-                          {running} of {slots}
-                        </div>
-                      </td>
+              ) : (
+                <table className="list">
+                  <thead>
+                    <tr>
+                      <th>Queue</th>
+                      <th className="right">Waiting</th>
+                      <th>Served by</th>
+                      <th>Slots in use</th>
                     </tr>
-                  ))}
-                </tbody>
-              </table>
-            );
-          }}
+                  </thead>
+                  <tbody>
+                    {items.map((queue) => (
+                      <Row key={queue.name} queue={queue} />
+                    ))}
+                  </tbody>
+                </table>
+              )}
+            </>
+          )}
         </Loaded>
       </Card>
     </Page>
+  );
+}
+
+function Row({ queue: { name, waiting, workers, slots, running } }: { readonly queue: QueueView }) {
+  return (
+    <tr>
+      <td>
+        <b>{name}</b>
+      </td>
+      <td className="right">{waiting === 0 ? <span className="faint">0</span> : <b>{count(waiting)}</b>}</td>
+      <td>{workers === 0 ? <span className="chip bad">no worker</span> : plural(workers, 'worker')}</td>
+      <td>
+        {slots === 0 ? (
+          <span className="faint">–</span>
+        ) : (
+          <div className="row">
+            <div className="bar slots">
+              <i className="tone-fill-busy" style={{ width: `${Math.min(1, running / slots) * 100}%` }} />
+            </div>
+            <span className="nowrap">
+              {running} of {slots}
+            </span>
+          </div>
+        )}
+      </td>
+    </tr>
   );
 }

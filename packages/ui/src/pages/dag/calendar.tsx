@@ -65,7 +65,10 @@ function monthAt(weeks: readonly (readonly Day[])[], at: number): string {
   const month = (week: readonly Day[] | undefined) =>
     week?.[0] === undefined ? null : new Date(week[0].noonMs).getMonth();
   const first = weeks[at]?.[0];
-  return first !== undefined && month(weeks[at]) !== month(weeks[at - 1]) ? monthName.format(first.noonMs) : '';
+  const isNew = month(weeks[at]) !== month(weeks[at - 1]);
+  // One that has a single week here would run into the next name.
+  const hasRoom = month(weeks[at]) === month(weeks[at + 1]);
+  return first !== undefined && isNew && hasRoom ? monthName.format(first.noonMs) : '';
 }
 
 function textOf({ noonMs, total, failed, isUnknown }: Day): string {

@@ -1,29 +1,43 @@
-import type { DeadLetterGroup, RunColumns, RunSummary, SchedulePage, WorkerPage } from '@signalbox/protocol';
+import type {
+  DeadLetterGroup,
+  Delays,
+  QueueView,
+  RunColumns,
+  RunSummary,
+  SchedulePage,
+  WorkerPage,
+} from '@signalbox/protocol';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { ApiError } from '../../api/client.ts';
 import {
   breakersQuery,
   columnsQuery,
   dagsQuery,
   deadLetterGroupsQuery,
+  delaysQuery,
   nodesQuery,
+  queuesQuery,
   runsQuery,
   schedulesQuery,
+  storageQuery,
   workersQuery,
 } from '../../api/queries.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { count, plural } from '../../parts/format.ts';
-import { Ago, Time } from '../../parts/now.tsx';
+import { Ago, Time, useNow } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { RunTable } from '../../parts/run-table.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
 import { StateIcon } from '../../parts/state.tsx';
 import { attentionOf } from './attention.ts';
+import { DelayChart } from './delay-chart.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { OutcomeChart } from './outcome-chart.tsx';
 
 const ASKED_WHY = 8;
 const LATEST = 100;
+const DAY_MS = 86_400_000;
 
 export function HomePage() {
   const dags = useQuery(dagsQuery());
@@ -37,15 +51,22 @@ export function HomePage() {
     queries: (open.data?.items ?? []).slice(0, ASKED_WHY).map(({ id }) => columnsQuery(id)),
     combine: (results) => results.flatMap(({ data }): RunColumns[] => (data === undefined ? [] : [data])),
   });
+  const now = useNow();
+  const nodes = useQuery(nodesQuery());
+  const queues = useQuery(queuesQuery()).data?.items ?? [];
+  const delays = useQuery(delaysQuery()).data;
   const attention = attentionOf({
+    now,
+    queues,
+    open: open.data?.items ?? [],
+    storage: useQuery(storageQuery()).data,
+    databaseTrouble: databaseTroubleIn(nodes.error),
     letters: letters.data,
     breakers: useQuery(breakersQuery()).data,
     workers: workers.data,
-    nodes: useQuery(nodesQuery()).data,
+    nodes: nodes.data,
     waiting,
-    faultySchedules: (schedules.data?.items ?? []).flatMap(({ dag, fault }) =>
-      fault === null ? [] : [{ dag, fault }],
-    ),
+    schedules: schedules.data?.items ?? [],
   });
   if (dags.data?.length === 0) return <FirstSteps />;
   return (
@@ -63,7 +84,14 @@ export function HomePage() {
           ))}
         </div>
       )}
-      <Figures open={open.data?.items} queued={queued.data} latest={latest.data?.items} workers={workers.data} />
+      <Figures
+        open={open.data?.items}
+        queued={queued.data}
+        latest={latest.data?.items}
+        workers={workers.data}
+        queues={queues}
+        delays={delays}
+      />
       <div className="columns">
         <div className="stack">
           <Card
@@ -102,8 +130,12 @@ export function HomePage() {
           </Card>
         </div>
         <div className="stack">
-          <Card title="Failed for good" side={<Link to="/dead-letters">All</Link>} flush>
-            <Loaded query={letters}>{({ items }) => <LetterGroupList groups={items.slice(0, 6)} />}</Loaded>
+          <Card title="Failed in the last day" side={<Link to="/dead-letters">All</Link>} flush>
+            <Loaded query={letters}>
+              {({ items }) => (
+                <LetterGroupList groups={items.filter(({ lastAt }) => now - Date.parse(lastAt) < DAY_MS).slice(0, 6)} />
+              )}
+            </Loaded>
           </Card>
           <Card title="Next firings" flush>
             <Loaded query={schedules}>{({ items }) => <Firings schedules={items} />}</Loaded>
@@ -114,21 +146,30 @@ export function HomePage() {
   );
 }
 
+/** The server answers, and says that it has no database. */
+function databaseTroubleIn(error: Error | null): string | null {
+  return error instanceof ApiError && error.code === 'UNAVAILABLE' ? error.message : null;
+}
+
 interface FiguresProps {
   readonly open: readonly RunSummary[] | undefined;
   readonly queued: { readonly items: readonly RunSummary[] } | undefined;
   readonly latest: readonly RunSummary[] | undefined;
   readonly workers: WorkerPage | undefined;
+  readonly queues: readonly QueueView[];
+  readonly delays: Delays | undefined;
 }
 
-function Figures({ open, queued, latest, workers }: FiguresProps) {
+function Figures({ open, queued, latest, workers, queues, delays }: FiguresProps) {
+  const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
   const sum = (field: 'slots' | 'running') => workers?.items.reduce((total, worker) => total + worker[field], 0) ?? 0;
   const many = (items: readonly unknown[] | undefined) =>
     items === undefined ? '–' : `${count(items.length)}${items.length === 50 ? '+' : ''}`;
   return (
     <div className="figures">
-      <Figure label="running" value={many(open)} to="/runs?state=open" />
-      <Figure label="queued" value={many(queued?.items)} to="/runs?state=queued" />
+      <Figure label="runs running" value={many(open)} to="/runs?state=open" />
+      <Figure label="runs queued" value={many(queued?.items)} to="/runs?state=queued" />
+      <Figure label={waiting === 1 ? 'task waiting' : 'tasks waiting'} value={count(waiting)} to="/queues" />
       <Figure
         label={sum('slots') === 0 ? 'no slots' : `of ${plural(sum('slots'), 'slot')} in use`}
         value={count(sum('running'))}
@@ -141,6 +182,9 @@ function Figures({ open, queued, latest, workers }: FiguresProps) {
       />
       <div className="figure chart">
         <OutcomeChart runs={latest ?? []} />
+      </div>
+      <div className="figure chart">
+        <DelayChart delays={delays} />
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { auditQuery, nodesQuery } from '../../api/queries.ts';
+import { auditQuery, nodesQuery, storageQuery } from '../../api/queries.ts';
 import { useRights, useSession } from '../../api/session.tsx';
-import { actorName } from '../../parts/format.ts';
+import { actorName, bytes } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { Tokens } from './tokens.tsx';
@@ -22,6 +22,7 @@ export function SystemPage() {
       }
     >
       <Servers />
+      <StorageCard />
       {isAdmin ? (
         <>
           <Tokens />
@@ -84,6 +85,44 @@ function Servers() {
               </table>
             </div>
           </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const SHOWN_TABLES = 8;
+
+function StorageCard() {
+  const storage = useQuery(storageQuery());
+  return (
+    <Card title="Storage">
+      <Loaded query={storage}>
+        {({ databaseBytes, tables, logBytes, disk }) => (
+          <div className="stack">
+            <div className="facts">
+              <span>
+                Database <b>{bytes(databaseBytes)}</b>
+              </span>
+              <span>
+                Logs of this server <b>{bytes(logBytes)}</b>
+              </span>
+              <span title="On the disk that this server keeps its logs on">
+                Free on its disk <b>{bytes(disk.freeBytes)}</b> of {bytes(disk.totalBytes)}
+              </span>
+            </div>
+            <div className="sizes small">
+              {tables.slice(0, SHOWN_TABLES).map((table) => (
+                <div key={table.name} className="contents">
+                  <span className="mono">{table.name}</span>
+                  <div className="bar">
+                    <i className="tone-fill-busy" style={{ width: `${(table.bytes / databaseBytes) * 100}%` }} />
+                  </div>
+                  <span className="right">{bytes(table.bytes)}</span>
+                </div>
+              ))}
+            </div>
+          </div>
         )}
       </Loaded>
     </Card>
