@@ -19,6 +19,18 @@ function failAll(box: Scenario, attempts = claimAll(box), error = 'connect ECONN
 }
 const states = (box: Scenario) => box.changes('BreakerSet').map(({ state }) => state);
 
+/** A probe is let through, waits for a slot, and is cancelled: the next one goes a pause after it. */
+function expectPauseAfterProbe(box: Scenario): void {
+  box.advance('9s', [box.worker()]); // let through at 5 s, and nobody lends a slot
+  const [probe] = claimAll(box);
+  box.cancel(probe!.claim.runId);
+  box.report(probe!, 'cancelled');
+  box.advance('4s');
+  expect(claimAll(box)).toEqual([]);
+  box.advance('1s');
+  expect(claimAll(box)).toHaveLength(1);
+}
+
 describe('many tasks that fail on one thing become probes', () => {
   test('once enough of them have failed their retries are held, and one is let through after the pause', () => {
     const box = many();
@@ -174,14 +186,7 @@ describe('many tasks that fail on one thing become probes', () => {
   test('the pause begins with the probe, which may have waited for a slot: when it tells nothing the next is a pause later', () => {
     const box = many();
     failAll(box);
-    box.advance('9s', [box.worker()]); // let through at 5 s, and nobody lends a slot
-    const [probe] = claimAll(box);
-    box.cancel(probe!.claim.runId);
-    box.report(probe!, 'cancelled');
-    box.advance('4s');
-    expect(claimAll(box)).toEqual([]);
-    box.advance('1s');
-    expect(claimAll(box)).toHaveLength(1);
+    expectPauseAfterProbe(box);
   });
 
   test('a probe whose claims come back puts the next one off no further', () => {
@@ -230,6 +235,13 @@ describe('many tasks that fail on one thing become probes', () => {
 describe("a dag's own breaker", () => {
   const breaker = { share: 0.5, windowMs: 60_000, minimum: 6, pauseMs: 5_000, maxPauseMs: 10_000 };
   const dag = { breaker, retry: { maxAttempts: 1 } };
+  /** Six of the runs have failed, which opens the breaker. */
+  const opened = (runs = 20): Scenario => {
+    const box = many(dag, runs);
+    const attempts = Array.from({ length: 6 }, () => box.claim('job'));
+    failAll(box, attempts);
+    return box;
+  };
 
   test('holds its new tasks once too many have failed; running ones go on, other dags too (I47)', () => {
     const box = many(dag, 20);
@@ -245,11 +257,7 @@ describe("a dag's own breaker", () => {
   });
 
   test('probes one by one at a growing pause, and lets go when one succeeds', () => {
-    const box = many(dag, 40);
-    failAll(
-      box,
-      Array.from({ length: 6 }, () => box.claim('job')),
-    );
+    const box = opened(40);
     const seen: number[] = [];
     for (let second = 1; second <= 30; second++) {
       box.advance('1s');
@@ -271,27 +279,12 @@ describe("a dag's own breaker", () => {
   });
 
   test('the pause begins with the probe, whenever there was one to go', () => {
-    const box = many(dag, 20);
-    failAll(
-      box,
-      Array.from({ length: 6 }, () => box.claim('job')),
-    );
-    box.advance('9s', [box.worker()]);
-    const [probe] = claimAll(box);
-    box.cancel(probe!.claim.runId);
-    box.report(probe!, 'cancelled');
-    box.advance('4s');
-    expect(claimAll(box)).toEqual([]);
-    box.advance('1s');
-    expect(claimAll(box)).toHaveLength(1);
+    const box = opened();
+    expectPauseAfterProbe(box);
   });
 
   test('a probe whose claim came back says nothing: another one goes', () => {
-    const box = many(dag, 20);
-    failAll(
-      box,
-      Array.from({ length: 6 }, () => box.claim('job')),
-    );
+    const box = opened();
     box.advance('5s');
     box.refuse(box.claim('job'));
     expect(claimAll(box)).toEqual([]);
@@ -300,11 +293,7 @@ describe("a dag's own breaker", () => {
   });
 
   test('a version without breakers lets go what older ones held', () => {
-    const box = many(dag, 20);
-    failAll(
-      box,
-      Array.from({ length: 6 }, () => box.claim('job')),
-    );
+    const box = opened();
     box.deploy(job({ breaker: null }));
     box.advance('5s');
     expect(states(box)).toEqual(['open', 'closed']);
@@ -312,11 +301,7 @@ describe("a dag's own breaker", () => {
   });
 
   test('survives a handover', () => {
-    const box = many(dag, 20);
-    failAll(
-      box,
-      Array.from({ length: 6 }, () => box.claim('job')),
-    );
+    const box = opened();
     box.killOwner();
     expect(claimAll(box)).toEqual([]);
     box.advance('5s');

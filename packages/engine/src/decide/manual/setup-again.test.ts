@@ -9,6 +9,12 @@ function end(box: Scenario, name: string, outcome: 'succeeded' | 'permanent' = '
   box.report(box.claim(name), outcome, { output: JSON.stringify(output) });
 }
 
+/** Claims and ends all that is left, and the run ends well. */
+function finish(box: Scenario, ...names: string[]): void {
+  for (const name of names) end(box, name);
+  expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+}
+
 /** The setup, what works with it, and the teardown, which waits for all of them. `keep` keeps the run open. */
 const TASKS = [
   task('make', [], { setup: true }),
@@ -17,6 +23,16 @@ const TASKS = [
   task('drop', [0, 1, 2], { teardown: [0] }),
 ];
 const spec = dag(TASKS);
+
+/** A map over two items, of which the second fails to evaluate; all else succeeds. */
+function oneItemFails(tasks: Parameters<typeof dag>[0]): Scenario {
+  const map = { over: [{ from: 'list', length: 2 }], mode: 'product' } as const;
+  const box = scenario({ dag: dag(tasks, { groups: [{ name: 'each', parent: null, map }] }) });
+  for (let attempt = box.tryClaim(); attempt !== null; attempt = box.tryClaim()) {
+    box.report(attempt, attempt.task === 'evaluate[1]' ? 'permanent' : 'succeeded');
+  }
+  return box;
+}
 
 const loaded = (how: string, box: Scenario) => {
   if (how === 'loaded') box.killOwner();
@@ -43,9 +59,7 @@ describe.each(['live', 'loaded'])('a task that runs again needs its setup only i
     expect(box.tryClaim()).toBe(null);
     box.report(make, 'succeeded');
     loaded(how, box);
-    end(box, 'evaluate');
-    end(box, 'drop');
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    finish(box, 'evaluate', 'drop');
   });
 
   test('a setup that fails this time keeps it from running', () => {
@@ -56,8 +70,7 @@ describe.each(['live', 'loaded'])('a task that runs again needs its setup only i
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
     expect(box.retry('make')).toMatchObject({ ok: true });
     loaded(how, box);
-    for (const name of ['make', 'evaluate', 'drop']) end(box, name);
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    finish(box, 'make', 'evaluate', 'drop');
   });
 
   test('a setup that is marked as skipped skips it', () => {
@@ -85,26 +98,11 @@ describe.each(['live', 'loaded'])('a task that runs again needs its setup only i
     box.retry('evaluate');
     loaded(how, box);
     expect(states(box, 'net', 'make', 'evaluate')).toEqual(['ready', 'blocked', 'blocked']);
-    for (const name of ['net', 'make', 'evaluate', 'drop', 'drop-net']) end(box, name);
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    finish(box, 'net', 'make', 'evaluate', 'drop', 'drop-net');
   });
 
   test('in a mapped group it waits for the setup of its own item', () => {
-    const group = {
-      name: 'each',
-      parent: null,
-      map: { over: [{ from: 'list', length: 2 }], mode: 'product' },
-    } as const;
-    const box = scenario({
-      dag: dag(
-        TASKS.map((one) => ({ ...one, group: 0 })),
-        { groups: [group] },
-      ),
-    });
-    const next = () => box.tryClaim();
-    for (let attempt = next(); attempt !== null; attempt = next()) {
-      box.report(attempt, attempt.task === 'evaluate[1]' ? 'permanent' : 'succeeded');
-    }
+    const box = oneItemFails(TASKS.map((one) => ({ ...one, group: 0 })));
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
     box.clear(['evaluate'], { states: ['failed'] });
     loaded(how, box);
@@ -117,23 +115,8 @@ describe.each(['live', 'loaded'])('a task that runs again needs its setup only i
   });
 
   test('an instance of a map waits for a setup outside of it', () => {
-    const group = {
-      name: 'each',
-      parent: null,
-      map: { over: [{ from: 'list', length: 2 }], mode: 'product' },
-    } as const;
-    const [make, train, evaluate, drop] = TASKS as [
-      (typeof TASKS)[0],
-      (typeof TASKS)[0],
-      (typeof TASKS)[0],
-      (typeof TASKS)[0],
-    ];
-    const box = scenario({
-      dag: dag([make, { ...train, group: 0 }, { ...evaluate, group: 0 }, drop], { groups: [group] }),
-    });
-    for (let attempt = box.tryClaim(); attempt !== null; attempt = box.tryClaim()) {
-      box.report(attempt, attempt.task === 'evaluate[1]' ? 'permanent' : 'succeeded');
-    }
+    const inside = ['train', 'evaluate'];
+    const box = oneItemFails(TASKS.map((one) => (inside.includes(one.name) ? { ...one, group: 0 } : one)));
     box.clear(['evaluate'], { states: ['failed'] });
     loaded(how, box);
     expect(states(box, 'make', 'evaluate[0]', 'evaluate[1]')).toEqual(['ready', 'succeeded', 'blocked']);
@@ -183,8 +166,7 @@ describe('what is taken down is made again for each task that is opened again', 
     box.report(fetch, 'succeeded');
     expect(box.task('work').state).toBe('blocked');
     box.report(make, 'succeeded');
-    for (const name of ['work', 'drop']) end(box, name);
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    finish(box, 'work', 'drop');
   });
 
   test('but not when the task stays as it is', () => {
@@ -216,8 +198,7 @@ describe('what is taken down is made again for each task that is opened again', 
     expect(box.mark('train', 'succeeded')).toMatchObject({ ok: true });
     expect(states(box, 'make', 'train', 'evaluate', 'drop')).toEqual(['ready', 'succeeded', 'blocked', 'blocked']);
     box.killOwner();
-    for (const name of ['make', 'evaluate', 'drop']) end(box, name);
-    expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+    finish(box, 'make', 'evaluate', 'drop');
   });
 
   test('also when a failure that is retried had kept it from beginning (fail_fast)', () => {

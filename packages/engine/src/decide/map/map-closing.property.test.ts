@@ -5,7 +5,7 @@ import { type DagSpec, FAILURE_POLICIES, type GroupSpec, type MapSource, type Ta
 import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { deriveTasks } from '../../propagate/derive.ts';
 import { resolveMap } from '../../propagate/map/resolve.ts';
-import type { RunMaps } from '../../tables/map/run-maps.ts';
+import { pathOf } from '../../testing/map-path.ts';
 import { isClosing, naiveChain, naiveClosingNodes } from '../../testing/naive-closing.ts';
 import { naiveName } from '../../testing/naive-states.ts';
 import { type Attempt, type Scenario, scenario } from '../../testing/scenario.ts';
@@ -134,17 +134,6 @@ function play({ spec, lengths, unfoldPerStep, events }: Case, onStep: (box: Scen
     onStep(box);
   }
   return box;
-}
-
-function pathOf(maps: RunMaps, no: number): number[] {
-  const path: number[] = [];
-  for (let at = maps.holding(no), index = no; at !== undefined; ) {
-    path.unshift(Math.floor((index - at.firstNo) / at.group.members.length));
-    if (at.parent === null) break;
-    index = at.scope;
-    at = at.parent;
-  }
-  return path;
 }
 
 function agreesWithNaive(box: Scenario, spec: DagSpec): void {

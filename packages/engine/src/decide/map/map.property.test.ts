@@ -8,8 +8,8 @@ import { RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { TRIGGER_RULES } from '../../model/task/trigger.ts';
 import { deriveTasks } from '../../propagate/derive.ts';
 import { slotIn } from '../../propagate/run-tasks-view.ts';
-import type { RunMaps } from '../../tables/map/run-maps.ts';
 import { forEachSlot, slotOf } from '../../tables/task/task-slots.ts';
+import { pathOf } from '../../testing/map-path.ts';
 import { type NaiveEnd, naiveName, naiveNodes } from '../../testing/naive-states.ts';
 import { type Attempt, reportOf, type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
 import { dag, task } from '../../testing/specs.ts';
@@ -124,18 +124,6 @@ function outputOf(spec: DagSpec, no: number, { length, pass }: Ending): unknown 
   }
   if (shortCircuit !== undefined && !pass) return null;
   return length === null ? { n: 1 } : Array.from({ length }, (_, i) => i);
-}
-
-/** Which instances a number stands for: the engine's own way to say it, checked by the rest of the test. */
-function pathOf(maps: RunMaps, no: number): number[] {
-  const path: number[] = [];
-  for (let at = maps.holding(no), index = no; at !== undefined; ) {
-    path.unshift(Math.floor((index - at.firstNo) / at.group.members.length));
-    if (at.parent === null) break;
-    index = at.scope;
-    at = at.parent;
-  }
-  return path;
 }
 
 const seen = (code: number) => {
