@@ -1,18 +1,16 @@
-import { type AttemptNo, type Fence, NOBODY, type RunId, type TaskNo, type WorkerId } from '../ids.ts';
+import { type Fence, NOBODY, type RunId, type TaskNo, type WorkerId } from '../ids.ts';
 import type { Fingerprint } from '../task/fingerprint.ts';
 import { type ChangeOf, defineChange, noRows, notTold, taskKey } from './define.ts';
 import { f } from './fields.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
+import { claimFields, taskFields } from './task-fields.ts';
 import { WORDS, type WordOf } from './words.ts';
 
 /** Also of a call of another dag: then the worker is `NOBODY`, and the task waits. */
 const attemptClaimed = defineChange('AttemptClaimed', {
   no: 7,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
-    attemptNo: f.uint<AttemptNo>(),
-    fence: f.uint<Fence>(),
+    ...claimFields,
     workerId: f.text<WorkerId>(),
     /** No row of the task exists yet. */
     firstOfTask: f.bit(1, f.flag),
@@ -42,8 +40,7 @@ export type ReturnReason = WordOf<'returnReasons'>;
 const claimReturned = defineChange('ClaimReturned', {
   no: 8,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     fence: f.uint<Fence>(),
     reason: f.word(WORDS.returnReasons),
     at: f.instant,
@@ -59,10 +56,7 @@ type StateAfterEnd = Extract<WordOf<'taskStates'>, 'retrying' | 'succeeded' | 'f
 const attemptEnded = defineChange('AttemptEnded', {
   no: 9,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
-    attemptNo: f.uint<AttemptNo>(),
-    fence: f.uint<Fence>(),
+    ...claimFields,
     workerId: f.text<WorkerId>(),
     outcome: f.word(WORDS.attemptOutcomes),
     /** What the task is after it. */
@@ -120,8 +114,7 @@ const attemptEnded = defineChange('AttemptEnded', {
 const checkpointSaved = defineChange('CheckpointSaved', {
   no: 19,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     fence: f.uint<Fence>(),
     no: f.uint(),
     /** JSON. Like outputs it goes to the store alone. */
@@ -140,7 +133,7 @@ const checkpointSaved = defineChange('CheckpointSaved', {
  */
 const claimAsserted = defineChange('ClaimAsserted', {
   no: 20,
-  fields: { runId: f.run, taskNo: f.uint<TaskNo>(), fence: f.uint<Fence>(), at: f.instant },
+  fields: { ...taskFields, fence: f.uint<Fence>(), at: f.instant },
   rows: noRows,
   event: notTold,
 });

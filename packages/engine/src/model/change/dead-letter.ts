@@ -1,17 +1,17 @@
 /** Dead letters: tasks that failed for good and wait for a person (I43). */
 import type { DeadLetterState } from '../dead-letter.ts';
-import type { Actor, AttemptNo, DagId, RunUid, TaskNo, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, AttemptNo, DagId, RunUid, TenantId, VersionNo } from '../ids.ts';
 import { type Fingerprint, fingerprintText } from '../task/fingerprint.ts';
 import { type ChangeOf, defineChange } from './define.ts';
 import { f } from './fields.ts';
+import { taskFields } from './task-fields.ts';
 import { WORDS } from './words.ts';
 
 /** A task has failed for good, and a person may want to know of it. In the same commit as the end of its last attempt. */
 const deadLetterWritten = defineChange('DeadLetterWritten', {
   no: 25,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     /** The task's last attempt: how many it had. */
     attemptNo: f.uint<AttemptNo>(),
     uid: f.uuid<RunUid>(),
@@ -40,8 +40,7 @@ const deadLetterWritten = defineChange('DeadLetterWritten', {
 const deadLetterClosed = defineChange('DeadLetterClosed', {
   no: 26,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     attemptNo: f.uint<AttemptNo>(),
     as: f.word<DeadLetterState, Exclude<DeadLetterState, 'open'>>(WORDS.deadLetterStates),
     /** The run that was made of it. */

@@ -1,8 +1,9 @@
 /** What becomes of tasks and runs that wait or run for too long. */
-import type { AttemptNo, Fence, Instant, RunId, TaskNo } from '../ids.ts';
+import type { AttemptNo, Instant, RunId, TaskNo } from '../ids.ts';
 import { type ChangeOf, defineChange, notTold, taskKey } from './define.ts';
 import { f } from './fields.ts';
 import type { RunNote } from './run.ts';
+import { claimFields, taskFields } from './task-fields.ts';
 import { WORDS } from './words.ts';
 
 /**
@@ -12,7 +13,7 @@ import { WORDS } from './words.ts';
 const taskQueued = defineChange('TaskQueued', {
   no: 30,
   group: 'notes',
-  fields: { runId: f.run, taskNo: f.uint<TaskNo>(), isNew: f.flag, notes: f.text(), at: f.instant },
+  fields: { ...taskFields, isNew: f.flag, notes: f.text(), at: f.instant },
   rows(change, rows: DeadlineRows) {
     noteTask(rows, change, { isNew: change.isNew });
   },
@@ -24,8 +25,7 @@ const taskExpired = defineChange('TaskExpired', {
   no: 31,
   group: 'notes',
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     /** Its newest attempt that began; 0 when there was none. */
     attemptNo: f.uint<AttemptNo>(),
     reason: f.word(WORDS.expiryReasons),
@@ -43,10 +43,7 @@ const taskSlow = defineChange('TaskSlow', {
   no: 32,
   group: 'notes',
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
-    attemptNo: f.uint<AttemptNo>(),
-    fence: f.uint<Fence>(),
+    ...claimFields,
     notes: f.text(),
     at: f.instant,
   },
@@ -61,10 +58,7 @@ const attemptExtended = defineChange('AttemptExtended', {
   no: 33,
   group: 'notes',
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
-    attemptNo: f.uint<AttemptNo>(),
-    fence: f.uint<Fence>(),
+    ...claimFields,
     deadlineAt: f.instant,
     notes: f.text(),
     at: f.instant,

@@ -3,6 +3,7 @@ import type { Actor, AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { type ChangeOf, defineChange, taskKey } from './define.ts';
 import { f } from './fields.ts';
 import type { ReplacedPayload } from './payload.ts';
+import { taskFields } from './task-fields.ts';
 import { WORDS, type WordOf } from './words.ts';
 
 const runKey = ({ kind, runId }: { readonly kind: string; readonly runId: RunId }): string => `${runId} ${kind}`;
@@ -19,8 +20,7 @@ const taskCleared = defineChange('TaskCleared', {
   group: 'manual',
   rowKey: taskKey,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     /** Its newest attempt, which has ended. */
     attemptNo: f.uint<AttemptNo>(),
     fence: f.uint<Fence>(),
@@ -49,8 +49,7 @@ const taskMarked = defineChange('TaskMarked', {
   group: 'manual',
   rowKey: taskKey,
   fields: {
-    runId: f.run,
-    taskNo: f.uint<TaskNo>(),
+    ...taskFields,
     /** Its newest attempt, which has ended; 0 when there was none. */
     attemptNo: f.uint<AttemptNo>(),
     /** A number of its own, as a claim has one: all older tokens are void. */
