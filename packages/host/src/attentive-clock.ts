@@ -1,7 +1,7 @@
 /**
- * The clock that the host goes by. It never jumps, and stands still while this process does: stopped, collecting, asleep.
- * Whoever was not heard because nobody listened must not lose his lease for it (I25); what reached us meanwhile is read in the
- * moment in which we go on, and time begins to count again with that.
+ * The clock of the host. It never jumps, and it stops while this process is stopped, collecting garbage or asleep. A worker
+ * that was not heard because this process was not listening must not lose its lease (I25). When the process continues, it
+ * first reads what arrived meanwhile, and then time continues.
  */
 import type { MonoMs } from '@signalbox/engine';
 import type { Clock } from './ports.ts';

@@ -1,4 +1,7 @@
-/** Who owns which shard, as far as this node knows. May be behind: an owner that is none refuses, and nothing is lost. */
+/**
+ * Which node owns which shard, as far as this node knows. The information can be outdated: a node that is not the owner
+ * refuses, and nothing is lost.
+ */
 import { type Epoch, type NodeId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { ShardSeen } from '@signalbox/store';
 import type { ShardEpoch } from './ports.ts';

@@ -1,4 +1,4 @@
-/** Brings effects to where they belong: assignments with their token and what the task may see, kills, unused slots. */
+/** Delivers effects: assignments with their token and what the task can see, stop requests, unused slots. */
 import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
 import { type PayloadKey, payloadName } from '@signalbox/store';
 import { type Inputs, itemKeys, largeItemKeys, mapPlaces } from './assign/map-items.ts';

@@ -1,4 +1,4 @@
-/** What a hook is told, as JSON: it comes among the outputs that it sees, under a name that no task can have. */
+/** What a hook is told, as JSON. It arrives among the outputs that the hook sees, under a name that no task can have. */
 import type { HookEvent, HookEventDetails, RunId, SendAssignment, TaskNo } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 

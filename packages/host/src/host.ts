@@ -1,6 +1,6 @@
 /**
- * One node: the scheduling loop over the shards it owns, the gateway of its workers, and its links to other nodes. This
- * file only joins them; read `turn/turns.ts` for the loop and `ownership/ownership.ts` for who owns what.
+ * One node: the scheduling loop over the shards that it owns, the gateway of its workers, and its links to other nodes. This
+ * file only connects them. Read `turn/turns.ts` for the loop and `ownership/ownership.ts` for ownership.
  */
 import {
   type Change,

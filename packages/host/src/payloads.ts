@@ -1,4 +1,7 @@
-/** Params and outputs for assignments: kept for a while after they pass through, fetched when they are gone (I36). */
+/**
+ * Params and outputs for assignments. They are cached for a while after they pass through, and fetched again when they are
+ * gone (I36).
+ */
 import type { PayloadKey, Store } from '@signalbox/store';
 import { payloadName, readLargeOutput } from '@signalbox/store';
 

@@ -1,5 +1,5 @@
 /**
- * What the host needs of the world. `server/main.ts` hands in the real things, the simulator its fake ones; the code
+ * What the host needs from the world. `server/main.ts` provides the real implementations, the simulator fake ones; the code
  * between is the same.
  */
 import type {

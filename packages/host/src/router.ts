@@ -1,6 +1,6 @@
 /**
- * Brings a command to the owner of its shard, here or on another node, until it is answered or its time is up. What may
- * have been done is sent again as such, so that it is not done twice (I11, I12).
+ * Delivers a command to the owner of its shard, on this node or another, until it is answered or times out. A command that
+ * may already have been executed is sent again marked as such, so it is never executed twice (I11, I12).
  */
 import { type Answer, type Command, type NodeId, type ShardNo, shardOfCommand } from '@signalbox/engine';
 import type { Directory } from './directory.ts';

@@ -1,4 +1,4 @@
-/** What a task is told about its run, as it travels. */
+/** What a task learns about its run, in the form in which it is sent. */
 import type { RunInfo } from '@signalbox/engine';
 
 export interface ToldOfRun {

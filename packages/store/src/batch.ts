@@ -1,9 +1,9 @@
 /**
- * Several statements in one message to the server, with one Sync at the end. The server skips whatever follows an error up to
- * the Sync, so no statement of a transaction can run outside of it, not even when its `begin` is what failed; with a
- * Sync after each statement, as the driver sends them, those after a failed `begin` would commit one by one.
+ * Sends several statements in one message with one Sync at the end. After an error the server skips everything up to the
+ * Sync, so no statement of a transaction can run outside of it, even if its `begin` fails. With a Sync after each statement,
+ * as the driver sends them, the statements after a failed `begin` would commit one by one.
  *
- * Rows come as the texts that the server sent: readers know their columns, and parsing by type costs twice.
+ * Rows are returned as the texts that the server sent: readers know their columns, and parsing by type costs twice as much.
  */
 import pg from 'pg';
 import type { Call } from './statement.ts';

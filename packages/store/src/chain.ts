@@ -1,9 +1,10 @@
 /**
- * The commits of one node, in order, on one connection. Each is one message with one Sync; the next is sent while the last is
- * in flight. A failure ends the chain: the connection is dropped, what is in flight is rejected, what comes later too.
+ * The commits of one node, in order, on one connection. Each is one message with one Sync; the next is sent while the last
+ * is in flight. A failure ends the chain: the connection is dropped, and all commits in flight and all later ones are
+ * rejected.
  *
- * What was sent may still be carried out by the server after the connection is gone. `close` therefore moves the node's
- * writer row on, which waits for a commit in progress and makes all after it fail; only then does it resolve.
+ * The server can still carry out a commit after the connection is gone. So `close` advances the writer row of the node,
+ * which waits for a commit in progress and makes all later ones fail. It resolves only after that.
  */
 import type { NodeId } from '@signalbox/engine';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-/** Words of fixed lists as the numbers that stand in the tables and in the journal: the lists are the engine's. */
+/** Words of fixed lists as the numbers that tables and journal store. The engine defines the lists. */
 import { WORDS, type WordList } from '@signalbox/engine';
 
 export interface Codes<Word extends string> {

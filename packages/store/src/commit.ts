@@ -1,4 +1,4 @@
-/** The statements of one commit: the fence first, then those that have rows, the journal last. */
+/** The statements of one commit: first the fence, then the statements that have rows, and last the journal. */
 import {
   type FoldedRows,
   foldRows,

@@ -1,6 +1,6 @@
 /**
- * Connections. Nothing is kept per session, so a transaction pooler may sit between. A batch that fails drops its
- * connection, whatever the failure was; a server that is a standby or read-only is refused when a connection is made (I60).
+ * Connections. They keep no session state, so a transaction pooler can sit in between. A batch that fails closes its
+ * connection, whatever the error was. A server that is a standby or read-only is refused when a connection is made (I60).
  */
 import pg from 'pg';
 import { type CallResult, runBatch } from './batch.ts';

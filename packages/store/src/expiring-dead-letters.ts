@@ -1,4 +1,4 @@
-/** Which dead letters are to expire, and the removal of those that were closed long ago. For upkeep, which knows no tenant. */
+/** Finds dead letters that have expired, and removes those that were closed long ago. For upkeep, which works across tenants. */
 import type { AttemptNo, DeadLetterRef, Instant, RunId, ShardNo, TaskNo } from '@signalbox/engine';
 import type { Database } from './database.ts';
 import { call, statement } from './statement.ts';

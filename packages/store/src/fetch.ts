@@ -1,6 +1,6 @@
 /**
- * What commands need to see and the working set lacks, for a whole batch: two round trips at most, in one snapshot, so that a
- * run never comes with tasks of another commit.
+ * Reads what the commands of a batch need and the working set lacks: at most two round trips, in one snapshot, so a run
+ * never arrives with tasks of another commit.
  */
 import {
   type AttemptNo,

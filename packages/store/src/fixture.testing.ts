@@ -1,4 +1,4 @@
-/** For tests: a database of its own with the schema, stores on it, and a node that owns shards. */
+/** For tests: a separate database with the schema, stores on it, and a node that owns shards. */
 import { randomUUID } from 'node:crypto';
 import { copyDatabase, createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import pg from 'pg';

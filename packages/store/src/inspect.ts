@@ -1,4 +1,4 @@
-/** What a database is like, asked from outside, for whoever looks for the reason of something. Changes nothing. */
+/** Describes a database from outside, for people who look for the cause of a problem. Changes nothing. */
 import pg from 'pg';
 import { readMigrations } from './migrate.ts';
 

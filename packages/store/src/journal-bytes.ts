@@ -1,6 +1,6 @@
 /**
- * The dead letters that a journal row is written in: integers of as many bytes as they need, run ids and instants as the distance
- * from the one before, each text once per row.
+ * The encoding of a journal row: integers take as many bytes as they need, run ids and instants are the difference from the
+ * previous one, and each text is written once per row.
  */
 import type { Instant, RunId } from '@signalbox/engine';
 import { decodeText, encodeText } from './text.ts';

@@ -1,11 +1,11 @@
 /**
- * Which layouts a journal row may have, by the format that it names.
+ * The layouts that a journal row can have, by the format that it names.
  *
- * A *layout* says which kinds exist and which fields each of them has. From format 4 on a format has exactly one layout.
- * Before that, kinds and fields came without a new format: rows of format 2 have two layouts, rows of format 3 seven.
- * A fraction numbers them in the order in which they came, so that a field can say that it came with 3.3. The row does not say which
- * one it has; `readRow` tries them all, and the bytes decide: a layout that is not the row's own leads to
- * an unknown kind, a flag that is neither 0 nor 1, or a change that is cut off.
+ * A *layout* says which kinds exist and which fields each has. From format 4 on, a format has exactly one layout. Before
+ * that, kinds and fields were added without a new format: rows of format 2 have two layouts, rows of format 3 seven.
+ * Fractions number them in the order in which they were added, so a field can say that it came with 3.3. A row does not say
+ * which layout it has. `readRow` tries them all, and the bytes decide: a wrong layout leads to an unknown kind, a flag that
+ * is neither 0 nor 1, or a change that is cut off.
  */
 interface Layout {
   readonly layout: number;

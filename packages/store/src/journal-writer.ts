@@ -1,9 +1,9 @@
 /**
- * Makes the function that writes the fields of one kind of change, from the engine's description of them.
+ * Builds the function that writes the fields of one kind of change, from the engine's description of the kind.
  *
- * The function is generated as source text, such as `to.run(c.runId); to.uint(c.taskNo);`. Encoding is on the path of each
- * commit, and a loop that looks fields up by name took 1.5 times as long: the engine of Node can't know the shape of what
- * one place of code reads when that place serves all kinds. Names come from our own descriptions, never from users.
+ * The function is generated as source text, such as `to.run(c.runId); to.uint(c.taskNo);`. Encoding is part of every commit,
+ * and a loop that looks up fields by name took 1.5 times as long, because one place in the code would then read objects of
+ * all shapes. Names come from our own descriptions, never from users.
  */
 import type { Coding, Field, Fields } from '@signalbox/engine';
 import { type Codes, codesOf } from './codes.ts';

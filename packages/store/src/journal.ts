@@ -1,11 +1,11 @@
 /**
- * The changes of one commit, packed for the journal. Texts of params, outputs and errors are left out; that there was one
- * is kept, as an empty text, because state depends on it. Some 17 bytes a change. How a kind is written follows from the
+ * The changes of one commit, packed for the journal: about 17 bytes per change. Texts of params, outputs and errors are left
+ * out. Whether there was one is kept, as an empty text, because state depends on it. How a kind is written follows from the
  * list of its fields, in `change/` of the engine.
  *
- * A format is never changed once rows of it exist: a new kind or field is a new format, and this file goes on reading the
- * old ones. `journal-formats.test.ts` compares the bytes with those that are recorded for each format. Whoever reads rows
- * uses `readRow` of `journal-read.ts`, which turns a row that can't be read into a marker.
+ * A format never changes once rows of it exist: a new kind or field is a new format, and this file keeps reading the old
+ * ones. `journal-formats.test.ts` compares the bytes with those recorded for each format. To read rows, use `readRow` of
+ * `journal-read.ts`, which turns an unreadable row into a marker.
  */
 import { CHANGE_KINDS, type Change, shardOfRun } from '@signalbox/engine';
 import { ByteReader, ByteWriter } from './journal-bytes.ts';

@@ -1,7 +1,7 @@
 /**
- * Outputs that are too large for a report. They are stored before it, in rows of the payloads of their run that nobody knows of
- * until a report is committed: then the output of the task is `@<row>:<bytes>`, which no JSON begins with. Rows that no report
- * came to name go with the run.
+ * Outputs that are too large for a report. They are stored before it, in payload rows of their run that nothing refers to
+ * until the report is committed. Then the output of the task is `@<row>:<bytes>`, which is not valid JSON, so the two can't
+ * be confused. Rows that no report refers to are removed with the run.
  */
 import type { RunId } from '@signalbox/engine';
 

@@ -1,4 +1,4 @@
-/** Partitions by name: one a day, and `default` for what falls on a day without one. */
+/** Names of partitions: one per day, and `default` for rows of a day without one. */
 import { firstRunIdAt, type Instant, instantOfRun, type RunId } from '@signalbox/engine';
 
 export const DAY_MS = 86_400_000;

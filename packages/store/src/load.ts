@@ -1,6 +1,6 @@
 /**
- * What a new owner needs: first the heads, enough to dispatch, then the rest in pages. Each is read in one snapshot, begun
- * after the take was committed, so no commit of an older epoch can be missing from it (I16).
+ * Loads shards for a new owner: first the heads, enough to dispatch, then the rest in pages. Each is read in one snapshot
+ * that begins after the take was committed, so it contains every commit of older epochs (I16).
  */
 import {
   type AdmittedCount,

@@ -1,6 +1,7 @@
 /**
- * Migrations: numbered files, forward only, one transaction each, under a lock that one process holds at a time. One that
- * was cut off left nothing behind and is run again. A file that was run is never changed: its checksum is kept (I63).
+ * Migrations: numbered files, forward only, one transaction each, under a lock that one process holds at a time. A migration
+ * that is interrupted leaves nothing behind and runs again. A file that was applied never changes: its checksum is stored
+ * (I63).
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

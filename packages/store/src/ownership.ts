@@ -1,6 +1,7 @@
 /**
- * Who owns which shard. A take raises the epoch in the shard's row, so it waits for the commit that holds that row; when that
- * takes too long, the backend that holds it is terminated: its client may be gone without a word, and the row with it.
+ * Which node owns which shard. Taking a shard raises the epoch in its row, so it waits for a commit that holds the row. If
+ * that takes too long, the backend that holds the row is terminated, because its client may be gone without closing the
+ * connection.
  */
 import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';

@@ -1,7 +1,8 @@
 /**
- * One partition a day, made some days ahead, and `default` for whatever falls on a day without one: a clock that leapt far
- * ahead finds a place for its rows too. Which days have partitions is read when a chain is opened and after each upkeep;
- * a node that missed one is told so by the database (its row breaks the bounds of `default`), opens a new chain and knows.
+ * One partition per day, created some days ahead, and `default` for rows of a day without one, so rows from a clock that is
+ * far ahead find a place too. Which days have partitions is read when a chain is opened and after each upkeep. A node that
+ * missed a new partition gets an error from the database (its row violates the bounds of `default`), opens a new chain and
+ * reads the list again.
  */
 
 import type { Database } from './database.ts';

@@ -1,4 +1,4 @@
-/** The store over PostgreSQL: a table of contents. Each part has its file. */
+/** The PostgreSQL store. This file is a table of contents: each part has its own file. */
 import type { Epoch, Instant, NodeId, RunId, ShardNo, TenantId } from '@signalbox/engine';
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';

@@ -1,6 +1,6 @@
 /**
- * What the edge asks. Its own small pool, a time limit on each statement (D12), and the tenant in every question: what
- * belongs to another is not there (I65). Knows nothing of commits and owns no shard.
+ * The queries of the edge. They have their own small pool, a time limit per statement (D12), and name the tenant: what
+ * belongs to another tenant does not exist (I65). They never commit changes of the engine and own no shard.
  */
 import type { Instant, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';

@@ -1,7 +1,8 @@
 /**
- * What is older than it need be goes, in bounded steps (I62). A day of runs goes as a whole once every one of them ended
- * long enough ago and no idempotency key points at it; keys go first, once their runs are past their age. A day that something still needs is gone through run by run instead,
- * and so is `default`. A call does a bounded amount of work and says whether there is more.
+ * Removes what is older than it must be kept, in bounded steps (I62). A day of runs is dropped as a whole when all its runs
+ * ended long enough ago and no idempotency key refers to them. Keys are removed first, when their runs are old enough. A day
+ * that something still needs is cleaned run by run instead, and so is `default`. Each call does a bounded amount of work and
+ * says whether there is more.
  */
 import { firstRunIdAt, type Instant, type RunId, type ShardNo } from '@signalbox/engine';
 import { type Database, holdToIndexes } from './database.ts';

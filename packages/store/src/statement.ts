@@ -1,6 +1,6 @@
 /**
- * A statement has a name and a text that never changes: what varies are its parameters. Those on a partitioned table are
- * made once per partition and name it: planning and starting a statement over all partitions cost milliseconds.
+ * A statement has a name and a fixed text; values are parameters. Statements on a partitioned table are made once per
+ * partition and name it, because planning and starting a statement over all partitions takes milliseconds.
  */
 import type { Leaf } from './leaf.ts';
 

@@ -1,9 +1,10 @@
 /**
- * Values on their way into SQL. Arrays go as text literals built by `join`: twice as fast as those that the driver
- * makes. Every text element is quoted, whatever it holds, so user text can't end its element (I69).
+ * Values on their way into SQL. Arrays are text literals built by `join`, which is twice as fast as the driver. Every text
+ * element is quoted, so user text can't end its element (I69).
  *
- * PostgreSQL's text holds neither U+0000 nor half a surrogate pair; user text may. They are escaped with U+0001, and so is
- * U+0001 itself: one encoding per text, so equality in SQL is equality of texts, and nothing is lost on the way back.
+ * PostgreSQL's text holds neither U+0000 nor half a surrogate pair, but user text can. They are escaped with U+0001, and so
+ * is U+0001 itself. Each text has exactly one encoding, so equality in SQL is equality of texts, and nothing is lost on the
+ * way back.
  */
 const ESCAPE = '\u0001';
 // Surrogates match one by one only where they stand alone: with the flag u a pair is one character.

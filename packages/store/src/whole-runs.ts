@@ -1,4 +1,4 @@
-/** Runs with their tasks, and the dags and versions they need: what loads and fetches have in common. */
+/** Runs with their tasks, and the dags and versions that they need: the common part of loads and fetches. */
 import {
   type DagId,
   type RunId,

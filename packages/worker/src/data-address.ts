@@ -1,4 +1,4 @@
-/** Where logs go and bundles come from: what the last welcome said. */
+/** The address for logs and bundles, from the last welcome message. */
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { CHANNEL_OPTIONS, WORKER_HEADER } from '@signalbox/protocol/grpc';
 import { type GatewayAddress, parseGateway } from './gateways.ts';

@@ -1,4 +1,4 @@
-/** Which gateway to try next. The one that worked last comes first; the others take turns. */
+/** Which gateway to try next: first the one that worked last, then the others in turn. */
 
 export interface GatewayAddress {
   /** `host:port` */

@@ -1,4 +1,4 @@
-/** The claims that the worker holds: those it runs, and those whose report is not answered yet. Counts only. */
+/** The claims that the worker holds: those that it runs, and those whose report is not answered yet. */
 import type { Claim, HeldProgress, Report } from '@signalbox/protocol/grpc';
 import type { Attempt } from './attempt.ts';
 

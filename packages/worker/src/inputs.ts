@@ -1,4 +1,4 @@
-/** What a task's references point to, once the tasks that it needs have ended. */
+/** Resolves the references of a task, once the tasks that it needs have ended. */
 import { describeInput, findInput, type InputRoots, type InputSource, missingIn } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 

@@ -1,8 +1,8 @@
 /**
- * The one stream to one gateway, made again whenever it is lost.
+ * The one stream to one gateway. It is opened again whenever it is lost.
  *
- * `opening` (hello is sent) → `up` (welcomed) → `waiting` (lost; a new one after a while) → `opening` …, until `closed`.
- * What the worker runs does not depend on it.
+ * `opening` (hello is sent) → `up` (welcomed) → `waiting` (lost; the next one opens after a while) → `opening` …, until
+ * `closed`. Running attempts do not depend on it.
  */
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import {

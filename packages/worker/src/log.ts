@@ -1,4 +1,4 @@
-/** Lines of JSON on standard error: what a worker says where nobody gave it another log. */
+/** Lines of JSON on standard error: the default log of a worker. */
 import type { Log } from '@signalbox/sdk';
 
 export function jsonLog(): Log {

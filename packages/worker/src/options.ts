@@ -1,4 +1,4 @@
-/** What a worker is started with, checked once at the door. */
+/** The options of a worker, checked once when it starts. */
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * What is to be said to the gateway. Whatever comes up in one turn of the event loop, or while the last message is not
- * written yet, goes out in one message: the stream's own flow control makes the batches.
+ * Messages to the gateway. Everything of one turn of the event loop, or of the time until the last message is written, is
+ * sent in one message, so the flow control of the stream forms the batches.
  *
- * Nothing here is the only copy of anything that matters: after a loss of the stream it is emptied and filled again from
+ * Nothing here is the only copy of anything important: when the stream is lost, the outbox is emptied and filled again from
  * what the worker holds.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * Heartbeats and what their answers prove. A lease counts from when a heartbeat was *sent*: the server renewed it no
- * earlier than that, and how long the answer took is not known.
+ * Heartbeats and what their answers prove. A lease counts from when a heartbeat was *sent*: the server renewed it no earlier
+ * than that, and the time that the answer took is unknown.
  */
 const MAX_PENDING = 64;
 

@@ -1,4 +1,4 @@
-/** The maps that a task is in, as its handler sees them. */
+/** The maps that contain a task, as its handler sees them. */
 import type { MapPlace } from '@signalbox/protocol/grpc';
 
 export interface MapItem {

@@ -1,4 +1,7 @@
-/** The part of a handler's context that asks something of the server. Contexts of both kinds have it: in the worker, and in a child. */
+/**
+ * The part of a handler's context that sends requests to the server. Both kinds of context have it: in the worker, and in a
+ * child process.
+ */
 import type { AttemptRequests } from '@signalbox/sdk/attempt-requests';
 
 export abstract class RequestingContext implements Omit<AttemptRequests, 'slow'> {

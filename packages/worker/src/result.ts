@@ -1,4 +1,4 @@
-/** From what a handler returned or threw to what is reported of it. User code may return and throw anything at all. */
+/** Turns what a handler returned or threw into a report. User code can return and throw any value. */
 
 import { lostNumberIn } from '@signalbox/protocol/exact-json';
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';

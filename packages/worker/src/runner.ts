@@ -1,7 +1,7 @@
 /**
- * Begins attempts, stops them, and makes reports of what they come to. A handler in this process can be asked to stop and
- * not forced: one that does not settle in its grace is reported without it, and what it comes to later is forgotten.
- * Everything else is ended by force, and reported when it is gone.
+ * Starts and stops attempts, and turns their results into reports. A handler in this process can be asked to stop, but not
+ * forced: if it does not finish within its grace period, it is reported as it is, and its later result is dropped.
+ * Everything else is killed and reported when it has ended.
  */
 import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';

@@ -1,4 +1,7 @@
-/** A node's data service for tests: a real gRPC server on loopback that keeps what it is sent, and stores when it is told to. */
+/**
+ * The data service of a node for tests: a real gRPC server on loopback that keeps what it receives, and confirms it as
+ * stored on demand.
+ */
 import { Server, ServerCredentials, type sendUnaryData, status } from '@grpc/grpc-js';
 import {
   addWorkerData,

@@ -1,6 +1,6 @@
 /**
- * A gateway for tests and benches: a real gRPC server on loopback that says what its script tells it to, and hands out
- * what workers say. No part of the wire is replaced.
+ * A gateway for tests and benches: a real gRPC server on loopback that follows a script and hands out what workers send. No
+ * part of the wire is replaced.
  */
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import {

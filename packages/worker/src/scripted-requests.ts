@@ -1,4 +1,4 @@
-/** What attempts ask, as a test's gateway hears it. */
+/** The requests of attempts, as the gateway of a test receives them. */
 import type { AttemptRequestMessage, WorkerMessage } from '@signalbox/protocol/grpc';
 import type { ScriptedGateway, Session } from './scripted-gateway.ts';
 

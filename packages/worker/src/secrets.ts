@@ -1,6 +1,6 @@
 /**
- * Secrets are the worker's: a variable SIGNALBOX_SECRET_<NAME>, or a file <NAME> in its secrets folder. They are looked up
- * when an attempt starts, so that a changed file counts from the next attempt on. A task gets those that it names.
+ * Secrets belong to the worker: a variable SIGNALBOX_SECRET_<NAME>, or a file <NAME> in its secrets folder. They are read
+ * when an attempt starts, so a changed file counts from the next attempt on. A task gets only the secrets that it names.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

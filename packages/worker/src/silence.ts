@@ -1,8 +1,8 @@
 /**
- * Notices a gateway that hangs. The worker pings it every `pingMs`; one from which nothing at all has come for three
- * times as long is taken for hung. That is about the time after which other servers take its shards.
+ * Detects a gateway that hangs. The worker pings it every `pingMs`. If nothing at all arrives for three times as long, the
+ * gateway counts as hung. Other servers take its shards after about the same time.
  *
- * A gateway that answers no pings (`pingMs` is 0: an older server) is watched by its heartbeats alone.
+ * A gateway that does not answer pings (`pingMs` is 0: an older server) is watched by its heartbeats alone.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** What the worker's tests share: a scripted gateway, a worker with small intervals, and a clock that is moved by hand. */
+/** What the tests of the worker share: a scripted gateway, a worker with short intervals, and a manual clock. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

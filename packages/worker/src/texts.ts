@@ -1,4 +1,4 @@
-/** The texts of a task with their references filled in: each value as data, whatever it holds (I69). */
+/** The texts of a task with their references filled in. Each value is inserted as data, whatever it contains (I69). */
 import {
   asText,
   describeInput,

@@ -1,4 +1,4 @@
-/** What an assignment says is to be done, with the secrets that the task names. */
+/** The work that an assignment describes, with the secrets that the task names. */
 import { sourcesIn, type WorkShape } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import type { Secrets } from './secrets.ts';

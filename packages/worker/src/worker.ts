@@ -1,8 +1,8 @@
 /**
- * The worker: takes assignments, runs them, and tells the truth about them.
+ * The worker: takes assignments, runs them, and reports what happened.
  *
- * A message from the gateway is taken part by part: what stops attempts before what starts them. Everything that depends
- * on time is looked at in one place, `tick`. The server's word is final: a report that it calls stale is dropped.
+ * A message from the gateway is handled part by part: first what stops attempts, then what starts them. Everything that
+ * depends on time is handled in one place, `tick`. The server decides: a report that it calls stale is dropped.
  */
 import {
   type Assignment,

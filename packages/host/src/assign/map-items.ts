@@ -1,4 +1,4 @@
-/** Which item of each of its maps a claim is for, as the worker is told. */
+/** Which item of each of its maps a claim is for, in the form that the worker receives. */
 import type { MapSource, Path, SendAssignment, TaskNo } from '@signalbox/engine';
 import { type PayloadKey, readLargeOutput } from '@signalbox/store';
 import type { MapPlace } from '../ports.ts';

@@ -1,4 +1,4 @@
-/** The lists that maps go over, parsed: each once, and not once for each of its items. */
+/** The lists that maps iterate over. Each list is parsed once, not once per item. */
 import type { RunId } from '@signalbox/engine';
 
 /** By the length of their texts; what is parsed takes a few times as much. */

@@ -1,4 +1,4 @@
-/** The numbers of the instances that a mapped task has become, in the order of the items. */
+/** The task numbers of all instances of a mapped task, in the order of the items. */
 import type { TaskOutputs } from '@signalbox/engine';
 
 type Instances = Extract<TaskOutputs, { of: 'instances' }>;

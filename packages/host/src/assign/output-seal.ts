@@ -1,6 +1,6 @@
 /**
- * What a sealed text says of outputs. The owner of a run seals for a claim what that claim may see, as it was decided (I36); the data
- * service seals what an attempt has stored. Either is good for its claim only, and can't be made by anyone else.
+ * The contents of a sealed text about outputs. The owner of a run seals which outputs a claim may see, as decided (I36). The
+ * data service seals which output an attempt has stored. A seal is valid for its claim only, and nobody else can make one.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { NumberRange, TaskOutputs } from '@signalbox/engine';

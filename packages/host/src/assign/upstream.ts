@@ -1,6 +1,6 @@
 /**
- * What a claim sees of the tasks before it. Small outputs go along with the assignment; of large ones, and of what more instances of
- * a map have returned than one looks through in passing, the worker is told how to fetch them.
+ * The outputs of earlier tasks that a claim can see. Small outputs travel with the assignment. For large outputs, and for
+ * maps with more instances than can be looked through quickly, the worker is told how to fetch them.
  */
 import type { SendAssignment, TaskNo, TaskOutputs } from '@signalbox/engine';
 import { type PayloadKey, readLargeOutput } from '@signalbox/store';

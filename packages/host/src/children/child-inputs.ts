@@ -1,4 +1,4 @@
-/** What a task that runs another dag may see of its own run, when it says what the params of the other one are. */
+/** What a task that runs another dag can use of its own run to build the params of the child run. */
 import type { SendCall, TaskNo } from '@signalbox/engine';
 import { type PayloadKey, readLargeOutput } from '@signalbox/store';
 import { type Inputs, itemKeys, mapPlaces } from '../assign/map-items.ts';

@@ -1,4 +1,4 @@
-/** What a parent is told of its child run. */
+/** What a parent learns about its child run. */
 import type { TaskNo, TellParent } from '@signalbox/engine';
 import type { PayloadKey } from '@signalbox/store';
 import type { Inputs } from '../assign/map-items.ts';

@@ -1,6 +1,6 @@
 /**
- * Calls of other dags, on their way between the shards of parent and child. Nothing here is remembered for good: a word
- * that is lost is asked for again by the parent's shard, and a call that arrives twice is one run, because its uid names it (I11).
+ * Delivers calls of other dags between the shards of parent and child. Nothing here is durable: the parent's shard repeats a
+ * message that is lost, and a call that arrives twice is one run, because the call determines its uid (I11).
  */
 import {
   type Answer,

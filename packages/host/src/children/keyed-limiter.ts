@@ -1,6 +1,6 @@
 /**
- * Lets so many in at one time, and one of a name: who comes while another of its name is inside waits for it, and takes the place
- * of whoever waits under that name already. So what waits is bounded by the names there are (I73).
+ * Limits how many calls run at once, with at most one per key. A call whose key is in use waits, and replaces a call that
+ * already waits for the same key. So the number of waiting calls is bounded by the number of keys (I73).
  */
 export class KeyedLimiter<T> {
   private readonly limit: number;

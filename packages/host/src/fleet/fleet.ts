@@ -1,4 +1,4 @@
-/** The workers of all nodes: each node knows those whose streams end at it, and is asked. */
+/** The workers of all nodes. Each node knows the workers whose streams end at it, and is asked for them. */
 import type { NodeId, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueWaiting, WorkerSeen } from '../peer/message.ts';

@@ -1,4 +1,4 @@
-/** How many tasks wait in each queue, counted when somebody asks. */
+/** How many tasks wait in each queue. Counted on request. */
 import type { State } from '@signalbox/engine';
 import type { QueueWaiting } from '../peer/message.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What running attempts want of the owners of their tasks: brought there, and the answers back. A worker sends what was not
- * answered again, here or at another gateway; an owner tells by the numbers what it has done already.
+ * Requests of running attempts to the owners of their tasks, and the answers. A worker repeats a request that is not
+ * answered, here or at another gateway. The owner recognises a repeated request by its number.
  */
 import { type Answer, type Command, shardOfRun } from '@signalbox/engine';
 import type { AttemptRequestAnswer, Tokens, WorkerRequest } from '../ports.ts';

@@ -1,6 +1,6 @@
 /**
- * Where workers' streams end (D6). It lends free slots to the owners of shards, brings assignments to workers and
- * reports to owners, and tells owners which workers it hears. It decides nothing about tasks.
+ * Where the streams of workers end (D6). The gateway lends free slots to the owners of shards, delivers assignments to
+ * workers and reports to owners, and tells owners which workers it hears. It decides nothing about tasks.
  */
 import {
   type ClaimRef,

@@ -1,7 +1,7 @@
 /**
- * To whom free slots are lent. With no other node asking they stand lent to the engine of this node, which may use them
- * in the same step as a submission. A node that asks gets them for one decision, or a second; the highest priority
- * first, then each in its turn (D6).
+ * Which node gets free slots on loan. While no other node asks, all slots are lent to the engine of this node, which can use
+ * them in the same step as a submission. A node that asks gets slots for one decision, or for a second. The highest priority
+ * comes first; nodes with the same priority take turns (D6).
  */
 import { type Demand, type NodeId, PRIORITIES, type QueueKey, queueKey, type WorkerId } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';

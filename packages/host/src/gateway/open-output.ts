@@ -1,4 +1,7 @@
-/** A report that names its output in place of holding it: what was stored for this very attempt, or it has none (I21, I36). */
+/**
+ * A report that refers to its output instead of containing it. The reference must be to what this very attempt has stored;
+ * otherwise the attempt has no output (I21, I36).
+ */
 import { type ClaimRef, shardOfRun } from '@signalbox/engine';
 import type { SealedOutput } from '../assign/output-seal.ts';
 import type { Tokens, WorkerReport } from '../ports.ts';

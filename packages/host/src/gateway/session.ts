@@ -1,4 +1,4 @@
-/** One worker's stream at its gateway: what it has room for, what it holds, and whom its free slots are lent to. */
+/** The stream of one worker at its gateway: its free slots, what it holds, and which nodes its slots are lent to. */
 import {
   type ClaimRef,
   type Epoch,

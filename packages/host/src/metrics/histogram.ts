@@ -1,4 +1,4 @@
-/** Counts of values by upper bound; the last count is of those beyond every bound. */
+/** Counts values by upper bound. The last count is for values above all bounds. */
 export interface HistogramSeen {
   readonly bounds: readonly number[];
   /** One more than there are bounds; each value is in one of them. */

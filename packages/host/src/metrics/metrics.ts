@@ -1,6 +1,6 @@
 /**
- * What people who run it want to see, as plain numbers. Counted where a commit has become true, not where it is decided: the
- * engine's own loop pays nothing for it. What can be counted when somebody asks is counted then.
+ * Plain numbers for operators. They are counted when a commit has succeeded, not when a decision is made, so the engine's
+ * loop pays nothing. Whatever can be counted on request is counted on request.
  */
 import {
   ATTEMPT_OUTCOMES,

@@ -1,9 +1,9 @@
 /**
- * Which nodes should own shards. All of them, unless some reach no worker at all while others do: a node that is cut off from
- * the gateways of all workers could start nothing for as long as the cut lasts, though everybody reaches the database.
+ * Which nodes should own shards: all of them, unless some reach no worker at all while others do. A node that is cut off
+ * from the gateways of all workers can start nothing while the cut lasts, although all nodes reach the database.
  *
- * Everybody decides by the same rows of the database, so nodes agree on it without a word between them. There is always
- * an able node when there is a node: with no worker anywhere, or with one that nobody can use, all are as able as each other (I18).
+ * All nodes decide from the same rows of the database, so they agree without talking to each other. If there is a node,
+ * there is an able node: with no worker at all, or with one that nobody can use, all nodes are equally able (I18).
  */
 import type { NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';

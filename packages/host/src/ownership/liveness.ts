@@ -1,10 +1,10 @@
 /**
- * Which nodes are alive, by their beat alone: one whose beat has been read unchanged for the length of the lease is dead.
- * Only time between two reads that both succeeded counts: a database that can't be read makes nobody expire (D5).
+ * Which nodes are alive, judged by their heartbeat alone. A node whose heartbeat stays unchanged for the length of the lease
+ * is dead. Only time between two successful reads counts: nobody expires because the database can't be read (D5).
  *
- * A process that is started again in the place of another has its address, and a node id of its own. Where one shows up, the node
- * that had the address before counts as dead at once: nobody waits for the beat of a process that is known to be gone. Should it be there
- * all the same, because two servers were given one address, its next beat shows it; what was taken from it meanwhile is fenced as ever.
+ * A process that is started again in place of another has the same address and a new node id. When it appears, the node that
+ * had the address before counts as dead at once, because its process is known to be gone. If two servers were given one
+ * address by mistake, the next heartbeat of the first shows it; shards that were taken from it are fenced as usual.
  */
 import type { NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';

@@ -1,4 +1,4 @@
-/** Reads shards after they were taken. One that has been loaded again and again without a commit is loaded with care (D3). */
+/** Reads shards after they were taken. A shard that was loaded several times without a commit is loaded carefully (D3). */
 import { type RunId, restoreRuns, type ShardNo, type State, type StoredRun, shardOfRun } from '@signalbox/engine';
 import type { LoadedHeads, Store, TakenShard } from '@signalbox/store';
 

@@ -1,7 +1,7 @@
 /**
- * Which shards this node has. It reads beats and owners a few times a second, takes what should be its own and has no
- * living owner, and lets go in order of what should be another's (D2, D5). After a failure it takes its shards anew,
- * under a higher epoch, and begins from the database: the one path of recovery (I16).
+ * Which shards this node owns. A few times a second it reads heartbeats and owners, takes shards that it should own and that
+ * have no living owner, and releases shards that another node should own (D2, D5). After a failure it takes its shards again
+ * under a higher epoch and loads them from the database. There is no other way to recover (I16).
  */
 import {
   adoptShards,

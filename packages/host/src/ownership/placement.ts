@@ -1,4 +1,7 @@
-/** Which node should have which shard: each shard goes to the node that it scores highest with, so few move when nodes come and go. */
+/**
+ * Which node should own which shard. Each shard belongs to the node with the highest score for it, so few shards move when
+ * nodes come and go.
+ */
 import { type NodeId, SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 
 export function placeShards(nodes: readonly NodeId[]): (NodeId | null)[] {

@@ -1,4 +1,4 @@
-/** What nodes say to each other. Requests and notices go over the sender's own link; answers come back on it. */
+/** The messages between nodes. Requests and notices use the sender's own link; answers come back on the same link. */
 import type {
   Answer,
   AttemptNo,

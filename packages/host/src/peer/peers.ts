@@ -1,6 +1,6 @@
 /**
  * Links to all other nodes. Each node opens one link to each other node and sends its own requests and notices over it;
- * answers come back on the same link. When a link closes, what was asked over it has an unknown end.
+ * answers come back on the same link. When a link closes, the outcome of its open requests is unknown.
  */
 import type { Command, NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';

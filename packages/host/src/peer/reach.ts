@@ -1,7 +1,7 @@
 /**
- * Which other nodes this node reaches. It asks each of them once a second over its own link; one that gives no answer
- * for a while is *cut off*, and stays so until it has answered for a while without a break. Both spans keep shards from moving
- * with every hiccup of a network: a node that comes and goes is believed later each time.
+ * Which other nodes this node reaches. It pings each of them once a second over its own link. A node that does not answer
+ * for a while is *cut off*, and stays so until it has answered without a break for a while. Both periods keep shards from
+ * moving with every hiccup of the network; a node whose link comes and goes is trusted later each time.
  */
 import type { NodeId } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';

@@ -1,7 +1,7 @@
 /**
- * Who is to blame when a decision throws (D3, I57). A batch that threw is tried again command by command, on fresh memory; what
- * throws alone, and a second time, is charged to the run or the schedule that it was about: strikes are stored, and with the
- * second one a run is set aside. A schedule is paused at once, for it would come up with every tick.
+ * Which run or schedule is charged when a decision throws (D3, I57). A batch that threw is tried again command by command,
+ * on freshly loaded memory. A command that throws alone, and a second time, is charged to its run or schedule. Strikes are
+ * stored, and the second one sets a run aside. A schedule is paused at once, because it would throw again with every tick.
  */
 import type { Command, DagId, RunId, ShardNo, State } from '@signalbox/engine';
 import type { Log } from '../ports.ts';

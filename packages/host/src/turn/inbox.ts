@@ -1,6 +1,6 @@
 /**
- * Commands on their way to a decision. Submissions wait in a queue of their own, counted by their runs: they are refused when it is
- * full, and decided after everything else, so that reports, heartbeats and cancels never wait behind a flood of them (I74).
+ * Commands that wait for a decision. Submissions have their own queue, counted in runs. They are refused when it is full,
+ * and decided after everything else, so reports, heartbeats and cancels never wait behind a flood of submissions (I74).
  */
 import type { Answer, Command } from '@signalbox/engine';
 

@@ -1,4 +1,7 @@
-/** What leaves, leaves in batch order, and never before its commit: refusals and repeats too, since they may rest on a batch in flight (I15). */
+/**
+ * Sends answers and effects in the order of the batches, and never before the commit of their batch. This includes refusals
+ * and repeated answers, because they can depend on a batch in flight (I15).
+ */
 export interface Leaving {
   readonly batchNo: number;
   readonly committed: Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * The scheduling loop: drain, fetch, decide, commit, then act (D3). The next batch is decided while the last is being
- * committed. A commit that fails, or whose end is unknown, or a decision that throws, stops the loop: whoever owns it
- * takes the shards anew and begins again from the database (I16).
+ * The scheduling loop: drain, fetch, decide, commit, then act (D3). The next batch is decided while the last one is being
+ * committed. The loop stops when a commit fails, when its outcome is unknown, or when a decision throws; the owner of the
+ * loop then takes the shards again and starts from the database (I16).
  */
 import {
   type Change,

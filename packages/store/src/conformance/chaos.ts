@@ -1,6 +1,6 @@
 /**
- * Nodes take shards from each other while commits are in flight, stopped and cut at drawn places. Whatever happens: what was
- * answered is there, what was refused is not, what is unknown is settled by the next load for good, and each shard counts
+ * Nodes take shards from each other while commits are in flight, stopped and cut at random places. In all cases: what was
+ * confirmed is there, what was refused is not, what is unknown is settled for good by the next load, and each shard counts
  * exactly the commits that are there (I12, I14, I16, I17).
  */
 import type { DagDeployed, RunCreated, RunUid, ShardNo } from '@signalbox/engine';

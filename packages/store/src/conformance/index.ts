@@ -1,6 +1,6 @@
 /**
- * What every store must do, as tests: `storeConformance('postgres', makeSubject)` in a test file of the store's own. Each
- * test gets a database of its own.
+ * What every store must do, as tests: call `storeConformance('postgres', makeSubject)` in a test file of the store. Each
+ * test gets a separate database.
  */
 import { describe, test } from 'vitest';
 import { chainChecks } from './chains.ts';

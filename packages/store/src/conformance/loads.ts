@@ -1,4 +1,4 @@
-/** What a load brings: first all that has a claim and the heads of each priority, then the rest in pages (D4, D5). */
+/** What a load returns: first all runs with a claim and the heads of each priority, then the rest in pages (D4, D5). */
 import type {
   AddedTask,
   Change,

@@ -1,4 +1,4 @@
-/** What a store should give back after some changes: the engine's model store, with what the suite asks of it. */
+/** What a store should return after some changes: the engine's model store, with the queries of the suite. */
 import type {
   Change,
   DagId,

@@ -1,4 +1,4 @@
-/** Who is there, who has what, and how often a shard was loaded in vain (I18, D3, D5). */
+/** Which nodes are alive, which shards they own, and how often a shard was loaded without a commit (I18, D3, D5). */
 import { randomUUID } from 'node:crypto';
 import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';

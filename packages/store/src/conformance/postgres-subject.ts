@@ -1,6 +1,6 @@
 /**
- * The store over PostgreSQL as the suite wants it: one real server per test file, a fresh database per test, copied from one
- * that was migrated once, and a proxy between each store and its database.
+ * The PostgreSQL store as the suite needs it: one real server per test file, a fresh database per test, copied from one that
+ * was migrated once, and a proxy between each store and its database.
  */
 import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * Stands between one store and PostgreSQL, and stops bytes where the suite wants them stopped: after a statement of a
- * commit, or before the answer to one. What is stopped can be let go later, also when the client has long gone, as a network does.
+ * Sits between one store and PostgreSQL and stops bytes where the suite wants it: after a statement of a commit, or before
+ * its answer. Stopped bytes can be released later, even when the client is long gone, as in a real network.
  */
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import type { Held, HoldPoint } from './subject.ts';

@@ -1,4 +1,4 @@
-/** What was committed is what is loaded: for any row of valid changes, under any cut into batches (I10, I19, I58). */
+/** What was committed is what is loaded, for any sequence of valid changes and any division into batches (I10, I19, I58). */
 import type { AttemptNo, DagId, Instant, Need, ShardNo, StoredBreaker, StoredRun } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';

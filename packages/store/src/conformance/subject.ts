@@ -1,4 +1,4 @@
-/** What a store must bring along to be tested: several nodes on one database, and a hand on the bytes between them. */
+/** What a store must provide to be tested: several nodes on one database, and control over the bytes between them. */
 import type { Store } from '../port.ts';
 
 /** Places in the life of one commit, between a node and its database. */

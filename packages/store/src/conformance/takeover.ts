@@ -1,4 +1,7 @@
-/** A shard changes hands while its owner commits: nothing is lost, and nothing of the old owner comes after (I14, I16, I17). */
+/**
+ * A shard changes owner while its old owner commits: nothing is lost, and nothing of the old owner comes after the new one
+ * (I14, I16, I17).
+ */
 import type { Epoch, ShardNo } from '@signalbox/engine';
 import { expect } from 'vitest';
 import { created, deployed } from './changes.ts';

@@ -1,4 +1,4 @@
-/** A node as the suite plays it: it owns shards, keeps their numbers, and stamps its batches as a host does. */
+/** A node as the suite simulates it: it owns shards, keeps their numbers, and stamps its batches like a host. */
 import { randomUUID } from 'node:crypto';
 import type { Change, Epoch, Instant, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import { nextRunId, shardOfRun } from '@signalbox/engine';

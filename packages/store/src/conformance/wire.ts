@@ -1,4 +1,4 @@
-/** As much of PostgreSQL's protocol as it takes to see which statement is on its way, and how it ended. */
+/** The part of PostgreSQL's protocol that is needed to see which statement is being sent and how it ended. */
 
 export interface Message {
   /** The dead letter that it begins with; empty for those before the session has begun. */

@@ -1,6 +1,6 @@
 /**
- * Code of dags, and archives of their files, by tenant and hash. What a hash names never changes: storing it again only says that it is wanted. A bundle
- * that no version names goes a day after it was last wanted.
+ * Code of dags and archives of their files, by tenant and hash. The content of a hash never changes; storing it again only
+ * marks it as wanted. A bundle that no version names is removed a day after it was last wanted.
  */
 import type { TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';

@@ -1,4 +1,4 @@
-/** Calls because runs have ended: taken by whichever server comes first, each for a while, and never forgotten (I61). */
+/** Callbacks for runs that have ended. The first server takes a callback for a while; none is ever forgotten (I61). */
 import type { Instant, RunOutcome, RunUid, TenantId } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import { runOutcomes } from '../codes.ts';

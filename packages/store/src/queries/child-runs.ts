@@ -1,4 +1,4 @@
-/** The runs that the tasks of a run have made. Their names follow from the calls; whether they are there is looked up. */
+/** The child runs of a run. Their ids follow from the calls; whether they exist is looked up. */
 import { childUid, type RunUid, type ShardNo, TaskNames, type TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';

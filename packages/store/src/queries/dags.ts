@@ -1,4 +1,4 @@
-/** Dags and their windows, for people. Each statement names the tenant (I65). */
+/** Dags and their windows, for people. Every statement names the tenant (I65). */
 import type {
   DagId,
   DagSpec,

@@ -1,4 +1,4 @@
-/** Dead letters and breakers, for people. Each statement names the tenant (I65), but for those of upkeep. */
+/** Dead letters and breakers, for people. Every statement names the tenant (I65), except those of upkeep. */
 import type {
   AttemptNo,
   AttemptOutcome,

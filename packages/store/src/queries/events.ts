@@ -1,7 +1,7 @@
 /**
- * The journal as a stream of commits over all shards, and the names of what it speaks of. A *cut* is a commit number for each
- * shard, all read in one snapshot, so it has each commit whole or not at all; reading on from a cut gives every commit
- * after it, from whatever node (I59).
+ * The journal as a stream of commits of all shards, and the names that its events refer to. A *cut* is a commit number for
+ * each shard, all read in one snapshot, so it contains each commit completely or not at all. Reading from a cut gives every
+ * later commit, on any node (I59).
  */
 import {
   type Change,

@@ -1,4 +1,4 @@
-/** Reads one run with all that is known of it. Of a large run the caller chooses the tasks that it wants. */
+/** Reads one run with everything that is stored about it. For a large run, the caller chooses the tasks. */
 import { shardOfRun, type TenantId } from '@signalbox/engine';
 import { deadLetterReasons } from '../codes.ts';
 import type { Database } from '../database.ts';

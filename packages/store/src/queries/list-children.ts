@@ -1,4 +1,4 @@
-/** The runs that the tasks of a run have made, as a list. Their names follow from its calls: no index on parents is needed. */
+/** The child runs of a run, as a list. Their ids follow from its calls, so no index on parents is needed. */
 import { type RunId, shardOfUid, TaskNames, type TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';

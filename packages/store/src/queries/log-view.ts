@@ -1,4 +1,4 @@
-/** What a reader of logs must know of a run: its attempts and whether they are over, without specs and payloads. */
+/** What a reader of logs needs to know about a run: its attempts and whether they have ended, without specs and payloads. */
 import type { AttemptNo, Fence, Instant, RunId, TaskNo, TenantId } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import type { Row } from '../batch.ts';

@@ -1,4 +1,4 @@
-/** One-time codes that open a browser's session. Only their hash is kept; who uses one takes it away with it (I67). */
+/** One-time codes that open a browser session. Only their hash is stored, and using a code deletes it (I67). */
 import type { TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';

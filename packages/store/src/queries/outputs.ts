@@ -1,4 +1,4 @@
-/** Outputs in bulk, for workers: read in pages, and stored before the report that names them. */
+/** Large outputs, for workers: read in pages, and stored before the report that refers to them. */
 import { type RunId, shardOfRun, type TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { type LargeOutput, type OutputsOfRun, someRow } from '../large-output.ts';

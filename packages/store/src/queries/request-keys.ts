@@ -1,7 +1,8 @@
 /**
- * Idempotency keys of changes that the engine keeps no keys for (I11). A row is *begun* before the change is made and gets
- * its answer after it. One without an answer is under way, or was cut off: once it is older than any request may be, or
- * was let go, whoever comes with the same key takes it over and makes the change again, which such changes bear.
+ * Idempotency keys of changes for which the engine keeps no keys (I11). A row is *begun* before the change is made and gets
+ * its answer afterwards. A row without an answer is in progress or was interrupted. When it is older than any request can
+ * be, or was released, the next request with the same key takes it over and makes the change again. These changes can be
+ * made twice without harm.
  */
 import type { TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';

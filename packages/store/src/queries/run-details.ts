@@ -1,4 +1,4 @@
-/** A run with all that is known of it. */
+/** A run with everything that is stored about it. */
 import type { DagSpec, DeadLetterReason, RunUid, StoredMap } from '@signalbox/engine';
 import type { RunView } from './run-view.ts';
 import type { AttemptView, OutlinedTask, TaskView } from './task-view.ts';

@@ -1,15 +1,16 @@
 /**
- * Lists of runs, newest first. There is no index on a run's state, for it would make every update dearer; instead a list
- * walks indexes that end in the run's id, looks at a bounded number of rows, and says where it stopped. A page may
- * therefore be short, even empty, and still have a next one.
+ * Lists of runs, newest first. There is no index on the state of a run, because it would make every update more expensive.
+ * Instead, a list walks indexes that end in the run id, looks at a bounded number of rows, and says where it stopped. So a
+ * page can be short, even empty, and still have a next one.
  *
- * A walk has *streams*, each in order of id: the runs of one dag, of each dag of a tenant that has few, or else of each
- * shard. Runs that have not ended are walked in `live_run`, where finished ones are not in the way. When a stream has
- * shown as many rows as it may, nothing below its last one can be listed yet: the highest such place is the *horizon*.
+ * A walk has *streams*, each in order of id: the runs of one dag, of each dag of a tenant with few dags, or of each shard.
+ * Runs that have not ended are walked in `live_run`, where finished runs are not in the way. When a stream has shown as many
+ * rows as it may, nothing below its last row can be listed yet; the highest such place is the *horizon*.
  *
- * Ids grow with the second of creation, and within one second with the shard. So the order is by second, then by the instant of
- * creation, then by id: it follows the index from second to second, and within one the runs of all shards are in the order in which
- * they were made. A *place* in it is an instant and an id; what is at or above the place of the page before is passed over.
+ * Ids grow with the second of creation, and within one second with the shard. So the order is by second, then by the instant
+ * of creation, then by id: it follows the index from second to second, and within a second the runs of all shards are in the
+ * order of their creation. A *place* in this order is an instant and an id; everything at or above the place of the previous
+ * page is skipped.
  */
 import type { Actor, DagId, RunId, RunOutcome, ShardNo, TenantId } from '@signalbox/engine';
 import { SHARD_COUNT } from '@signalbox/engine';

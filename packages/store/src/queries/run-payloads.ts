@@ -1,4 +1,4 @@
-/** The params of a run, and what its tasks have returned. */
+/** The params of a run and the outputs of its tasks. */
 import { shardOfRun, type TaskNo, type TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';

@@ -1,4 +1,4 @@
-/** The spec that a run follows, and the maps that it has expanded. */
+/** The spec of a run and the maps that it has expanded. */
 import {
   type DagSpec,
   growSpec,

@@ -1,4 +1,4 @@
-/** The columns of a run as people see it: its own row, without its tasks. */
+/** The columns of a run that people see: its own row, without its tasks. */
 import {
   type DagId,
   type Instant,

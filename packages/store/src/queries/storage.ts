@@ -1,4 +1,4 @@
-/** How large the database is. Sizes of files, so nothing is scanned. */
+/** The size of the database. It uses file sizes, so nothing is scanned. */
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 

@@ -1,4 +1,4 @@
-/** When the tasks of a run were claimed, started and ended: columns, because a run may have ten thousand. */
+/** When the tasks of a run were claimed, started and ended. Returned as columns, because a run can have ten thousand tasks. */
 import { type RunId, shardOfRun } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';

@@ -1,4 +1,4 @@
-/** The tasks of a run that have a row, with their attempts: all of them, some of them, or an outline of all. */
+/** The tasks of a run that have a row, with their attempts: all of them, a selection, or an outline of all. */
 import type {
   AttemptNo,
   AttemptOutcome,

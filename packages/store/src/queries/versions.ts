@@ -1,4 +1,4 @@
-/** Versions of a dag, schedules of all, servers: lists that people ask for. Each of a tenant names it (I65). */
+/** Lists for people: versions of a dag, all schedules, servers. Queries about a tenant name it (I65). */
 import {
   type DagId,
   type DagSpec,

@@ -1,4 +1,4 @@
-/** Tasks that tasks have added to their run: kept in its row, so that a run without any pays nothing for them. */
+/** Tasks that tasks have added to their run. They are stored in the row of the run, so a run without any pays nothing. */
 import type { AddedFold, AddedTask } from '@signalbox/engine';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';

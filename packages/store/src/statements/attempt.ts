@@ -1,4 +1,4 @@
-/** Rows of `attempt`, inserted and never changed, and of `payload`, which change only with what people do by hand. */
+/** Rows of `attempt`, which are inserted and never changed, and of `payload`, which change only through manual actions. */
 
 import type { AttemptRow, FoldedRows, PayloadRow } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';

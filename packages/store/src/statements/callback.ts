@@ -1,4 +1,4 @@
-/** Rows of `callback`, as a commit writes them. None where no dag wants to be told. */
+/** Rows of `callback`, as a commit writes them. There are none if no dag has a callback. */
 import type { CallbackDue } from '@signalbox/engine';
 import { runOutcomes } from '../codes.ts';
 import { type Call, call, rowsOf, statement } from '../statement.ts';

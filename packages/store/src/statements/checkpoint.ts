@@ -1,4 +1,4 @@
-/** Checkpoints: a value among the payloads of the run, written over by the next one, and which one it is in the task's row. */
+/** Checkpoints: the value is a payload of the run, overwritten by the next one; its number is in the row of the task. */
 import type { CheckpointRef, CheckpointSaved, Fence, TaskNo } from '@signalbox/engine';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';

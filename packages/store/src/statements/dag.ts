@@ -1,4 +1,4 @@
-/** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, but for a schedule's `decided_until`. */
+/** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, except `decided_until` of a schedule. */
 import type { DagDeployed, DagFold, DagId, ScheduleFold, ScheduleSet } from '@signalbox/engine';
 import { type Call, call, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';

@@ -1,4 +1,7 @@
-/** Rows of `dead_letter` and `breaker`, and what a failure leaves with its task. None of them where nothing fails. */
+/**
+ * Rows of `dead_letter` and `breaker`, and the fingerprint of a failure in the row of its task. Nothing is written if
+ * nothing fails.
+ */
 import type {
   AttemptEnded,
   BreakerSet,

@@ -1,6 +1,6 @@
 /**
- * What the times of tasks and runs leave behind: notes, and tasks that failed without an attempt. Few runs have any. Updates lean
- * on the primary keys of the partition.
+ * What deadlines of tasks and runs write: notes, and tasks that failed without an attempt. Few runs have any. Updates use
+ * the primary keys of the partition.
  */
 
 import type { RunNote, TaskNote } from '@signalbox/engine';

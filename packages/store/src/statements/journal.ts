@@ -1,6 +1,6 @@
 /**
- * Rows of `journal`. One insert per commit, whatever its size; reading a shard leans on the primary key
- * (shard, commit_no, at) of `journal` and `journal_member` in each partition.
+ * Rows of `journal`. One insert per commit, whatever its size. Reading a shard uses the primary key (shard, commit_no, at)
+ * of `journal` and `journal_member` in each partition.
  */
 
 import type { Leaf } from '../leaf.ts';

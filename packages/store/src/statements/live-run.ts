@@ -1,7 +1,7 @@
 /**
- * Rows of `live_run`, one per run that has not ended, by their primary key (shard, run_id). The priority is not part of it,
- * though loads go by priority: changes do not carry it, and looking under all four cost 4 µs a row more; a load instead
- * walks a shard once per priority that it has.
+ * Rows of `live_run`, one per run that has not ended, by their primary key (shard, run_id). The priority is not part of the
+ * key, although loads go by priority: changes do not carry it, and looking under all four priorities cost 4 µs more per row.
+ * Instead, a load walks a shard once per priority.
  */
 
 import type { RunFold } from '@signalbox/engine';

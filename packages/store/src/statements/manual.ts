@@ -1,4 +1,4 @@
-/** What people do to runs that have ended, and to tasks: rare, and read from the rows what the change does not carry. */
+/** Manual actions on tasks and on runs that have ended. They are rare, and read from the rows what the change does not carry. */
 import type { RunForced, RunReopened, TaskCleared, TaskMarked } from '@signalbox/engine';
 import { phases, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';

@@ -1,4 +1,4 @@
-/** What people say of tasks, and hold back. Rare; leans on the primary keys of the partitions. */
+/** Marks and pauses set by people. They are rare. Uses the primary keys of the partitions. */
 import { NOBODY, type PauseSet, type StoredPause, type TaskMarked } from '@signalbox/engine';
 import { taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';

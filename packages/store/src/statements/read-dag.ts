@@ -1,4 +1,4 @@
-/** Dags, versions, schedules and keys, read by key. Each leans on the primary key of its table, or on `dag_name`. */
+/** Reads dags, versions, schedules and keys. Each uses the primary key of its table, or `dag_name`. */
 import type {
   DagId,
   DagSpec,

@@ -1,4 +1,4 @@
-/** Dead letters and breakers as the engine needs to see them. */
+/** Reads dead letters and breakers for the engine. */
 import type {
   AttemptNo,
   DagId,

@@ -1,6 +1,4 @@
-/**
- * Rows of `run`. Updates lean on the primary key (shard, run_id) of the partition. No updated column is in an index.
- */
+/** Rows of `run`. Updates use the primary key (shard, run_id) of the partition. No updated column is in an index. */
 
 import type { RunFold } from '@signalbox/engine';
 import { type RunId, shardOfRun } from '@signalbox/engine';

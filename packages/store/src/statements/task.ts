@@ -1,4 +1,4 @@
-/** Rows of `task`. Updates lean on the primary key (shard, run_id, task_no) of the partition. */
+/** Rows of `task`. Updates use the primary key (shard, run_id, task_no) of the partition. */
 import type { AttemptEnded, TaskFold } from '@signalbox/engine';
 import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';

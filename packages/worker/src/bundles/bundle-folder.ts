@@ -1,6 +1,6 @@
 /**
- * Bundles on disk, by hash: `<hash>/bundle.mjs`, beside it its source map. A folder is written aside and renamed, so that
- * what is there is whole; each worker checks it once before it trusts it.
+ * Bundles on disk, by hash: `<hash>/bundle.mjs` and its source map. A folder is written under another name and then renamed,
+ * so an existing folder is complete. Each worker checks it once before using it.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The bundles that this worker runs: fetched once, whoever asks for them meanwhile. */
+/** The bundles that this worker runs. Each is fetched once, even when several attempts want it at the same time. */
 import { PermanentError } from '@signalbox/sdk';
 import type { DataAccess, DataPlace } from '../data-address.ts';
 import { type BundleFile, BundleFolder } from './bundle-folder.ts';

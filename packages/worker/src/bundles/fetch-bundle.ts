@@ -1,4 +1,4 @@
-/** Gets the bytes of a bundle from a node's data service, and believes them when they have the hash that was asked for. */
+/** Fetches the bytes of a bundle from the data service of a node, and accepts them only if they have the requested hash. */
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { MAX_BUNDLE_BYTES } from '@signalbox/protocol';
 import { openBundleFetch, parseBundleChunk } from '@signalbox/protocol/grpc';

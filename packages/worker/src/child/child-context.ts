@@ -1,4 +1,4 @@
-/** What a function sees in a child: the same as a handler in the worker's own process does. */
+/** The context of a function in a child process. It is the same as for a handler in the worker's own process. */
 import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
 import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
 import { Mask, tokenTexts } from '../logs/mask.ts';

@@ -1,6 +1,6 @@
 /**
- * A child for functions: loads one bundle, then runs one attempt after the other until its worker has gone. It is started
- * often, so that it loads little.
+ * A child process for functions. It loads one bundle, then runs one attempt after the other until its worker is gone. It is
+ * started often, so it loads little.
  */
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';

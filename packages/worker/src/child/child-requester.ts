@@ -1,4 +1,4 @@
-/** How a function in a child asks: by words to the worker, each with a number under which the answer comes back. */
+/** How a function in a child process sends requests: as messages to the worker, each with a number that the answer carries. */
 
 import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import { AttemptStopped, PermanentError } from '@signalbox/sdk/handler';

@@ -1,6 +1,6 @@
 /**
- * What a worker and a child for functions say to each other, on two pipes of their own: a length of 4 bytes, a kind, the
- * content. Plain bytes rather than Node's own channel, which user code could write to by `process.send`.
+ * The messages between a worker and a child process for functions, on two separate pipes: a length of 4 bytes, a kind, the
+ * content. Plain bytes instead of Node's own channel, because user code could write to that with `process.send`.
  */
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { StopReason } from '@signalbox/sdk/handler';

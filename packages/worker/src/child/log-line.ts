@@ -1,4 +1,4 @@
-/** What user code says through its context, as one line of JSON. It may hand in anything at all, and can't break anything by it. */
+/** What user code logs through its context, as one line of JSON. User code can pass any value and can't break anything. */
 import type { Log } from '@signalbox/sdk/handler';
 
 /** As long as a stored line may be, so that it is not cut and stays JSON. */

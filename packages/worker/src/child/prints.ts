@@ -1,6 +1,6 @@
 /**
- * Whether user code has printed anything. Only then is there something to wait for at the end of an attempt; for the
- * others two more writes and reads each would be the larger part of their cost.
+ * Whether user code has printed anything. Only then does the end of an attempt have to wait for output; for all other
+ * attempts, two more writes and reads would be the larger part of their cost.
  */
 import childProcess, { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';

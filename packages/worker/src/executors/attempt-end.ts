@@ -1,6 +1,7 @@
 /**
- * The result of an attempt, as its child reports it. User code lives in the same process and can write to the same pipe, so that nothing
- * is believed that the child itself would not say: a report that the server can't read would hold up all others (I57).
+ * The result of an attempt, as its child process reports it. User code lives in the same process and can write to the same
+ * pipe, so only reports that the child itself could send are accepted: a report that the server can't read would block all
+ * others (I57).
  */
 import { REPORTED_OUTCOMES, type ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_CODE_CHARS, MAX_OUTPUT_BYTES, MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';

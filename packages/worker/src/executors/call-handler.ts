@@ -1,4 +1,4 @@
-/** Calls a function in this process. It can be asked to stop, and not be forced. */
+/** Calls a function in this process. The function can be asked to stop, but not forced. */
 import type { Handler, HandlerContext } from '@signalbox/sdk/handler';
 import { type Result, resultOfReturn, resultOfThrow } from '../result.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a child prints, on its way into the log of whichever attempt it runs. While the log is behind the pipe is left
- * full, so that the child waits; after a while it goes on whatever becomes of its lines: a slow log stops no attempt.
+ * Brings what a child prints into the log of the attempt that it runs. While the log is behind, the pipe stays full, so the
+ * child waits. After a while it continues even if lines are lost: a slow log never stops an attempt.
  */
 import type { Readable } from 'node:stream';
 import type { AttemptLog } from '../logs/attempt-log.ts';

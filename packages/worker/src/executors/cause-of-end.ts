@@ -1,4 +1,7 @@
-/** Why a child for functions has ended in the middle of an attempt, in words that say what to do, and what class that is. */
+/**
+ * Why a child process for functions ended in the middle of an attempt: a sentence that says what to do, and the class of the
+ * failure.
+ */
 import { failure, type Result } from '../result.ts';
 
 interface End {

@@ -1,4 +1,4 @@
-/** What all children of a worker share. */
+/** What all child processes of a worker share. */
 import type { Relief } from './capture.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { Reaper } from './reaper.ts';

@@ -1,6 +1,6 @@
 /**
- * What a child asks for its attempt. User code can write to the same pipe: what no child asks is not believed, and what it may
- * ask is bounded, in count and size.
+ * Requests of a child for its attempt. User code can write to the same pipe, so malformed requests are ignored, and the
+ * number and size of requests are limited.
  */
 import {
   MAX_ADDED_BYTES,

@@ -1,4 +1,7 @@
-/** What children of the worker see of its environment: nothing of its own, and so never its token or a secret not named. */
+/**
+ * The environment of child processes. It contains nothing of the worker's own environment, so never its token or a secret
+ * that the task does not name.
+ */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'] as const;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 

@@ -1,4 +1,4 @@
-/** An attempt that runs outside the worker's own process, as the worker controls it. */
+/** An attempt that runs outside the worker's own process, and how the worker controls it. */
 import type { StopReason } from '@signalbox/sdk';
 
 export interface Execution {

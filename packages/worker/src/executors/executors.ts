@@ -1,4 +1,4 @@
-/** All that a worker can run beside its own handlers, and what they share. */
+/** All executors of a worker besides its own handlers, and what they share. */
 
 import { AddressPolicy } from '@signalbox/protocol/outbound';
 import type { Bundles } from '../bundles/bundles.ts';

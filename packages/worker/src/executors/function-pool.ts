@@ -1,7 +1,7 @@
 /**
- * Warm children for functions: at most one for each slot, each with one bundle of one tenant. Attempts wait for a child
- * that is idle or about to be; only a few are started at a time, so that a burst of short attempts is done by those that
- * are there rather than by a hundred that are being started.
+ * Warm child processes for functions: at most one per slot, each with one bundle of one tenant. Attempts wait for a child
+ * that is idle or nearly so. Only a few children start at a time, so a burst of short attempts is run by the existing ones
+ * instead of a hundred new ones.
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** The end of what a process said on stderr, for the error of its attempt. Masked before it is cut: half a secret would not be found. */
+/**
+ * The end of what a process wrote to stderr, for the error of its attempt. It is masked before it is cut, because half a
+ * secret would not be recognised.
+ */
 import type { Mask, MaskedStream } from '../logs/mask.ts';
 
 const MAX_BYTES = 4 * 1024;

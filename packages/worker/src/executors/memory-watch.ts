@@ -1,7 +1,7 @@
 /**
- * Keeps attempts within their memory: a look at /proc a few times a second adds up what the processes of each group have for
- * themselves (shared libraries and mapped files are nobody's own), and a group that has more than it may is ended. One look is
- * for all of them, and there is none while nothing has a limit. Where there is no /proc nothing is watched.
+ * Enforces the memory limits of attempts. A few times a second it reads /proc, adds up the private memory of the processes
+ * of each group (shared libraries and mapped files do not count), and kills a group that exceeds its limit. One reading
+ * serves all groups, and there is none while no limit is set. Without /proc nothing is watched.
  */
 import { readdir, readFile } from 'node:fs/promises';
 

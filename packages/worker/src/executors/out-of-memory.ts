@@ -1,4 +1,4 @@
-/** Whether the kernel ends processes for want of memory, as cgroup v2 counts it. Elsewhere nobody can say. */
+/** Whether the kernel kills processes because memory is short, according to cgroup v2. Without cgroup v2 this is unknown. */
 import { readFileSync } from 'node:fs';
 
 let place: string | null | undefined;

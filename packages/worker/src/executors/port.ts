@@ -1,4 +1,4 @@
-/** What every way of running an attempt offers, so that the runner need not know which one it is. */
+/** The interface of all executors, so the runner does not depend on which one it uses. */
 import type { Assignment } from '@signalbox/protocol/grpc';
 import type { Attempt } from '../attempt.ts';
 import type { AttemptContext } from '../attempt-context.ts';

@@ -1,6 +1,6 @@
 /**
- * What one child prints, attempt after attempt. The child writes an end mark on both streams when an attempt that has
- * printed is over, so that each line goes to the attempt that wrote it; nothing is to be waited for when it has not.
+ * What one child prints, attempt after attempt. When an attempt that has printed ends, the child writes an end mark on both
+ * streams, so each line goes to the attempt that wrote it. If it has printed nothing, there is nothing to wait for.
  */
 import type { Readable } from 'node:stream';
 import type { AttemptLog } from '../logs/attempt-log.ts';

@@ -1,6 +1,6 @@
 /**
- * `run:` — a program or a command line, as a process group of its own. It ends when its first process does: whatever it
- * leaves behind is killed, in its group and out of it. Its output is what it wrote to the file $SIGNALBOX_OUTPUT.
+ * `run:` — a program or a command line in its own process group. The attempt ends when its first process ends; everything
+ * that it leaves behind is killed, inside its group and outside. Its output is what it wrote to the file $SIGNALBOX_OUTPUT.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** What a process attempt has on disk, for the worker's own account alone: a working folder, and beside it its files. */
+/**
+ * The files of a process attempt, readable by the worker's own account only: a working folder, and beside it the files of
+ * the worker.
+ */
 import { constants } from 'node:fs';
 import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

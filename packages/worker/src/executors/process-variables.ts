@@ -1,4 +1,4 @@
-/** What a process is told of its attempt, in its environment. */
+/** The environment variables that tell a process about its attempt. */
 import { evaluatedInputs, type ProcessWork, REFERENCE_VARIABLE } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import type { Job } from './port.ts';

@@ -1,6 +1,7 @@
 /**
- * Ends what a worker has started when the worker itself is killed with no time to do it. A shell that holds the other end
- * of a pipe: when that closes, the worker is gone, and everything with its mark is killed, hot loops included.
+ * Kills what a worker has started when the worker itself is killed without time to do so. It is a shell that holds the other
+ * end of a pipe: when the pipe closes, the worker is gone, and every process with its mark is killed, even one in a busy
+ * loop.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';

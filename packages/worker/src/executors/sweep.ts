@@ -1,6 +1,6 @@
 /**
- * Finds processes by a mark in their environment, which all that they start inherit, into other groups and sessions too.
- * Where there is no /proc there is nothing to find; groups are killed there all the same.
+ * Finds processes by a mark in their environment. All processes that they start inherit it, also in other groups and
+ * sessions. Without /proc nothing can be found; process groups are still killed there.
  */
 import { readdir, readFile } from 'node:fs/promises';
 

@@ -1,4 +1,7 @@
-/** Puts the files of a dag where a process finds them: fetched and kept like code, and written anew for each attempt. */
+/**
+ * Puts the files of a dag where a process finds them. They are fetched and cached like code, and written again for each
+ * attempt.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { unpackFiles } from '@signalbox/protocol';

@@ -1,6 +1,6 @@
 /**
- * The log of one attempt. `keeping`: each line goes to the shipper. `tail`: beyond the limit only the last of it is kept,
- * as raw bytes, and sent at the end: a flood costs a pointer for each chunk, whatever its lines look like.
+ * The log of one attempt. `keeping`: each line goes to the shipper. `tail`: beyond the limit only the last part is kept, as
+ * raw bytes, and sent at the end. So a flood costs one pointer per chunk, whatever its lines look like.
  */
 import type { LogStream } from '@signalbox/protocol/grpc';
 import { LineSplitter, storableLines } from './line-splitter.ts';

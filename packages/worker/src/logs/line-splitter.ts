@@ -1,4 +1,4 @@
-/** From bytes as they come to lines of text that can be stored: none too long, none with bytes that are no UTF-8. */
+/** Turns bytes into lines of text that can be stored: none too long, and all of them valid UTF-8. */
 import { MAX_LOG_LINE_BYTES } from '@signalbox/protocol/grpc';
 
 const NEW_LINE = 10;

@@ -1,4 +1,4 @@
-/** The logs of the attempts that a worker runs; one is made with the attempt's first line. */
+/** The logs of the attempts that a worker runs. A log is created with the first line of its attempt. */
 import type { Attempt } from '../attempt.ts';
 import { AttemptLog } from './attempt-log.ts';
 import type { LogShipper, Outgoing } from './log-shipper.ts';

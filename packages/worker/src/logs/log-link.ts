@@ -1,7 +1,7 @@
 /**
- * The one stream on which lines go out, made again whenever it is lost. Opened with the first line.
+ * The one stream for log lines. It is opened with the first line, and again whenever it is lost.
  *
- * `idle` (nothing was to be sent yet, or no address is known) → `up` → `waiting` (lost; a new one after a while) → `up` …,
+ * `idle` (nothing to send yet, or no known address) → `up` → `waiting` (lost; the next one opens after a while) → `up` …,
  * until `closed`. A stream counts as up at once: what is written waits in it until it is connected.
  */
 import { type Client, status } from '@grpc/grpc-js';

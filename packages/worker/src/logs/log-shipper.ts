@@ -1,7 +1,7 @@
 /**
- * Brings the lines of all attempts to the node, in order for each attempt, and keeps them until they are stored: what a
- * lost stream took with it is sent again on the next one. All that is kept is bounded; what does not fit is lost, and its
- * attempt's log says so.
+ * Sends the lines of all attempts to the node, in order for each attempt, and keeps them until they are stored. Lines that
+ * were lost with a stream are sent again on the next one. The buffer is bounded; lines that do not fit are dropped, and the
+ * log of the attempt says so.
  */
 import {
   type Claim,

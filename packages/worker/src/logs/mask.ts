@@ -1,4 +1,4 @@
-/** Values of secrets are shown as *** (I67), also as they look in JSON, and line by line when they have several. */
+/** Replaces the values of secrets with *** (I67), also in their JSON form, and line by line if a value has several lines. */
 import { Needles } from './needles.ts';
 
 const MASK = '***';

@@ -1,6 +1,6 @@
 /**
- * Finds byte strings in a stream, wherever its chunks were cut: the tail of a chunk that may be the beginning of one is
- * held back until more is known. Secrets are masked by it, and the end of an attempt is found by it in what a child prints.
+ * Finds byte strings in a stream, also across chunks: the tail of a chunk that may be the beginning of a match is held back
+ * until more arrives. Secrets are masked this way, and the end of an attempt is found in what a child prints.
  */
 const NOTHING = Buffer.alloc(0);
 /** A needle that overlaps itself could be held for ever. */

@@ -1,4 +1,4 @@
-/** Outputs that are too large for an assignment or a report: fetched from a node's data service, and stored there. */
+/** Outputs that are too large for an assignment or a report. They are stored in and fetched from the data service of a node. */
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { MAX_FETCHED_BYTES } from '@signalbox/protocol';
 import {

@@ -1,4 +1,4 @@
-/** What tasks before this one have returned, by their names, as a handler sees it. */
+/** The outputs of earlier tasks by name, as a handler sees them. */
 import { PermanentError } from '@signalbox/sdk/handler';
 
 interface Given {

@@ -1,6 +1,6 @@
 /**
- * Which of the large outputs an attempt is given: those that its inputs and texts name. A function without inputs may look at all
- * that the tasks before it have returned, so it gets all of them.
+ * Which large outputs an attempt receives: those that its inputs and texts refer to. A function without inputs can look at
+ * all outputs of earlier tasks, so it receives all of them.
  */
 import { type InputSource, sourcesIn } from '@signalbox/protocol';
 import type { OutputRef } from '@signalbox/protocol/grpc';

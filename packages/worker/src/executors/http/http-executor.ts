@@ -1,4 +1,4 @@
-/** `http:` — a call, and what it answered as the output. */
+/** `http:` — makes a call; the response is the output. */
 import { classIn, type HttpWork, MAX_OUTPUT_BYTES } from '@signalbox/protocol';
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import {

@@ -1,6 +1,6 @@
 /**
- * Where a process asks what a function asks through its context: HTTP on a socket file in the attempt's private folder. Only
- * the worker's own account can open it, nothing listens on a port, and it is gone with the attempt.
+ * How a process sends the requests that a function makes through its context: HTTP on a socket file in the private folder of
+ * the attempt. Only the worker's own account can open it, nothing listens on a port, and it is removed with the attempt.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';

@@ -1,7 +1,7 @@
 /**
- * What a process says while it runs, by its door and by files: $SIGNALBOX_PROGRESS, $SIGNALBOX_CHECKPOINT and, for the end,
- * $SIGNALBOX_FAILURE. Files are looked at twice a second and once more when the process has ended; what is half written is left
- * for the next look.
+ * What a process says while it runs, through its socket and through files: $SIGNALBOX_PROGRESS, $SIGNALBOX_CHECKPOINT and,
+ * for its end, $SIGNALBOX_FAILURE. The files are read twice a second and once more when the process has ended. A file that
+ * is half written is left for the next reading.
  */
 
 import { constants } from 'node:fs';

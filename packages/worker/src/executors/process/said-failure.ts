@@ -1,4 +1,7 @@
-/** What a process says of its own failure, by its door or in the file $SIGNALBOX_FAILURE: class, code, when to come back. */
+/**
+ * What a process says about its own failure, through its socket or in the file $SIGNALBOX_FAILURE: class, code, when to
+ * retry.
+ */
 import { MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';
 import type { ExitClass } from './exit-class.ts';
 
