@@ -1,6 +1,6 @@
 /**
- * Errors of the server, told in the words of the command line. The table of errors speaks to programs: it names fields, headers
- * and bodies. Somebody at a prompt has flags, arguments and commands.
+ * Errors of the server in the terms of the command line. The error table speaks to programs: fields, headers and bodies. A
+ * person at a prompt has flags, arguments and commands.
  */
 import type { ErrorCode, Problem } from '@signalbox/protocol/errors';
 import type { CommandDefinition } from './define.ts';

@@ -1,4 +1,4 @@
-/** Which server to ask, and with which token. */
+/** Which server to call, and with which token. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@signalbox/sdk';

@@ -1,4 +1,4 @@
-/** The command that is running: errors of the server are told in its words, its flags and its arguments. */
+/** The command that is running. Errors of the server are shown in its terms: its flags and arguments. */
 import type { CommandDefinition } from './define.ts';
 
 export interface CurrentCommand {

@@ -1,6 +1,6 @@
 /**
- * How a command is described. Help, the reference page, shell completion and the parser are all made from these
- * descriptions, so that they can't disagree. A description is small; what the command does is loaded when it runs.
+ * How a command is described. Help, the reference page, shell completion and the parser are made from these descriptions, so
+ * they can't disagree. A description is small; the code of the command is loaded when it runs.
  */
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { type JsonSource, readSource, SourceError } from './json-source.ts';

@@ -1,4 +1,4 @@
-/** What scripts are told by the way a command ends. The reference page is made from this table. */
+/** The exit codes. The reference page is made from this table. */
 export const EXIT = {
   ok: 0,
   failed: 1,

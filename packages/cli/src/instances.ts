@@ -1,4 +1,4 @@
-/** Mapped tasks: one line for all instances of one, and those of them that a person wants to see. */
+/** Mapped tasks: one line for all instances, and the instances that a person wants to see. */
 import type { Client, TaskView } from '@signalbox/sdk';
 import { coloured } from './output.ts';
 

@@ -1,4 +1,4 @@
-/** Ctrl-C while something is being followed: the following ends, what is followed goes on. */
+/** Ctrl-C while a run is followed: following ends, the run continues. */
 export function onInterrupt(onTold: () => void = () => {}): AbortController {
   const controller = new AbortController();
   const stop = () => {

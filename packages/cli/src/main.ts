@@ -1,4 +1,4 @@
-/** Arguments in, text out. What a command needs is loaded when it runs, and nothing but the version for the version. */
+/** Arguments in, text out. Each command loads what it needs when it runs; `--version` loads nothing else. */
 import { EXIT } from './exit-codes.ts';
 
 export async function run(argv: readonly string[]): Promise<void> {

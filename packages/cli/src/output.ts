@@ -1,4 +1,7 @@
-/** Text out: colours only where they are wanted, the same content as JSON for programs, and nothing that users wrote can steer the terminal (I69). */
+/**
+ * Output: colours only where they are wanted, the same content as JSON for programs, and no text of users can control the
+ * terminal (I69).
+ */
 import pc from 'picocolors';
 
 // Typed as always there; off a terminal it is undefined.

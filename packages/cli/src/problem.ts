@@ -1,4 +1,4 @@
-/** What went wrong, what to do about it, and which exit code tells a script. */
+/** An error: what happened, what to do, and the exit code. */
 import type { Problem } from '@signalbox/protocol/errors';
 import { messageAtPrompt, problemsAtPrompt, remedyAtPrompt } from './cli-words.ts';
 import { currentCommand } from './current-command.ts';

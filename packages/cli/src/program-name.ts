@@ -1,4 +1,4 @@
-/** What to type to call this program again, as the person at the terminal has called it. */
+/** How to call this program again, as the user called it. */
 function programName(): string {
   const { npm_command } = process.env;
   if (npm_command !== undefined || process.argv[1]?.endsWith('.js')) return 'npx signalbox';

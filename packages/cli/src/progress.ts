@@ -1,4 +1,4 @@
-/** How far a running task is, in its own words: `50 %: half of the files`. Empty when it has told nothing. */
+/** The progress that a running task reports: `50 %: half of the files`. Empty if it reports none. */
 import type { TaskView } from '@signalbox/sdk';
 import { plain } from './output.ts';
 

@@ -1,4 +1,4 @@
-/** The page `docs/reference/cli.md`, made from the descriptions that the parser goes by. */
+/** The page `docs/reference/cli.md`, made from the descriptions that the parser uses. */
 import type { CommandDefinition } from './define.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
 import { COMMANDS } from './tree/index.ts';

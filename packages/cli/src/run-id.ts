@@ -1,4 +1,4 @@
-/** Which run is meant. */
+/** Resolves which run the user means. */
 import type { Client, RunPage } from '@signalbox/sdk';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';

@@ -1,4 +1,4 @@
-/** Why a task or a run does not go on, as the server says it, for a line of text. */
+/** Why a task or a run does not continue, as the server says it, in one line of text. */
 import type { TaskView } from '@signalbox/sdk';
 import { short } from './output.ts';
 

@@ -1,4 +1,4 @@
-/** A fault as a sentence with its place in the definition, and what to do about it where that can be guessed. */
+/** Turns a problem into a sentence with its place in the definition, and adds what to do if that can be guessed. */
 import { dagDefinitionSchema, type Problem, taskDefinitionSchema } from '@signalbox/protocol';
 
 const TASK_FIELDS = [...Object.keys(taskDefinitionSchema.shape), 'call'].filter((field) => field !== 'function');

@@ -1,4 +1,4 @@
-/** Results by file, kept while what they were made of stays the same: a watch makes only what has changed. */
+/** Results by file, kept until one of their inputs changes, so watching a folder compiles only what has changed. */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { FileResult, SourceFile } from './compiled.ts';

@@ -1,4 +1,4 @@
-/** Asks of a definition, before any server does, whether it can be run; each fault at its place in the file. */
+/** Makes the same checks on a definition as the server, and reports each problem at its place in the file. */
 import { type Instant, scheduleFault } from '@signalbox/engine';
 import { type DagDefinition, type Problem, SignalboxError, toDagSpec } from '@signalbox/protocol';
 import { zoneData } from '@signalbox/protocol/zones';

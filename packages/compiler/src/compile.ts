@@ -1,4 +1,4 @@
-/** A folder of files becomes dags that can be deployed, and problems. A broken file never stops the others. */
+/** Compiles a folder of files into dags that can be deployed, and problems. A broken file never stops the others. */
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { keptOr } from './cache.ts';

@@ -1,4 +1,4 @@
-/** What comes out of a folder of dags. */
+/** The result of compiling a folder of dags. */
 import type { DagDefinition } from '@signalbox/protocol';
 
 export interface Bundle {

@@ -1,4 +1,4 @@
-/** Code first, then the versions that name it. One refusal does not stop the others. */
+/** Deploys code first, then the versions that refer to it. One refusal does not stop the others. */
 import { MAX_BUNDLE_BYTES, SignalboxError } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import type { Bundle, CompiledDag, FileArchive } from './compiled.ts';

@@ -1,4 +1,4 @@
-/** The files of a folder that may hold dags, in the order of their names. */
+/** The files of a folder that can contain dags, sorted by name. */
 import { readdir } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 

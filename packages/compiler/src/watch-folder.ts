@@ -1,7 +1,7 @@
 /**
- * Tells when a file of a folder has changed, come or gone. Each folder is watched by itself, which works on every system;
- * what an event says is not trusted, only that there was one: then the folder is looked at, and compared with what it
- * was. So it does not matter how an editor writes. Where nothing can be watched, it is looked at every second.
+ * Reports when a file of a folder is changed, added or removed. Each folder is watched separately, which works on every
+ * system. The details of an event are not trusted: any event leads to a look at the folder and a comparison with its last
+ * state, so it does not matter how an editor writes files. If a folder can't be watched, it is looked at every second.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';

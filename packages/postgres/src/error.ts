@@ -1,4 +1,4 @@
-/** What went wrong, and what the reader can do about it. */
+/** An error: what happened, and what the reader can do about it. */
 export class PostgresError extends Error {
   readonly remedy: string;
 

@@ -1,4 +1,4 @@
-/** Settings of a server that is started by us; what the caller gives comes last and wins. */
+/** Settings of a server that we start. Settings of the caller come last and win. */
 export function serverSettings({
   socketDir,
   port,

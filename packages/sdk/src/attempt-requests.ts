@@ -1,6 +1,6 @@
 /**
- * The part of a handler's context that asks something of the server, whoever brings the question there: a worker, a child of
- * one, a test. Everything works when it is taken out of the context, too: handlers take apart what they are given.
+ * The part of a handler's context that sends requests to the server, whoever transports them: a worker, a child process of
+ * one, or a test. All functions also work when they are taken out of the context, because handlers destructure it.
  */
 import { lostNumberIn } from '@signalbox/protocol/exact-json';
 import {

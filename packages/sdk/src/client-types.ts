@@ -1,4 +1,4 @@
-/** What a client can be asked, one method for each operation of the REST API. */
+/** The interface of a client: one method per operation of the REST API. */
 import type {
   AttemptPage,
   AuditPage,

@@ -1,6 +1,6 @@
 /**
- * Server-sent events, read as they come. A stream that breaks off, or is silent for too long, is asked for again from
- * the last event that arrived, so that nothing is missed; what is refused for good ends it.
+ * Reads server-sent events as they arrive. A stream that breaks, or is silent for too long, is opened again from the last
+ * event that arrived, so nothing is missed. A permanent refusal ends it.
  */
 import { SignalboxError } from '@signalbox/protocol/errors';
 import { refusalOf, type Target, urlOf, waitFor } from './request.ts';

@@ -1,6 +1,6 @@
 /**
- * Errors that say which class of failure they are. They are known by a mark and not by their class: user code may load another
- * copy of this package than the worker does.
+ * Errors that name the class of a failure. They are recognised by a mark and not with `instanceof`, because user code can
+ * load another copy of this package than the worker.
  */
 const PERMANENT: unique symbol = Symbol.for('signalbox.permanent');
 const FAILURE: unique symbol = Symbol.for('signalbox.failure');

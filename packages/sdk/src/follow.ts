@@ -1,4 +1,4 @@
-/** Streams of the API as loops: events for ever, the lines of a log until it is over. */
+/** Streams of the API as loops: events without end, the lines of a log until it is complete. */
 import type { EventView, LogLine, RunLogLine } from '@signalbox/protocol';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, Client } from './client-types.ts';

@@ -1,4 +1,4 @@
-/** What users write: a function that does the work of a task, and what it is told about the attempt it makes. */
+/** What users write: a function that does the work of a task, and the context of the attempt that it receives. */
 
 import type { Checkpoint, NewTask } from './attempt-requests.ts';
 

@@ -1,4 +1,4 @@
-/** Questions that are asked until the answer is there, and the one that is asked once. */
+/** Requests that are repeated until the answer is there, and the one that is sent once. */
 import type { Health, RunView } from '@signalbox/protocol';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import { type CallOptions, type Client, type WaitOptions, WaitTimedOut } from './client-types.ts';

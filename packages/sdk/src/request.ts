@@ -1,6 +1,6 @@
 /**
- * One request to the server, tried again while that can help. A request that changes something carries an idempotency
- * key, the same over all its tries: one whose answer was lost is asked for again and never done twice (I11, I12).
+ * One request to the server, retried while that can help. A request that changes something has an idempotency key, the same
+ * for all tries: if its answer was lost, it is sent again and never done twice (I11, I12).
  */
 import { isErrorCode, type Problem, SignalboxError } from '@signalbox/protocol/errors';
 import { lostNumberIn } from '@signalbox/protocol/exact-json';

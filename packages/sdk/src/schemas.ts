@@ -1,6 +1,6 @@
 /**
- * The shapes of answers, loaded with the first question. A file that only defines dags imports this package too, and
- * should not wait for parsers that it never uses.
+ * The schemas of answers, loaded with the first request. A file that only defines dags also imports this package, and should
+ * not wait for parsers that it never uses.
  */
 export type Schemas = typeof import('@signalbox/protocol');
 

@@ -1,4 +1,7 @@
-/** The params of a child run: the inputs of the task that calls it, resolved as those of any task are, and checked as submitted ones are. */
+/**
+ * The params of a child run: the inputs of the calling task, resolved like those of any task and checked like submitted
+ * params.
+ */
 import type { ChildParams } from '@signalbox/host';
 import {
   CheckBudget,

@@ -1,6 +1,6 @@
 /**
- * Settings, parsed once at the door into a frozen value. Nothing below `main.ts` reads the environment. Flags of the
- * command line come in under the names of their variables.
+ * Settings, parsed once at the start into a frozen value. Nothing below `main.ts` reads the environment. Command line flags
+ * use the names of their variables.
  */
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The database of a server: the one it was given, or its own, which it starts and, as the last one out, stops. */
+/** The database of a server: the one that it was given, or its own, which it starts. The last server that uses it stops it. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunningPostgres, startPostgres } from '@signalbox/postgres';

@@ -1,3 +1,3 @@
-/** What can be asked about the parts of a server without starting one: for `signalbox doctor`. */
+/** Questions about the parts of a server without starting one, for `signalbox doctor`. */
 export { type FolderInspection, inspectFolder, inspectPrograms, type ProgramsInspection } from '@signalbox/postgres';
 export { type DatabaseInspection, inspectDatabase } from '@signalbox/store';

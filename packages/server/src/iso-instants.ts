@@ -1,6 +1,6 @@
 /**
- * Instants as text and back. With `ports/clock.ts` the only file of the server that knows `Date`: lint bars it everywhere
- * else, so that nothing reads a clock of its own.
+ * Instants as text and back. Only this file and `ports/clock.ts` use `Date`: lint bars it everywhere else in the server, so
+ * nothing reads its own clock.
  */
 
 /** @example toIso(0) // '1970-01-01T00:00:00.000Z' */

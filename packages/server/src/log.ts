@@ -1,4 +1,4 @@
-/** Lines of JSON on standard error. Never holds payloads or secrets: what is logged is named field by field. */
+/** Lines of JSON on standard error. They never contain payloads or secrets: each logged field is named. */
 import { type Logger, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 

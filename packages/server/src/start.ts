@@ -1,4 +1,4 @@
-/** A server, wired: database, migrations, host with its real ports, the gRPC door, the edge. */
+/** Starts a server and connects its parts: database, migrations, host with its real ports, gRPC port, edge. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';

@@ -1,4 +1,4 @@
-/** Once an hour: partitions of the days to come are made, and what is past its age is dropped (I62). */
+/** Runs hourly: creates the partitions of the next days and removes what is past its age (I62). */
 import type { Actor, CloseDeadLetters, Instant } from '@signalbox/engine';
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';

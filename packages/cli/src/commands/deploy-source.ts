@@ -1,6 +1,7 @@
 /**
- * Where a dag is deployed from, so that two projects that use one name notice each other. In a git repository it is the
- * repository and the folder in it, the same on every machine and in CI; elsewhere this machine and the folder.
+ * Where a dag is deployed from, so two projects that use the same name notice each other. In a git repository it is the
+ * repository and the folder in it, which is the same on every machine and in CI. Elsewhere it is this machine and the
+ * folder.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';

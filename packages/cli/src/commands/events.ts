@@ -1,4 +1,4 @@
-/** `signalbox events`: a page of what has happened, or all that happens from now on. */
+/** `signalbox events`: a page of past events, or all events from now on. */
 
 import type { EventKind } from '@signalbox/protocol';
 import type { EventView } from '@signalbox/sdk';

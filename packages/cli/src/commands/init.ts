@@ -1,4 +1,4 @@
-/** `signalbox init`: a first dag, a test for it, and what an editor needs; never over something that is there. */
+/** `signalbox init`: writes a first dag, a test for it, and what an editor needs. Never overwrites a file. */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

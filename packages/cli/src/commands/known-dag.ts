@@ -1,4 +1,4 @@
-/** A filter by a dag that does not exist finds nothing, which looks as if all were well. */
+/** Refuses a filter by a dag that does not exist. An empty result would look as if all were well. */
 import type { Client } from '@signalbox/sdk';
 
 /** Throws when there is no such dag. Called where a list came back empty, so that other lists cost no second request. */

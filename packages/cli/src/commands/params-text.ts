@@ -1,4 +1,4 @@
-/** The params that a dag takes, from its JSON Schema: a line for each, or the schema itself where it is no plain object. */
+/** The params of a dag, from its JSON Schema: one line each, or the schema itself if it is not a plain object. */
 import type { DagDetails } from '@signalbox/protocol';
 import { plain, plainLines, short, table } from '../output.ts';
 

@@ -1,4 +1,4 @@
-/** Asks a person before much is touched. Nobody to ask, and no --yes: it is not done. */
+/** Asks for confirmation before many things are changed. If stdin is not a terminal and --yes is missing, nothing is done. */
 import { createInterface } from 'node:readline/promises';
 import { EXIT } from '../exit-codes.ts';
 import { CliError } from '../problem.ts';

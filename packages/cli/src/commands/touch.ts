@@ -1,4 +1,4 @@
-/** What a hand on a run has done, or would do, as text. */
+/** What a manual action has done or would do, as text. */
 import type { Touched } from '@signalbox/protocol';
 import type { ClientFlags } from '../connection.ts';
 import { coloured, plain, print, printJson } from '../output.ts';

@@ -1,4 +1,4 @@
-/** `signalbox worker`: runs tasks, until it is told to stop; then it finishes what it has (I27). */
+/** `signalbox worker`: runs tasks until it is told to stop; then it finishes the running ones (I27). */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

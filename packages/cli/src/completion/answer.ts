@@ -1,4 +1,4 @@
-/** Answers the shell while somebody types: a candidate per line, and at the end whether paths fit as well. */
+/** Answers the shell while somebody types: one candidate per line, and at the end whether paths are possible too. */
 import { connect } from '../connection.ts';
 import { plain } from '../output.ts';
 import { candidatesFor } from './candidates.ts';

@@ -1,4 +1,4 @@
-/** What could come next on a command line that is being typed: words with what they mean, or a path. */
+/** What can come next on a command line that is being typed: words with their meaning, or a path. */
 import type { CommandDefinition, Completes, FlagDefinition } from '../define.ts';
 import { COMMANDS, GROUPS } from '../tree/index.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `signalbox completion`: a small script that asks this program what could come next, so that it never falls behind the
- * commands. The program's place is written into it: it need not be on the path.
+ * `signalbox completion`: a small shell script that asks this program what can come next, so it never falls behind the
+ * commands. It contains the path of the program, which need not be on the PATH.
  */
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../exit-codes.ts';

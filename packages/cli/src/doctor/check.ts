@@ -1,4 +1,4 @@
-/** What a check comes to. Every one that is not ok says what to do. */
+/** The result of a check. Every result that is not ok says what to do. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';

@@ -1,4 +1,4 @@
-/** Node, the programs that come along, the data folder, its disk, the token file. */
+/** Checks Node, the bundled programs, the data folder, its disk and the token file. */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';

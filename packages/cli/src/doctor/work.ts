@@ -1,4 +1,4 @@
-/** Work that does not go on: runs that wait for somebody, breakers, paused schedules, dead letters. Says why, and what to type. */
+/** Finds work that does not continue: waiting runs, breakers, paused schedules, dead letters. Says why, and what to type. */
 import type { Client, RunView } from '@signalbox/sdk';
 import { plain } from '../output.ts';
 import { next } from '../program-name.ts';

@@ -1,4 +1,7 @@
-/** Attempts that have ended since the last look: a look may miss a whole attempt, the list of them does not. */
+/**
+ * Attempts that have ended since the last look. The tasks can skip a whole attempt between two looks; the list of attempts
+ * does not.
+ */
 import type { TaskView } from '@signalbox/sdk';
 import { coloured, short, spanBetween } from '../output.ts';
 

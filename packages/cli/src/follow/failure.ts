@@ -1,4 +1,4 @@
-/** After a run that did not succeed: which task, why, what it wrote last, and what to type next. */
+/** Printed after a run that did not succeed: which task, why, its last log lines, and what to type next. */
 import type { Client, LogLine, RunView, TaskView } from '@signalbox/sdk';
 import { show } from '../commands/logs.ts';
 import { failedInstances } from '../instances.ts';

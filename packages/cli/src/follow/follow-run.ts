@@ -1,6 +1,6 @@
 /**
- * A run, seen each time something about it has changed, until it has ended. The event stream says when to look; where it
- * can't be had, and now and then anyway, the run is looked at without being told.
+ * Yields a run each time it has changed, until it has ended. The event stream says when to look. Without a stream, and from
+ * time to time anyway, the run is polled.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, type RunView, WaitTimedOut } from '@signalbox/sdk';

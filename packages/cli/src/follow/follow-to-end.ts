@@ -1,4 +1,4 @@
-/** Follows a run for the person at the terminal, or for a script, and ends with the exit code that tells how it went. */
+/** Follows a run for a person or a script, and exits with the code of its outcome. */
 import { type Client, type RunView, WaitTimedOut } from '@signalbox/sdk';
 import { showAttempts, showRun } from '../commands/runs-show.ts';
 import { EXIT } from '../exit-codes.ts';

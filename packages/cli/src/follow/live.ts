@@ -1,4 +1,4 @@
-/** A run on a terminal: a block of lines that is drawn over, no higher than the screen, however many tasks there are. */
+/** A run on a terminal: a block of lines that is redrawn, no higher than the screen, however many tasks there are. */
 import { TASK_STATES } from '@signalbox/protocol/words';
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';

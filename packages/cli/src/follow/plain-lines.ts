@@ -1,4 +1,4 @@
-/** A run where lines can't be drawn over: one line per change of a task. */
+/** A run where nothing can be redrawn: one line per change of a task. */
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
 import { coloured, short, spanBetween } from '../output.ts';

@@ -1,4 +1,4 @@
-/** What tasks say and throw, as a person wants to read it. Programs get it whole, with --json. */
+/** Logs and errors of tasks, made readable for people. Programs get the full text with --json. */
 import type { LogLine } from '@signalbox/sdk';
 
 /** What a function said through its context is JSON in the log: level and sentence first, then what else it gave. */

@@ -1,6 +1,6 @@
 /**
- * The dags that `start` makes known: the examples once, the user's folder again and again. What a person reads is a line
- * for each dag that has changed, and each problem once.
+ * The dags that `start` deploys: the examples once, the folder of the user after every change. It prints one line per
+ * changed dag, and each problem once.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** The embedded database, ended without waiting for anybody. */
+/** Stops the embedded database without waiting for its users. */
 import { join } from 'node:path';
 import type { ServerConfig } from '@signalbox/server';
 import { inspectFolder } from '@signalbox/server/inspection';

@@ -1,4 +1,4 @@
-/** What somebody sees who has never seen it: where to look, where the data is, what to type next. */
+/** What a new user sees first: where to look, where the data is, what to type next. */
 import type { RunningServer, ServerConfig } from '@signalbox/server';
 import { colours, plain, print } from '../output.ts';
 import { next } from '../program-name.ts';

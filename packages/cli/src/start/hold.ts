@@ -1,6 +1,6 @@
 /**
- * One `start` at a time on a data folder. A file names the process that holds it; a process that has ended holds nothing,
- * however it ended. The time at which the process began is part of its name: numbers of processes are given out again.
+ * One `start` per data folder. A file names the process that holds the folder. A process that has ended holds nothing,
+ * however it ended. The name includes the start time of the process, because process ids are reused.
  */
 
 import { randomBytes } from 'node:crypto';

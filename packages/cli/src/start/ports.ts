@@ -1,4 +1,4 @@
-/** Who listens on a port of this machine, as far as the system lets us see. */
+/** Which process listens on a port of this machine, as far as the system shows it. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';

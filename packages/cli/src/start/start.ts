@@ -1,4 +1,4 @@
-/** `signalbox start`: all that is needed to try it out, in one command, and all of it gone when it ends. */
+/** `signalbox start`: everything that is needed to try Signalbox, in one command. All of it stops with the command. */
 import { readFile } from 'node:fs/promises';
 import type { Client } from '@signalbox/sdk';
 import type { RunningServer, ServerConfig } from '@signalbox/server';

@@ -1,4 +1,4 @@
-/** The worker that comes with `start`, as a process of its own: user code never runs in the server (D7). */
+/** The worker of `start`, in a separate process: user code never runs in the server (D7). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** A command that is run as a user would: as a process, with what it says kept. */
+/** Runs a command as a user would: as a process, with its output kept. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
 export interface Ended {

@@ -1,4 +1,4 @@
-/** Who may come in. */
+/** Credentials and sessions. */
 import { ROLES } from '@signalbox/protocol/words';
 import type { AuditFlags } from '../commands/audit.ts';
 import type { CreateTokenFlags } from '../commands/tokens-create.ts';

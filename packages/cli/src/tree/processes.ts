@@ -1,4 +1,4 @@
-/** What runs until it is told to stop. */
+/** Commands that run until they are told to stop. */
 import type { ServerFlags } from '../commands/server.ts';
 import type { WorkerFlags } from '../commands/worker.ts';
 import { define, type FlagDefinition, oneOf, wholeNumber } from '../define.ts';

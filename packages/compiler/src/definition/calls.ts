@@ -1,6 +1,6 @@
 /**
- * `call: ./file.ts#load` of a task in YAML or JSON: a function of a file of code in the same folder. All that a dag calls
- * goes into one bundle, under the names `<dag>/<task>`.
+ * `call: ./file.ts#load` of a task in YAML or JSON: a function in a code file of the same folder. All functions that a dag
+ * calls go into one bundle, under the names `<dag>/<task>`.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';

@@ -1,4 +1,4 @@
-/** A file of YAML or JSON: read, its calls made functions of a bundle, and checked. */
+/** Compiles a YAML or JSON file: reads it, puts its calls into a bundle, and checks it. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { DagDefinition, Problem } from '@signalbox/protocol';

@@ -1,6 +1,6 @@
 /**
- * YAML and JSON from anybody, as a value with the place of each of its parts. YAML can do more than a dag needs, and some
- * of it is only good for harm: tags, keys twice, several documents, aliases that unfold to gigabytes. These are refused.
+ * Reads YAML and JSON from untrusted authors as a value with the place of each part. YAML can do more than a dag needs, and
+ * some of it is harmful: tags, duplicate keys, several documents, aliases that expand to gigabytes. These are refused.
  */
 
 import { isExactNumber } from '@signalbox/protocol';

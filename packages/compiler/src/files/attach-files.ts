@@ -1,4 +1,4 @@
-/** The files that go along with a dag: those under `files`, and those that a `run` names. */
+/** The files that are deployed with a dag: those listed under `files`, and those that a `run` names. */
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';

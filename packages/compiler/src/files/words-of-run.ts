@@ -1,4 +1,4 @@
-/** The words of a command line that may be paths of files. What a shell would make of it is not known here, nor needed. */
+/** The words of a command line that can be paths of files. The shell is not imitated; that is not needed here. */
 import { isSafePath } from '@signalbox/protocol';
 
 const REFERENCES = /\$\{\{[^}]*\}\}/g;

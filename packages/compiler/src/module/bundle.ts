@@ -1,6 +1,6 @@
 /**
- * One file of code out of a module and what it imports. The same code gives the same bytes: formatting, comments, types, the
- * folder and the machine do not change them (D7). A new name of a variable or of a file does.
+ * Bundles a module with its imports into one file. The same code gives the same bytes: formatting, comments, types, the
+ * folder and the machine do not matter (D7). A new name of a variable or of a file does.
  */
 import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';

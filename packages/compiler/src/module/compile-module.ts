@@ -1,4 +1,4 @@
-/** A file of code: bundled, loaded in a process of its own, and asked for its dags. */
+/** Compiles a code file: bundles it, loads it in a separate process, and asks it for its dags. */
 
 import { basename } from 'node:path';
 import { worksIn } from '@signalbox/protocol';

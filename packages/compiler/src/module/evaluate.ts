@@ -1,6 +1,6 @@
 /**
- * User code is loaded in a process of its own (D7): with a time and a memory limit, without the environment of this one,
- * and ended with all that it started. It tells what it holds over a pipe that its own output does not touch.
+ * Loads user code in a separate process (D7), with a time and a memory limit and without our environment, and kills it with
+ * everything that it started. It reports its dags over a pipe that its own output does not use.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** `@signalbox/…` in user code is the one that this compiler belongs to, also in a folder without node_modules. */
+/** `@signalbox/…` in user code resolves to the packages that this compiler belongs to, also in a folder without node_modules. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';

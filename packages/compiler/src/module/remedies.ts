@@ -1,4 +1,4 @@
-/** What to do about a fault that the bundler found. */
+/** What to do about an error of the bundler. */
 
 export function remedyOf(text: string): string | null {
   const missing = /^Could not resolve "([^"]+)"/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** From a place in a bundle to the place in the file that the author wrote. */
+/** Maps a place in a bundle to the place in the author's file. */
 import { SourceMap } from 'node:module';
 import { resolve, sep } from 'node:path';
 import type { Bundle, SourceFile, Spot } from '../compiled.ts';

@@ -1,4 +1,4 @@
-/** What the functions that write a dag, or a map in it, are given: one function for each kind of task. */
+/** What the functions that define a dag or a map receive: one function per kind of task. */
 import type { Priority, TriggerRule } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
 import type { MakeChild } from './child-options.ts';

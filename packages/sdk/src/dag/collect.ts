@@ -1,4 +1,4 @@
-/** What a bundle hands out: the dags among the exports of a module, and all their functions by name. */
+/** The contents of a bundle: the dags among the exports of a module, and all their functions by name. */
 import type { Handler } from '../handler.ts';
 import { type Dag, isDag } from './dag-value.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A dag, written in TypeScript. Calling `dag()` runs nothing: it gives a definition, which is JSON, and the functions
- * that it names. The compiler takes both from the exports of a file; a test can take them from the value itself.
+ * A dag, written in TypeScript. Calling `dag()` runs nothing: it returns a definition, which is JSON, and the functions that
+ * it names. The compiler takes both from the exports of a file; a test can take them from the value itself.
  */
 import type { DagDefinition } from '@signalbox/protocol';
 import { showPath, taskReference } from '@signalbox/protocol/references';

@@ -1,4 +1,4 @@
-/** What is left of a value after its way through JSON: that is what the next task gets, and what its type must say. */
+/** The type of a value after it was converted to JSON and back: this is what the next task receives. */
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type Dropped = undefined | symbol | ((...args: never) => unknown);

@@ -1,6 +1,6 @@
 /**
- * Maps: tasks that run once for each item of a list. The type of the item comes from the list, and what the tasks return
- * comes out as lists of it.
+ * Maps: tasks that run once per item of a list. The type of the item comes from the list, and the results of the tasks are
+ * lists.
  */
 import type { MapMode } from '@signalbox/protocol';
 import type { RefOf } from './ref.ts';

@@ -1,4 +1,4 @@
-/** A dag that can't be meant so. Says where it was written, which is what the author needs first. */
+/** An error in the definition of a dag. It says where the dag was written, which is what the author needs first. */
 
 /** Where something was written: a file, and a line and column that count from 1. */
 export interface Place {

@@ -1,4 +1,4 @@
-/** Options as they stand in a definition: plain JSON, with references written out. */
+/** Options as they appear in a definition: plain JSON, with references written out. */
 import { DagMistake, type Place } from './mistake.ts';
 import { mapsOfRef, textOfRef } from './ref.ts';
 

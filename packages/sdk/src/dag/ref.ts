@@ -1,6 +1,6 @@
 /**
- * What a task will have returned, while the dag is being written: a path with a type and no value. As an input of
- * another task it becomes `${{ tasks.grind.output.grams }}`, and the type must be the one that its function declares.
+ * The future output of a task, while the dag is being defined: a path with a type and no value. As an input of another task
+ * it becomes `${{ tasks.grind.output.grams }}`, and its type must be the one that the function declares.
  */
 import { type Path, showPath } from '@signalbox/protocol/references';
 import { DagMistake } from './mistake.ts';

@@ -1,4 +1,4 @@
-/** What runs beside tasks and runs: what undoes a task, and hooks. */
+/** Tasks beside tasks and runs: undos and hooks. */
 import type { DagDefinition } from '@signalbox/protocol';
 import type { HandlerContext } from '../handler.ts';
 import type { Duration } from './amounts.ts';

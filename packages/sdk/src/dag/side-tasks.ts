@@ -1,4 +1,4 @@
-/** From what was written for an undo or a hook to its definition, and the function that it names. */
+/** Turns the options of an undo or a hook into its definition and its function. */
 import type { DagDefinition } from '@signalbox/protocol';
 import { HOOK_EVENTS } from '@signalbox/protocol/words';
 import type { Handler } from '../handler.ts';

@@ -1,4 +1,4 @@
-/** What may be said about a dag and its tasks in TypeScript. The words are those of the definition in YAML. */
+/** The options of a dag and its tasks in TypeScript. They have the names of the YAML definition. */
 import type { DagDefinition, TriggerRule } from '@signalbox/protocol';
 import type { Duration, Size } from './amounts.ts';
 import type { OfTask, Ref, RefOf } from './ref.ts';

@@ -1,4 +1,4 @@
-/** What tasks may be added to a run while it goes on. */
+/** Templates of tasks that can be added to a run while it runs. */
 import type { HandlerContext } from '../handler.ts';
 import type { CommonOptions, FunctionOptions, HttpOptions, ProcessOptions } from './task-options.ts';
 

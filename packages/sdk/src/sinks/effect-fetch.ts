@@ -1,4 +1,4 @@
-/** A call to an outside system that it does once, however often the task is tried. */
+/** A call to an outside system that happens once, however often the task is retried. */
 import { type HandlerContext, PermanentError, RetryAfter, retryAfterOf, TransientError } from '../handler.ts';
 
 type ErrorClass = 'transient' | 'permanent';

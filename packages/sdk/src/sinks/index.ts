@@ -1,3 +1,3 @@
-/** The first sinks: outside systems in which a thing is to happen once, however often its task is tried. */
+/** Sinks: outside systems in which something must happen once, however often its task is retried. */
 export { type EffectFetchOptions, effectFetch } from './effect-fetch.ts';
 export { createOutbox, type OutboxClient, type OutboxOptions, once, outboxTable, withOutbox } from './outbox.ts';

@@ -1,6 +1,7 @@
 /**
- * Writes to the user's own PostgreSQL that happen once, however often the task is tried: a row keyed by the effect key goes into
- * the same transaction as the writes. Whoever comes second finds the row, does nothing, and gets what the first one got.
+ * Writes to the user's own PostgreSQL that happen once, however often the task is retried: a row keyed by the effect key is
+ * part of the same transaction as the writes. A second attempt finds the row, writes nothing, and gets the result of the
+ * first.
  */
 import type { HandlerContext } from '../handler.ts';
 import { keyOf } from './effect-fetch.ts';

@@ -1,4 +1,4 @@
-/** One attempt in a test: what its function sees, and what it comes to. */
+/** One attempt in a test: what its function sees, and its result. */
 import {
   describeInput,
   findInput,

@@ -1,4 +1,4 @@
-/** Tasks that run another dag, in a test: that dag runs in a world of its own, on the same production engine. */
+/** Tasks that run another dag, in a test: that dag runs separately, on the same production engine. */
 import type { DagSpecShape } from '@signalbox/protocol';
 import { toDagSpec } from '@signalbox/protocol';
 import { isDag } from '../dag/dag-value.ts';

@@ -1,4 +1,4 @@
-/** What can be tried: a dag of `dag()`, or a definition that was read from YAML. */
+/** What can be tested: a dag of `dag()`, or a definition that was read from YAML. */
 import { type DagDefinition, worksIn } from '@signalbox/protocol';
 import { type Dag, isDag } from '../dag/dag-value.ts';
 import type { Handler } from '../handler.ts';

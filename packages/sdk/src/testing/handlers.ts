@@ -1,4 +1,4 @@
-/** Who does the work of each task in a test. */
+/** Which function does the work of each task in a test. */
 import type { DagSpecShape } from '@signalbox/protocol';
 import type { Handler } from '../handler.ts';
 import type { Stub } from './stubs.ts';

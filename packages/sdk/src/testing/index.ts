@@ -1,4 +1,4 @@
-/** For unit tests of dags: runs on the production engine, with a clock that jumps and stubs for what is outside. */
+/** For unit tests of dags: runs on the production engine, with a clock that jumps and stubs for outside systems. */
 export type { AttemptEnd, LogLine } from './attempt.ts';
 export type { Testable } from './definition.ts';
 export { type RunTaskOptions, runTask } from './run-task.ts';

@@ -1,4 +1,4 @@
-/** What an instance of a mapped task is given in a test: its items, and what tasks before it have returned. */
+/** What an instance of a mapped task receives in a test: its items, and the outputs of earlier tasks. */
 import type { SendAssignment, TaskOutputs } from '@signalbox/engine';
 import { type DagSpecShape, follow, type MapItem, type MapSourceShape } from '@signalbox/protocol';
 

@@ -1,4 +1,4 @@
-/** One function by itself. */
+/** Runs one function alone. */
 import { type DagSpecShape, type MapItem, mapsAround, type TaskSpecShape, toDagSpec } from '@signalbox/protocol';
 import type { NewTask } from '../attempt-requests.ts';
 import type { Dag } from '../dag/dag-value.ts';

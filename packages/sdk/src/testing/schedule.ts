@@ -1,4 +1,4 @@
-/** When a schedule fires, by the function that the server decides by. */
+/** When a schedule fires, computed by the same function that the server uses. */
 import { scheduleFault as faultOf, type Instant, parseCron, type ScheduleFault, windowAfter } from '@signalbox/engine';
 import { type DagDefinition, parseDagDefinition } from '@signalbox/protocol';
 import { zoneData } from '@signalbox/protocol/zones';

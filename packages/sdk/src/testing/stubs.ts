@@ -1,4 +1,4 @@
-/** What stands in for a task in a test. */
+/** What replaces a task in a test. */
 
 import type { Duration } from '../dag/amounts.ts';
 import type { HandlerContext } from '../handler.ts';

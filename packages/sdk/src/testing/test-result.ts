@@ -1,4 +1,4 @@
-/** What became of a run in a test, in the words of production. */
+/** The result of a run in a test, in the terms of production. */
 import type { RunOutcome, TaskState } from '@signalbox/engine';
 import type { AttemptEnd, LogLine } from './attempt.ts';
 

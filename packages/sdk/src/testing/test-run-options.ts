@@ -1,4 +1,4 @@
-/** What may be said about a run in a test. */
+/** The options of a run in a test. */
 import type { Testable } from './definition.ts';
 import type { Stub } from './stubs.ts';
 

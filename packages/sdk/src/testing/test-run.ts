@@ -1,6 +1,6 @@
 /**
- * A run of a dag within a test: no server, no worker, no waiting. The engine that decides is the production one; around it
- * is a clock that jumps to the next thing that is due, and one worker with a slot for every task.
+ * A run of a dag in a test: no server, no worker, no waiting. The production engine decides; around it are a clock that
+ * jumps to the next thing that is due, and one worker with a slot for every task.
  */
 import {
   type AddedTask,

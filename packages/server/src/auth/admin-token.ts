@@ -1,6 +1,6 @@
 /**
- * The first credential. It is given from outside, or made at the first start and left in a file that only its owner can
- * read, where the CLI and a worker on the same machine find it (D13).
+ * The first credential. It is set from outside, or created at the first start and written to a file that only its owner can
+ * read. The CLI and a worker on the same machine find it there (D13).
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';

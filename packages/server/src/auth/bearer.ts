@@ -1,7 +1,7 @@
 /**
- * Who asks. A token is looked up by its SHA-256, so neither the database nor the time that a look takes tells anything of
- * it (I67). What was found is believed for a few seconds: a token that was revoked or has expired works for no longer
- * than that.
+ * Authenticates requests. A token is looked up by its SHA-256, so neither the database nor the duration of the lookup
+ * reveals anything about it (I67). The result is cached for a few seconds: a token that was revoked or has expired works no
+ * longer than that.
  */
 import { createHash } from 'node:crypto';
 import type { Actor, TenantId } from '@signalbox/engine';

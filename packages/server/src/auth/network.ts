@@ -1,4 +1,7 @@
-/** From whom something comes, for limits by address: one caller has a whole network of IPv6 addresses, and one of IPv4. */
+/**
+ * The network that a request comes from, for limits by address. An IPv6 caller has a whole network of addresses, an IPv4
+ * caller has one.
+ */
 import { isIP } from 'node:net';
 
 /** Of an address, with or without its port: itself, or for IPv6 the first 64 bits of it. */

@@ -1,6 +1,6 @@
 /**
- * How often someone may. A bucket holds some, fills up again evenly, and each use takes one. Only those that were used lately
- * are remembered, and of these a bounded number: one that is forgotten is full again (I68, I73).
+ * Rate limits. A bucket holds a number of requests, refills evenly, and each request takes one. Only buckets that were used
+ * lately are kept, and only a bounded number of them; a bucket that is forgotten is full again (I68, I73).
  */
 import { systemClock } from '../ports/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A browser's session: a token with an end, in a cookie that scripts can't read and other sites can't send (D13). It is opened
- * by a link that works once.
+ * A browser session: a token with an expiry, in a cookie that scripts can't read and other sites can't send (D13). A
+ * one-time link opens it.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 

@@ -1,8 +1,8 @@
 /**
- * Who a worker is. A worker chooses an id for its process and keeps it over all its streams; it can choose any. So the id
- * that the rest of the system knows is derived from it together with the tenant and the credential that the stream came
- * with: no other credential can be this worker, on any server, and no server has to ask another one. A worker that
- * connects again with its credential, here or elsewhere, is the same worker and still holds its claims (I17).
+ * The identity of a worker. A worker chooses an id for its process and keeps it over all its streams; it can choose any. So
+ * the id that the rest of the system uses is derived from that id, the tenant and the credential of the stream. No other
+ * credential can be this worker, on any server, and no server has to ask another. A worker that reconnects with its
+ * credential, here or elsewhere, is the same worker and still holds its claims (I17).
  */
 import { createHash } from 'node:crypto';
 import type { WorkerId } from '@signalbox/engine';

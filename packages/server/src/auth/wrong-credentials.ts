@@ -1,6 +1,7 @@
 /**
- * Wrong credentials: counted after the look-up, so a right one is never refused for the wrong ones that came from the same address
- * (I68). Who sends too many is told to wait, and the first of them are recorded in the audit, with how many came in between (I71).
+ * Wrong credentials. They are counted after the lookup, so a valid credential is never refused because of wrong ones from
+ * the same address (I68). A caller with too many is told to wait. The first of them are recorded in the audit, with the
+ * number in between (I71).
  */
 import { SignalboxError } from '@signalbox/protocol';
 import type { Refusal } from '@signalbox/store';

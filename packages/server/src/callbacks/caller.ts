@@ -1,6 +1,6 @@
 /**
- * Makes the calls that are due because runs have ended (I61): at least once, under a stable id, at addresses that the policy
- * allows (I70), on the edge's thread and a few at a time, so that a receiver that hangs holds up nothing but its own call.
+ * Makes the callbacks of ended runs (I61): at least once, under a stable id, and only to addresses that the policy allows
+ * (I70). It runs on the thread of the edge, a few at a time, so a receiver that hangs delays nothing but its own callback.
  */
 import { type AddressPolicy, AddressRefused, exchange } from '@signalbox/protocol/outbound';
 import type { CallbackEnd, CallbackRow, Queries } from '@signalbox/store';

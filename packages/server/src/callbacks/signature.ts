@@ -1,6 +1,6 @@
 /**
- * What proves to a receiver that a call is ours and whole: HMAC-SHA256 over the instant and the body, by a secret that follows from
- * the cluster's key and the tenant, and is stored nowhere else (I67).
+ * Proves to a receiver that a callback is ours and unchanged: HMAC-SHA256 over the instant and the body. The secret is
+ * derived from the key of the cluster and the tenant, and is stored nowhere else (I67).
  */
 import { createHmac } from 'node:crypto';
 import { derivedSecret } from '../auth/session.ts';

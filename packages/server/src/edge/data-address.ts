@@ -1,4 +1,4 @@
-/** Where others reach a port of this node. */
+/** The address under which others reach a port of this node. */
 import { hostname } from 'node:os';
 import { type BindAddress, parseAddress, type ServerConfig, showAddress } from '../config.ts';
 

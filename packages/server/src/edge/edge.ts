@@ -1,6 +1,6 @@
 /**
- * The edge as the main thread sees it: a thread that serves HTTP, services and logs, and asks for decisions (D12). If it fails it is
- * started again on the same ports; scheduling goes on meanwhile.
+ * The edge as the main thread sees it: a thread that serves HTTP, services and logs, and asks for decisions (D12). If it
+ * fails, it is started again on the same ports; scheduling continues.
  */
 import { Worker } from 'node:worker_threads';
 import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';

@@ -1,4 +1,7 @@
-/** The edge's line to the main thread: questions go in batches, one answer each. What is under way has a limit (I68, I74). */
+/**
+ * The connection from the edge to the main thread. Requests are sent in batches, each gets one answer, and the number of
+ * open requests is limited (I68, I74).
+ */
 import type { MessagePort } from 'node:worker_threads';
 import type { Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { ProgressSeen, Routed } from '@signalbox/host';

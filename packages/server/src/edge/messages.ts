@@ -1,4 +1,4 @@
-/** What the edge's thread and the main thread say to each other. Either side sends what one turn brings in one message. */
+/** The messages between the edge's thread and the main thread. Each side sends everything of one turn in one message. */
 import type { ClaimRef, Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
 import type { HostMetrics, ProgressSeen, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';

@@ -1,4 +1,7 @@
-/** The edge's thread: HTTP and services on one side, the main thread on the other, and a small pool of its own for questions (D12). */
+/**
+ * The thread of the edge: HTTP and services on one side, the main thread on the other, and its own small pool for queries
+ * (D12).
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AddressPolicy, parseAllow } from '@signalbox/protocol/outbound';
 import { openQueries } from '@signalbox/store';

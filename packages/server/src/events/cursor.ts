@@ -1,6 +1,6 @@
 /**
- * Where a reader of the event stream is: all commits up to a cut, and of one commit after it the first changes. The same on
- * every server. As text: a version, the cut's numbers, and the part, packed and in base64url.
+ * The position of a reader in the event stream: all commits up to a cut, and the first changes of one commit after it. It is
+ * valid on every server. As text: a version, the numbers of the cut, and the part, packed and in base64url.
  */
 import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
 import type { Cut } from '@signalbox/store';

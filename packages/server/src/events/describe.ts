@@ -1,4 +1,4 @@
-/** From a change of the journal to the event that users are told: the description of its kind says how. */
+/** Turns a change of the journal into the event that users see. The description of its kind says how. */
 import { type Change, type ToldChange, tellChange } from '@signalbox/engine';
 import type { EventKind } from '@signalbox/protocol';
 import { toIsoOrNull } from '../iso-instants.ts';

@@ -1,4 +1,4 @@
-/** What happened in a short while, for readers that only want to know what to read again: names, no details. */
+/** What changed in a short time, for readers that only need to know what to read again: names without details. */
 import type { EventDigest } from '@signalbox/protocol';
 import type { FeedEvent } from './feed.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The event stream of this server. Each reader pulls from where it is, so a slow one holds nothing but its own place; those
- * that are at the same place share one read. While somebody waits, one look each tenth of a second tells whether any
- * node has committed anything (I59).
+ * The event stream of this server. Each reader pulls from its own position, so a slow reader holds up nobody; readers at the
+ * same position share one read. While somebody waits, one query every tenth of a second checks whether any node has
+ * committed (I59).
  */
 import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
 import { type EventView, SignalboxError } from '@signalbox/protocol';

@@ -1,4 +1,4 @@
-/** Names of runs, dags and tasks, which the journal has only the numbers of. Asked for in batches, kept for a while. */
+/** Names of runs, dags and tasks, because the journal contains only their numbers. Fetched in batches and cached for a while. */
 import {
   type Change,
   type DagId,

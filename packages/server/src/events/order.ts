@@ -1,4 +1,7 @@
-/** Commits in an order in which they may have happened: of those that share a shard, the one with the lower number first. */
+/**
+ * Sorts commits into an order in which they can have happened: of two commits that share a shard, the one with the lower
+ * number comes first.
+ */
 import type { ShardNo } from '@signalbox/engine';
 import type { Commit, Cut } from '@signalbox/store';
 

@@ -1,4 +1,4 @@
-/** Between the words of the host and those of the wire, for what gateway and worker say. */
+/** Translates between the messages of the host and those of the wire, for gateway and worker. */
 import {
   type AttemptNo,
   type ClaimRef,

@@ -1,4 +1,4 @@
-/** The gRPC port: workers' streams and links of other nodes. */
+/** The gRPC port: streams of workers and links of other nodes. */
 import { readFile } from 'node:fs/promises';
 import {
   type ChannelCredentials,

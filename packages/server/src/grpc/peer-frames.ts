@@ -1,6 +1,6 @@
 /**
- * One direction of a link between nodes: messages of one turn of the event loop go out in one frame of JSON, cut where it
- * grows large. An empty frame says only that the sender is there.
+ * One direction of a link between nodes. Messages of one turn of the event loop are sent in one JSON frame, split when it
+ * grows large. An empty frame only says that the sender is alive.
  */
 import type { PeerMessage } from '@signalbox/host';
 import { MAX_BATCH_BYTES, parseFrame } from '@signalbox/protocol/grpc';

@@ -1,6 +1,6 @@
 /**
- * Links between nodes over gRPC (see `peer.proto`). The caller proves with the cluster's key who it is and whom it means;
- * both sides ping each second, so that a link that is only half there closes within three.
+ * Links between nodes over gRPC (see `peer.proto`). The caller proves with the key of the cluster who it is and which node
+ * it wants. Both sides ping every second, so a half-open link closes within three seconds.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type ChannelCredentials, Client, Metadata, status } from '@grpc/grpc-js';

@@ -1,6 +1,6 @@
 /**
- * What workers with a token may take: queues, and slots of all of them together at this server. A fleet shares a token, so
- * a limit for each worker would be none. Each server counts its own: a fleet that moves from one to another is not held up.
+ * What workers with a token may use: queues, and a total number of slots at this server. Workers share a token, so a limit
+ * per worker would be no limit. Each server counts separately, so a fleet that moves to another server is not held up.
  */
 import type { WorkerId } from '@signalbox/engine';
 import { DEFAULT_TOKEN_SLOTS, MAX_SLOTS, SignalboxError } from '@signalbox/protocol';

@@ -1,10 +1,10 @@
 /**
- * Messages that have begun to arrive and are not whole yet lie in memory, for as long as their sender likes. Each has a limit
- * of its own, by the method that it is for; all of a port together have another (I68). When they are over it, the largest one
- * loses its stream: honest senders cut their messages at a megabyte.
+ * Messages that have begun to arrive and are not complete stay in memory for as long as their sender likes. Each has a limit
+ * that depends on its method, and all of a port together have another (I68). When the total is exceeded, the largest one
+ * loses its stream: honest senders split their messages at a megabyte.
  *
- * gRPC knows one limit for all methods of a port, and none for all messages: so this looks at the bytes as they arrive and at how
- * far the decoder of their stream is. These are not part of gRPC's public types, which is why they are checked here.
+ * gRPC has one limit for all methods of a port and none for all messages together. So this code looks at the bytes as they
+ * arrive and at the progress of the stream's decoder. These are not part of gRPC's public types, so they are checked here.
  */
 import type { Http2Stream } from 'node:http2';
 import {

@@ -1,7 +1,7 @@
 /**
- * What is to be said to one worker. All that comes up in one turn, or while earlier messages wait for the worker to read
- * them, goes out together; messages are cut where they grow large. What waits is bounded by what the worker holds and has
- * reported; a worker that reads nothing all the same loses its stream.
+ * Messages to one worker. Everything of one turn, or of the time while the worker has not read earlier messages, is sent
+ * together and split when it grows large. The queue is bounded by what the worker holds and has reported; a worker that
+ * reads nothing at all loses its stream.
  */
 import type { Assignment, AttemptRequestAnswer, Kill, ReportAnswer, ShardEpoch, WorkerDoor } from '@signalbox/host';
 import { type GatewayMessageParts, MAX_BATCH_BYTES, MAX_BATCH_ITEMS, type Welcome } from '@signalbox/protocol/grpc';

@@ -1,6 +1,6 @@
 /**
- * One worker's stream at its gateway. It may speak once its token is known and must begin with hello; what it says from
- * then on goes to the host, part by part: what it holds before what it has done.
+ * The stream of one worker at its gateway. It begins with hello, once its token is checked. From then on its messages go to
+ * the host part by part: what the worker holds before what it has done.
  */
 import { type ServerErrorResponse, status } from '@grpc/grpc-js';
 import type { Host, WorkerSays } from '@signalbox/host';

@@ -1,6 +1,6 @@
 /**
- * What a segment file is made of: a header, then frames. A frame is some consecutive lines of one attempt, with its length and a
- * CRC-32 in front, so that a torn end is known for what it is (docs/decisions/0011).
+ * The contents of a segment file: a header, then frames. A frame is some consecutive lines of one attempt, preceded by its
+ * length and a CRC-32, so a torn end is recognised (docs/decisions/0011).
  */
 import { crc32 } from 'node:zlib';
 import { LOG_STREAMS, type LogLine, type LogStream } from '@signalbox/protocol/grpc';

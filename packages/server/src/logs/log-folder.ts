@@ -1,6 +1,7 @@
 /**
- * Which folder of logs a server writes to. Servers that share a data folder have one each, `logs/0`, `logs/1` and so on: a segment has one
- * writer. Who starts takes the first that nobody holds, and brings home what lies in others that nobody holds any more.
+ * Which log folder a server writes to. Servers that share a data folder have one each, `logs/0`, `logs/1` and so on, because
+ * a segment has one writer. A server takes the first free folder when it starts, and adopts the logs in other folders that
+ * no server uses any more.
  */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

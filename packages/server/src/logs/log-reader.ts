@@ -1,6 +1,6 @@
 /**
- * Logs for people, whatever node they lie on. A log is over when its attempt has ended, a moment has passed in which its last lines may
- * arrive, and all lines are out.
+ * Reads logs for people, on whichever node they are. A log is complete when its attempt has ended, its last lines have had a
+ * moment to arrive, and all lines were read.
  */
 import { type RunId, TaskNames, type TaskNo, type TenantId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';

@@ -1,9 +1,9 @@
 /**
- * Logs of attempts in segment files (D12): appended as they come, read by attempt and line number.
+ * Logs of attempts in segment files (D12): appended as they arrive, read by attempt and line number.
  *
- * `append` resolves once the lines are written: a crash of this process loses none of them. They are synced five times a second, so a
- * power cut may lose what was acknowledged in the last 200 ms and what the disk's own cache held. What waits to be written is bounded: whoever appends
- * waits, and so does the worker behind it.
+ * `append` resolves when the lines are written: a crash of this process loses none of them. They are synced five times a
+ * second, so a power cut can lose what was acknowledged in the last 200 ms and what the disk's own cache held. The write
+ * queue is bounded: callers of `append` wait, and so does the worker behind them.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Parts of one log from several nodes, made one: each number once, in order. */
+/** Merges the parts of one log from several nodes: each line number once, in order. */
 import type { NumberedLine } from './frame.ts';
 import type { LogPage } from './log-store.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Logs that lie on other nodes. A worker that changes its gateway leaves parts of a log on two of them, so a reader asks all; who asks
- * proves with the cluster's key that it is a node, and whom it means, as peers do.
+ * Logs on other nodes. A worker that changes its gateway leaves parts of a log on two nodes, so a reader asks all of them.
+ * Like a peer, it proves with the key of the cluster that it is a node and which node it wants.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type ChannelCredentials, Client, Metadata, type sendUnaryData } from '@grpc/grpc-js';

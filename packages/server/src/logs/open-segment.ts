@@ -1,4 +1,4 @@
-/** The one segment that grows. Frames are in it once written; they outlive the process then, and a power cut once synced. */
+/** The one segment that grows. A frame that is written survives the process; a frame that is synced survives a power cut. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FramePlace, SEGMENT_HEADER_BYTES, segmentHeader } from './frame.ts';

@@ -1,6 +1,6 @@
 /**
- * After a crash the last segment has no index, and may end in the middle of a frame. It is read through once, cut behind its
- * last whole frame, and gets its index; from then on it is a closed segment like all others.
+ * After a crash the last segment has no index and can end in the middle of a frame. It is read once, cut after its last
+ * complete frame, and gets its index. From then on it is a closed segment like all others.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { checkFrame, FRAME_HEAD_BYTES, frameBytes, readSegmentHeader, SEGMENT_HEADER_BYTES } from './frame.ts';

@@ -1,6 +1,7 @@
 /**
- * The log of a whole run: lines of all its attempts by their time. Attempts are opened in the order in which they were claimed, some at a time, and
- * closed when they are over; a cursor names those that are open, each with its next line, and the last one that was opened.
+ * The log of a whole run: the lines of all attempts by time. Attempts are opened in the order in which they were claimed,
+ * some at a time, and closed when they are complete. A cursor names the open ones, each with its next line, and the one that
+ * was opened last.
  */
 import { SignalboxError } from '@signalbox/protocol';
 import type { LogAttemptView } from '@signalbox/store';

@@ -1,6 +1,6 @@
 /**
- * Where the lines of an attempt lie. While a segment grows its places are kept as columns in memory, in order of arrival; when it
- * is closed they are written beside it, sorted, so that a reader finds those of one attempt by a binary search.
+ * Where the lines of an attempt are. While a segment grows, its places are columns in memory, in order of arrival. When it
+ * is closed they are written to a file, sorted, so a reader finds those of one attempt by binary search.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';

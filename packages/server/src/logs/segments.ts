@@ -1,4 +1,4 @@
-/** The closed segments of a folder: found at the start, read by binary search, dropped by age and by size, oldest first. */
+/** The closed segments of a folder: listed at the start, read by binary search, removed by age and by size, oldest first. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tell } from '../log.ts';

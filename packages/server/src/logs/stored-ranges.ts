@@ -1,6 +1,6 @@
 /**
- * Which lines of the attempts that were written lately are stored, so that a line that comes twice is kept once. What is
- * forgotten here costs space, not truth: a reader takes each number once anyway.
+ * Which lines of recently written attempts are stored, so a line that arrives twice is stored once. Forgetting here costs
+ * space, not correctness: a reader takes each line number once anyway.
  */
 import { keyOf, type LogAttempt, type LogLines } from './frame.ts';
 

@@ -1,4 +1,4 @@
-/** Requests as they were answered, by operation: no name of a user ever becomes a label. */
+/** Counts answered requests by operation. A name that a user chose never becomes a label. */
 import { Histogram, type HistogramSeen } from '@signalbox/host';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,4 +1,4 @@
-/** How late a thread's loop comes to what is due, since it was last asked. */
+/** How late the event loop of a thread runs, since the last measurement. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Seconds. */

@@ -1,4 +1,4 @@
-/** Every metric of a server, once: what is written for Prometheus and what stands in docs/reference/metrics.md. */
+/** Every metric of a server, once: the source for Prometheus and for docs/reference/metrics.md. */
 import type { HistogramSeen, HostMetrics } from '@signalbox/host';
 import type { LogStats } from '../logs/log-store.ts';
 import type { ClockSeen } from '../ports/database-clock.ts';

@@ -1,4 +1,7 @@
-/** The checker's thread: one request's params at a time. It may be ended at any moment; it keeps nothing but parsed schemas. */
+/**
+ * The thread of the params checker: one request at a time. It can be terminated at any moment; it keeps nothing but parsed
+ * schemas.
+ */
 import { parentPort } from 'node:worker_threads';
 import { CheckBudget, type ParamsSchema } from '@signalbox/protocol';
 import { checkTexts } from './check-texts.ts';

@@ -1,7 +1,7 @@
 /**
- * Checks params without holding up others (I68, D12). A request has one budget for all its runs and dags, by the bytes that it
- * brings. What fits into a few milliseconds is checked at once; the rest goes to a thread, one request at a time, callers in turn.
- * A caller may have a few requests waiting there, and a request that the thread does not finish in time is refused.
+ * Checks params without delaying others (I68, D12). A request has one budget for all its runs and dags, based on its size.
+ * What fits into a few milliseconds is checked at once. The rest goes to a thread, one request at a time, with callers in
+ * turn. A caller can have a few requests waiting there, and a request that the thread does not finish in time is refused.
  */
 import { Worker } from 'node:worker_threads';
 import { CheckBudget, type ParamsSchema, SignalboxError } from '@signalbox/protocol';

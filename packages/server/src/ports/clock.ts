@@ -1,4 +1,4 @@
-/** Time and chance of the real world. */
+/** Real time and randomness. */
 import { randomFillSync } from 'node:crypto';
 import type { Instant, MonoMs } from '@signalbox/engine';
 import type { Clock, Random } from '@signalbox/host';

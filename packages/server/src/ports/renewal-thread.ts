@@ -1,4 +1,4 @@
-/** The thread of `renewer.ts`. A database that is away is asked again a second later, over a new connection. */
+/** The thread of `renewer.ts`. If the database is unreachable, it tries again a second later over a new connection. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openPostgresStore, type PostgresStore } from '@signalbox/store';
 import { makeLogger, tellWith } from '../log.ts';

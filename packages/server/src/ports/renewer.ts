@@ -1,6 +1,6 @@
 /**
- * Raises the node's beat from a thread and a connection of its own (D5), so that a busy main loop is not taken for a dead
- * node, and only while the main loop ticks, so that a dead one is not taken for busy.
+ * Renews the heartbeat of the node from its own thread and connection (D5), so a busy main loop is not taken for a dead
+ * node. It does so only while the main loop ticks, so a dead loop is not taken for a busy one.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

@@ -1,9 +1,9 @@
 /**
- * Tokens of claims: the first 16 bytes of an HMAC-SHA-256 over the incarnation of the database, the claim and the worker
- * that it was assigned to (D8, I20, I64), by the cluster's key. A worker's id stands for its tenant and credential as well
- * (see `auth/worker-identity.ts`), so a token is of no use to anybody else, at any server.
+ * Tokens of claims: the first 16 bytes of an HMAC-SHA-256 over the incarnation of the database, the claim and its worker
+ * (D8, I20, I64), with the key of the cluster. The id of a worker also stands for its tenant and credential (see
+ * `auth/worker-identity.ts`), so a token is useless to anybody else, at any server.
  *
- * It runs twice per task. Written as the two hashes that an HMAC is, with its padded keys laid out once, it takes 0.8 µs;
+ * It runs twice per task. Written as the two hashes of an HMAC, with the padded keys prepared once, it takes 0.8 µs;
  * `createHmac` takes 2.4.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The REST API: guards at the door, a file per subject behind it, the table of errors at the way out. */
+/** The REST API: first the guards, then one file per subject, and the error table at the end. */
 import { readFile } from 'node:fs/promises';
 import type { Retention } from '@signalbox/protocol';
 import type { Queries } from '@signalbox/store';

@@ -1,4 +1,4 @@
-/** Breakers over REST: which hold something back, and since when; let go by hand. */
+/** Breakers over REST: what they hold back and since when, and how to reset them. */
 import { fingerprintText, parseFingerprint } from '@signalbox/engine';
 import {
   type BreakerPage,

@@ -1,4 +1,4 @@
-/** Bundles: code of dags under the hash of its bytes, stored before the version that names it (docs/decisions/0009). */
+/** Bundles: code of dags by the hash of its bytes, stored before the version that refers to it (docs/decisions/0009). */
 import { createHash } from 'node:crypto';
 import { MAX_BUNDLE_BYTES, SignalboxError } from '@signalbox/protocol';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';

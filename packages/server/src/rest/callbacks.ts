@@ -1,4 +1,4 @@
-/** Calls of ended runs: what has become of them, the secret that signs them, and once more by hand. */
+/** Callbacks of ended runs: their state, the secret that signs them, and sending one again. */
 import type { Instant } from '@signalbox/engine';
 import {
   type CallbackPage,

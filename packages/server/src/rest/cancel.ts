@@ -1,4 +1,4 @@
-/** The end of a run, by hand; or what it would mean. */
+/** Cancels a run, or shows what cancelling would do. */
 import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { answerOf, fromDatabase } from './errors.ts';

@@ -1,4 +1,7 @@
-/** Params against the schema of their dag, before they are sent: the engine takes them only as checked for its own version. */
+/**
+ * Checks params against the schema of their dag before they are sent. The engine accepts them only if they were checked for
+ * its current version.
+ */
 import type { SubmitRuns, VersionNo } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** A run in columns: all tasks of its definition in a tenth of the bytes and the time, for whoever shows all of them. */
+/** A run in columns: all tasks of its definition in a tenth of the bytes and the time, for clients that show all of them. */
 import type { DagSpec, TaskNo, TasksRead } from '@signalbox/engine';
 import {
   parseOr,

@@ -1,4 +1,7 @@
-/** Where dags live, kept for a while: every submission asks. A place that turns out to be wrong is looked up again. */
+/**
+ * Where dags are stored. Every submission asks, so it is cached for a while. A place that turns out to be wrong is looked up
+ * again.
+ */
 import { createHash } from 'node:crypto';
 import { type DagId, SHARD_COUNT, type ShardNo, type TenantId, type VersionNo } from '@signalbox/engine';
 import type { ParamsSchema } from '@signalbox/protocol';

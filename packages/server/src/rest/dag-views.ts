@@ -1,4 +1,4 @@
-/** Dags and their versions, from rows to what people see. */
+/** Turns rows of dags and versions into the views of the API. */
 import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE } from '@signalbox/engine';
 import {
   type DagView as DagAnswer,

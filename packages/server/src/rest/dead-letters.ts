@@ -1,6 +1,6 @@
 /**
- * Dead letters over REST. Each is used once, by its owner's commit (I43); many at a time go in bounded requests, and where one of
- * those was cut off the next goes on: what was replayed is no longer open.
+ * Dead letters over REST. Each is used once, by a commit of its owner (I43). Replaying many is done in bounded requests. If
+ * one is interrupted, the next continues, because replayed letters are no longer open.
  */
 import { fingerprintText, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
 import {

@@ -1,4 +1,4 @@
-/** From whatever went wrong to `application/problem+json`, by the one table of errors. */
+/** Turns every error into `application/problem+json`, using the error table. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Answer, RefusalCode } from '@signalbox/engine';

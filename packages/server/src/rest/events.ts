@@ -1,4 +1,4 @@
-/** The event stream over HTTP, and events from outside. */
+/** The event stream over HTTP, and events sent from outside. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TenantId } from '@signalbox/engine';
 import {

@@ -1,4 +1,4 @@
-/** Who may come in: the name it was sent to, the page it was sent from, the credential it carries (D13, I66). */
+/** Admission: the host name that a request was sent to, the page that it comes from, and its credential (D13, I66). */
 import { SignalboxError } from '@signalbox/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Bearers, Caller } from '../auth/bearer.ts';

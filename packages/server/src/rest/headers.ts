@@ -1,4 +1,4 @@
-/** What goes with every answer, so that a browser does nothing with it that we did not mean. */
+/** Headers of every answer that keep browsers from misusing it. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 export const STRICT_HEADERS = {

@@ -1,4 +1,7 @@
-/** Whether it lives, and whether it can serve. Anybody may ask: an answer is good for a moment, and says little. */
+/**
+ * Whether the server is alive, and whether it can serve. No credential is needed. An answer is cached for a moment and says
+ * little.
+ */
 import type { Health } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../ports/clock.ts';

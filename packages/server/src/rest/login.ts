@@ -1,4 +1,4 @@
-/** The way into the page: a link that works once opens a session in the browser that follows it (D13). */
+/** Signing in to the web UI: a one-time link opens a session in the browser that follows it (D13). */
 import { type LoginLink, newLoginLinkSchema, parseOr, type Role } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashOf } from '../auth/bearer.ts';

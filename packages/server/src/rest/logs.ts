@@ -1,4 +1,4 @@
-/** Logs of an attempt and of a whole run: a page, the whole as text, or the lines as they come. */
+/** Logs of an attempt and of a whole run: a page, everything as text, or lines as they arrive. */
 import { Readable } from 'node:stream';
 import { parseOr, readLogSchema, readRunLogSchema, SignalboxError } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

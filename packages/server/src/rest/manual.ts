@@ -1,4 +1,4 @@
-/** What people do to runs and tasks by hand. Each leaves who did it; a dry run tells what would be touched. */
+/** Manual actions on runs and tasks. Each records who did it; a dry run shows which tasks it would change. */
 import { type Command, type Mark, TaskNames, type TaskNo, type TaskSelection } from '@signalbox/engine';
 import {
   type ClearedRuns,

@@ -1,4 +1,4 @@
-/** `/metrics`: this server's numbers, gathered from both of its threads when somebody asks. */
+/** `/metrics`: the numbers of this server, collected from both of its threads on request. */
 import type { FastifyInstance } from 'fastify';
 import { HttpMetrics } from '../metrics/http-metrics.ts';
 import { LoopWatch } from '../metrics/loop-delay.ts';

@@ -1,4 +1,4 @@
-/** When a schedule fires next, for people: by the same function that the engine decides by. */
+/** When a schedule fires next, computed by the same function that the engine uses. */
 import { type DagId, type Instant, parseCron, type ScheduleSpec, windowAfter } from '@signalbox/engine';
 import { zoneData } from '@signalbox/protocol/zones';
 

@@ -1,7 +1,7 @@
 /**
- * One idempotency key, one outcome, for the changes that the engine keeps no keys for (I11). The key is written down before
- * the change is made, its answer after it; who comes again with the same key gets the answer. All such changes can be made
- * twice with the effect of one, so one that was cut off is simply made again.
+ * One idempotency key, one outcome, for the changes for which the engine keeps no keys (I11). The key is stored before the
+ * change is made, its answer afterwards; a request with the same key gets the stored answer. All these changes can be made
+ * twice without harm, so an interrupted one is simply made again.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The server-sent event streams that are open, with a limit for all and one for each caller. */
+/** The open server-sent event streams, with one limit for all and one per caller. */
 import { SignalboxError } from '@signalbox/protocol';
 
 const MOST_STREAMS = 1_000;

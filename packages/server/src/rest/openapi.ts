@@ -1,4 +1,4 @@
-/** The API as an OpenAPI 3.1 document, made from the table of operations and the schemas that requests are checked by. */
+/** The API as an OpenAPI 3.1 document, made from the table of operations and the schemas that check requests. */
 import { ERRORS, type ErrorCode, type ErrorEntry, problemBodySchema } from '@signalbox/protocol';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';

@@ -1,4 +1,4 @@
-/** Who listens to which queue, asked of the servers when a view has tasks that wait for a worker. */
+/** Which workers serve which queue. The servers are asked when a view contains tasks that wait for a worker. */
 import type { TenantId } from '@signalbox/engine';
 import type { WorkerView } from '@signalbox/protocol';
 import type { RestParts } from './rest-parts.ts';

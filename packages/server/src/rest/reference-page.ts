@@ -1,4 +1,4 @@
-/** The pages `docs/reference/rest.md` and `errors.md`, made from the tables that the server goes by. */
+/** The pages `docs/reference/rest.md` and `errors.md`, made from the tables that the server uses. */
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@signalbox/protocol';
 import { grpcCalls } from '../services/api/rest-operations.ts';
 import { openPath } from './openapi.ts';

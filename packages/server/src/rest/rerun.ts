@@ -1,4 +1,4 @@
-/** A run anew, as a run of its own: with the params and the version that it had, or with others. */
+/** Makes a run again as a new run, with the same params and version or with others. */
 import { createHash } from 'node:crypto';
 import { makeRunUid, type SubmitRuns } from '@signalbox/engine';
 import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxError } from '@signalbox/protocol';

@@ -1,4 +1,4 @@
-/** For how long history is kept, and its removal ahead of time. */
+/** How long history is kept, and its early removal. */
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
 import { once } from './once.ts';

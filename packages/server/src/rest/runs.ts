@@ -1,4 +1,4 @@
-/** Runs: one, many, and an end to one. */
+/** Runs: one, many, and cancelling one. */
 import { isTerminal, type RunId, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
 import {
   listRunsSchema,

@@ -1,4 +1,4 @@
-/** Schedules: listed, held back and let go again; and what became of their windows. */
+/** Schedules: listed, paused and resumed, and the results of their windows. */
 import type { Instant } from '@signalbox/engine';
 import {
   listSchedulesSchema,

@@ -1,4 +1,4 @@
-/** Who is asking, and how a browser signs out. */
+/** Who is signed in, and how a browser signs out. */
 import type { SessionEnded, SessionView } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endedCookie, sessionIn } from '../auth/session.ts';

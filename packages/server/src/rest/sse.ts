@@ -1,6 +1,6 @@
 /**
- * Server-sent events. A stream is pulled: nothing is read for a reader that does not take what it was sent, and one that
- * takes nothing for long is cut off. It ends when its credential does, and when the server closes (I68, I73).
+ * Server-sent events. A stream is pulled: nothing is read for a reader that has not taken the last part, and a reader that
+ * takes nothing for long is disconnected. A stream ends when its credential does, and when the server stops (I68, I73).
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-/** How much room the data takes, and how much is left. */
+/** How much space the data uses, and how much is free. */
 import { statfs } from 'node:fs/promises';
 import type { Storage } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';

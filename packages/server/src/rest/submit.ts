@@ -1,6 +1,6 @@
 /**
- * Submissions, one or up to a thousand at a time. A batch is one command and one answer: nothing here is done per item
- * but reading it.
+ * Submissions, from one to a thousand runs per request. A batch is one command and one answer: the only work per run is
+ * reading it.
  */
 import { createHash } from 'node:crypto';
 import { type DeadLetterRef, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';

@@ -1,4 +1,4 @@
-/** What a task of a spec is to its run, as people see it. */
+/** The role of a task in its run, as people see it. */
 import type { TaskSpec } from '@signalbox/engine';
 import type { TaskView } from '@signalbox/protocol';
 

@@ -1,4 +1,4 @@
-/** Tasks of a run and their attempts, one by one or in pages; another attempt by hand. */
+/** Tasks of a run and their attempts, singly or in pages, and manual retries. */
 import { TaskNames, type TaskNo } from '@signalbox/engine';
 import {
   type AttemptPage,

@@ -1,4 +1,4 @@
-/** Credentials of the tenant: made, listed, revoked. A token is shown once, when it is made; only its hash is kept (I67). */
+/** Tokens of the tenant: created, listed, revoked. A token is shown once, when it is created; only its hash is stored (I67). */
 import {
   type CreatedToken,
   nameSchema,

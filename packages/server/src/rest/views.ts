@@ -1,4 +1,4 @@
-/** From rows to what people see. States are derived by the engine's own function, the one that decides by them. */
+/** Turns rows into the views of the API. States are derived by the same function of the engine that makes decisions. */
 import {
   fingerprintText,
   type Instant,

@@ -1,6 +1,6 @@
 /**
- * Why a task does not run, for people and programs. Only from facts that a reader has at hand: the view of the run and who is
- * connected. The order of the checks is the order in which a task would be held: the run first, then the task, then its queue.
+ * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
+ * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
 import type { TaskView, Why, WhyCode } from '@signalbox/protocol';
 import { fromIso } from '../iso-instants.ts';

@@ -1,4 +1,4 @@
-/** Bundles on their way to workers: a fleet that starts asks for the same one all at once, and the database is asked once. */
+/** Bundles for workers. A fleet that starts asks for the same bundle at once, and the database is queried once. */
 import type { TenantId } from '@signalbox/engine';
 import type { Queries, StoredBundle } from '@signalbox/store';
 

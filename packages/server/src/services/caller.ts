@@ -1,4 +1,4 @@
-/** Who calls a service: the same credentials as over HTTP, in the metadata `authorization` (D13, I66). */
+/** The caller of a service: the same credentials as over HTTP, in the metadata `authorization` (D13, I66). */
 import type { Metadata } from '@grpc/grpc-js';
 import type { WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';

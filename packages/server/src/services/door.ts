@@ -1,4 +1,4 @@
-/** The services port, on the edge's thread: what moves in bulk to and from workers, and the gRPC API (docs/decisions/0012). */
+/** The services port, on the thread of the edge: bulk data to and from workers, and the gRPC API (docs/decisions/0012). */
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES } from '@signalbox/protocol/grpc';
 import type { Cluster, Queries } from '@signalbox/store';

@@ -1,4 +1,4 @@
-/** Code for a worker, in chunks, as fast as the worker takes them. */
+/** Sends code to a worker in chunks, as fast as the worker takes them. */
 import { SignalboxError } from '@signalbox/protocol';
 import { BUNDLE_CHUNK_BYTES, type BundleServerStream, parseBundleRequest } from '@signalbox/protocol/grpc';
 import { fromDatabase } from '../rest/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Who is let in on the services port is decided by the head of a call, before any of its message is read: what a stranger
- * sends must not be kept in memory to be refused afterwards (I66, I68). What it may do is decided by the method.
+ * Admission to the services port is decided by the header of a call, before any of its message is read: what a stranger
+ * sends must not be kept in memory only to be refused (I66, I68). The method decides what the caller may do.
  */
 import {
   type Metadata,

@@ -1,4 +1,4 @@
-/** Whether this node serves, for load balancers: what `/readyz` says. Anybody may ask. */
+/** Whether this node can serve, for load balancers: the same answer as `/readyz`. No credential is needed. */
 import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import { HEALTH_SERVICE, loadService, type OfferedService } from '@signalbox/protocol/grpc';

@@ -1,6 +1,6 @@
 /**
- * Logs of one worker. A batch is read, its tokens are checked, its lines are written, and only then is it acknowledged and the next
- * one read: a slow disk slows the sender, not this process.
+ * Logs of one worker. A batch is read, its tokens are checked, and its lines are written; only then is it acknowledged and
+ * the next one read. So a slow disk slows the sender, not this process.
  */
 import { type RunId, SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';

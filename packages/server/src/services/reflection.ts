@@ -1,6 +1,6 @@
 /**
- * What is offered on this port, for clients that have no proto files, such as grpcurl (both versions of the protocol). Any credential may
- * ask; without one nothing is told (I66).
+ * Lists the services of this port for clients without proto files, such as grpcurl (both versions of the protocol). Any
+ * credential may ask; without one nothing is listed (I66).
  */
 import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';

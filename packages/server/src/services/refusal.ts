@@ -1,4 +1,4 @@
-/** From whatever went wrong to a status of gRPC, by the one table of errors; what does not fit a status travels behind it. */
+/** Turns every error into a gRPC status, using the error table. What does not fit into a status is sent as metadata. */
 import { randomUUID } from 'node:crypto';
 import { Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
 import { ERRORS, type ProblemBody, SignalboxError } from '@signalbox/protocol';

@@ -1,4 +1,4 @@
-/** Sends lines of real attempts, as a worker does: with the token of its claim, over the services port. */
+/** Sends lines of real attempts like a worker: with the token of the claim, over the services port. */
 import { Client, credentials } from '@grpc/grpc-js';
 import type { TenantId } from '@signalbox/engine';
 import { type LogLine, openLogStream, parseLogStored } from '@signalbox/protocol/grpc';

@@ -1,4 +1,4 @@
-/** A worker's stream without a worker behind it: tests say what no honest worker would say. */
+/** The stream of a worker without a worker, so tests can send what no honest worker would. */
 import { randomUUID } from 'node:crypto';
 import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import type { TenantId, WorkerId } from '@signalbox/engine';

@@ -1,4 +1,4 @@
-/** A way to a port that can get stuck: connections stay open, nothing passes, nobody is told. */
+/** A proxy that can hang: connections stay open, nothing passes, and nobody is notified. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class StuckProxy {

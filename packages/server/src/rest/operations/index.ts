@@ -1,6 +1,6 @@
 /**
- * Every operation of the API, once. Routes are refused at their registration unless they are here; roles, the OpenAPI document,
- * the page of docs, `docs/reference/rest.md` and the names in metrics come from here.
+ * Every operation of the API, once. A route that is not listed here can't be registered. Roles, the OpenAPI document, the
+ * docs page, `docs/reference/rest.md` and the names in metrics come from here.
  */
 import { dagOperations } from './dags.ts';
 import { deadLetterOperations } from './dead-letters.ts';

@@ -1,4 +1,4 @@
-/** What an operation of the API is: where it is asked, by whom, with what, and what comes back. */
+/** An operation of the API: its path, who may use it, its input and its output. */
 import { ERRORS, type ErrorCode, type Role, runIdSchema } from '@signalbox/protocol';
 import { z } from 'zod';
 

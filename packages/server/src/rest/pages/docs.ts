@@ -1,4 +1,4 @@
-/** The page of docs: the table of operations, to be read by people. Made once; nothing in it comes from users. */
+/** The docs page: the table of operations for people. Made once; it contains nothing from users. */
 import { ERRORS, type ErrorEntry } from '@signalbox/protocol';
 import { type Json, openApi, openPath } from '../openapi.ts';
 import { errorsOf, GROUPS, type Group, isChange, OPERATIONS, type Operation } from '../operations/index.ts';

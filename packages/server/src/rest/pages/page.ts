@@ -1,6 +1,6 @@
 /**
- * A page: one file with its style and its script, both named by their hashes in its policy, so that nothing else runs in
- * it, whatever ends up in its text (I69).
+ * A page: one file with its style and its script. Its policy names both by their hashes, so nothing else can run, whatever
+ * its text contains (I69).
  */
 import { createHash } from 'node:crypto';
 import { pagePolicy } from '../headers.ts';

@@ -1,4 +1,4 @@
-/** A JSON Schema as a person would write the type down. */
+/** A JSON Schema as a short type, as a person would write it. */
 import type { Json } from '../openapi.ts';
 
 const DEEPEST = 6;

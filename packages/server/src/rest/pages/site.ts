@@ -1,6 +1,6 @@
 /**
- * The web UI: files that its build wrote, read once. Names of assets carry a hash of their content, so browsers keep them for
- * ever; the page itself is asked for each time, so that an upgrade shows at the next load.
+ * The web UI: built files, read once. Asset names contain a hash of their content, so browsers cache them permanently. The
+ * page itself is requested each time, so an upgrade shows at the next load.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** The look of all pages: light or dark as the reader's system is. */
+/** The style of all pages: light or dark, as the system of the reader. */
 export const STYLE = `
 :root { --ink: #1c2024; --soft: #60646c; --line: #e0e1e6; --paper: #fcfcfd; --raised: #fff; --accent: #0b68cb;
   --good: #218358; --bad: #ce2c31; --busy: #ab6400; --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }

@@ -1,4 +1,4 @@
-/** What a browser sees when there is no page for it: without a session, and without a build of the UI. */
+/** What a browser sees when there is no page: no session, or no build of the UI. */
 import type { FastifyReply } from 'fastify';
 import { makePage, type Page, text } from './page.ts';
 

@@ -1,4 +1,7 @@
-/** The calls of the API: what each asks of REST, and what it makes of the answer. Fields of both have the same names where they mean the same. */
+/**
+ * The calls of the API: the REST request that each makes, and how the answer is translated. Fields with the same meaning
+ * have the same name.
+ */
 import { SignalboxError } from '@signalbox/protocol';
 import { MALFORMED } from '@signalbox/protocol/grpc';
 import { parseJson } from '../../rest/body.ts';

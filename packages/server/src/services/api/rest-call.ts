@@ -1,6 +1,6 @@
 /**
- * A call of the API is a request of REST, made inside the process: the same guards, limits, idempotency and code answer both, so the
- * two can't come to differ (docs/decisions/0013).
+ * A call of the API is a REST request made inside the process. The same guards, limits, idempotency and code answer both, so
+ * the two can't diverge (docs/decisions/0013).
  */
 import type { Metadata, ServerErrorResponse } from '@grpc/grpc-js';
 import { isErrorCode, type ProblemBody, SignalboxError } from '@signalbox/protocol';

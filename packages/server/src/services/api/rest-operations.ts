@@ -1,4 +1,7 @@
-/** Which operation of REST each call of gRPC is, found by asking: a call makes a request, and a request belongs to one operation. */
+/**
+ * Which REST operation each gRPC call uses. It is found by making the call: a call makes a request, and a request belongs to
+ * one operation.
+ */
 import { OPERATIONS, type Operation } from '../../rest/operations/index.ts';
 import { API_METHODS, type Message } from './methods.ts';
 

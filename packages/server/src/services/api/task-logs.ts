@@ -1,4 +1,4 @@
-/** Lines of an attempt as a stream. Who may read it is decided by REST, by a look at its first line. */
+/** The lines of an attempt as a stream. REST decides who may read it, when the first line is read. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { SignalboxError } from '@signalbox/protocol';
 import { toIso } from '../../iso-instants.ts';

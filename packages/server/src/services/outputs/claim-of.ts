@@ -1,4 +1,4 @@
-/** The claim that a worker speaks for, once its token has proved it (I20). */
+/** The claim of a worker, once its token has proved it (I20). */
 import { type ClaimRef, type RunId, SHARD_COUNT, type ShardNo, type WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import type { Claim } from '@signalbox/protocol/grpc';

@@ -1,6 +1,6 @@
 /**
- * Outputs of tasks before the one that asks, as JSON. What it may see was sealed for its claim when that was decided: it gets
- * that, and nothing else (I36). Of a mapped task they are one list, read and sent page by page.
+ * Outputs of earlier tasks, as JSON. What a task may see was sealed for its claim when that was decided; it gets exactly
+ * that (I36). The outputs of a mapped task are one list, read and sent page by page.
  */
 import { type RunId, type TenantId } from '@signalbox/engine';
 import { numbersOf, unpackOutputs } from '@signalbox/host';

@@ -1,4 +1,4 @@
-/** Large outputs are in memory while they pass: only so many at a time, the others wait for their turn. */
+/** Large outputs are in memory while they pass through. Only some pass at a time; the others wait. */
 export class Room {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,6 +1,7 @@
 /**
- * An output that is too large for a report: stored whole, under a row that nobody knows of, and answered with a reference that is
- * good in a report of this very attempt (I36). What conditions and maps want to know of it is taken out here, not in the scheduling loop.
+ * An output that is too large for a report. It is stored in a row that nothing refers to yet; the answer is a reference that
+ * is valid in a report of this very attempt (I36). The values that conditions and maps need are extracted here, not in the
+ * scheduling loop.
  */
 import type { sendUnaryData } from '@grpc/grpc-js';
 import { type DagSpec, type ReadFacts, readTaskFacts, type WorkerId } from '@signalbox/engine';
