@@ -48,7 +48,7 @@ export interface GroupDefinition {
   readonly summary: string;
 }
 
-/** Said of a value by whoever reads it; the parser tells which flag it belongs to. */
+/** Thrown by the reader of a value. The parser adds the flag that the value belongs to. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

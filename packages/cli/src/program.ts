@@ -54,7 +54,7 @@ function refuseUnknown(group: Command): void {
   });
 }
 
-/** Errors come to `main.ts`, which knows the exit codes. */
+/** `main.ts` handles the errors; it knows the exit codes. */
 function soften(command: Command): void {
   command
     .exitOverride()

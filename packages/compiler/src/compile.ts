@@ -99,7 +99,7 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   return results;
 }
 
-/** A name that two files have is nobody's: which of them would be deployed must not be chance. */
+/** A name that two files use is refused in both, so chance never decides which of them is deployed. */
 function joinResults(results: readonly Compiled[]): Compiled {
   const byName = group(results);
   const problems = new Map<string, CompileProblem>();

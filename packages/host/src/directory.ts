@@ -14,7 +14,7 @@ export interface Owner {
 export class Directory {
   private readonly owners: (Owner | null)[] = Array.from({ length: SHARD_COUNT }, () => null);
   private readonly epochs = new Int32Array(SHARD_COUNT);
-  /** Whoever waits for an owner waits here, tens of thousands while the database is away. */
+  /** Commands that wait for an owner: tens of thousands while the database is unreachable. */
   private waiters = new Set<() => void>();
 
   ownerOf(shard: ShardNo): Owner | null {

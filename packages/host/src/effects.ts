@@ -209,7 +209,7 @@ function payloadKeys({
   return keys;
 }
 
-/** Of upstream outputs only small ones are there. */
+/** Contains only small outputs of earlier tasks. */
 function isTooLarge({ params, map }: Assignment): boolean {
   let chars = params?.length ?? 0;
   for (const { item } of map) chars += item.length;

@@ -175,7 +175,7 @@ export class Host {
     return this.router.ask(command, deadlineMs);
   }
 
-  /** Where workers reach the nodes that are there and stay, this one too. */
+  /** The gateway addresses of all living nodes that are not stopping, including this one. */
   gateways(): string[] {
     return this.nodes.flatMap(({ leaving, gatewayAddress }) => (leaving ? [] : [gatewayAddress]));
   }
@@ -193,7 +193,7 @@ export class Host {
     return this.fleet.drain(workerId, tenantId);
   }
 
-  /** What running attempts of a run have told of their progress, wherever their workers are. */
+  /** The progress that running attempts of a run have reported, on all nodes. */
   progressOf(runId: RunId): Promise<ProgressSeen[]> {
     return this.fleet.progressOf(runId);
   }
@@ -219,7 +219,7 @@ export class Host {
     return state !== null && shard !== null && state.shards.get(shard)?.epoch === epoch;
   }
 
-  /** The shard was another node's meanwhile: the sender finds out here, and sends it to whoever has it now. */
+  /** The shard has moved to another node. The sender learns it here and sends the command to the new owner. */
   private isOvertaken(command: Command, epoch: number, reply: (result: ForwardResult) => void): boolean {
     const shard = shardOfCommand(command);
     if (shard !== null && this.ownership.hasHeldSince(shard, epoch as Epoch)) return false;

@@ -20,7 +20,7 @@ export class Payloads {
     this.store = store;
   }
 
-  /** What a committed batch has written, in place of what was there before: a task that was cleared may run again. */
+  /** Stores what a committed batch has written. It replaces older values, because a cleared task can run again. */
   put(key: PayloadKey, text: string | null): void {
     const name = payloadName(key);
     const old = this.kept.get(name);

@@ -136,7 +136,7 @@ export interface Assignment {
   readonly run: RunUid;
   readonly taskName: string;
   readonly handler: string;
-  /** JSON of what else the worker must know of its work; empty for a plain handler. */
+  /** JSON with everything else that the worker needs for this task; empty for a plain handler. */
   readonly work: string;
   /** Names the code that the handler is in; empty when the worker brings it. */
   readonly bundle: string;
@@ -161,7 +161,7 @@ export interface Assignment {
   readonly memoryBytes: number;
   /** After this long it counts as slow; 0 for never. */
   readonly softTimeoutMs: number;
-  /** How long it may go without progress; 0 for ever. */
+  /** How long it may go without progress; 0: no limit. */
   readonly stuckMs: number;
   /** Outputs of tasks that it needs and that are too large to be sent along. */
   readonly references: readonly OutputRef[];

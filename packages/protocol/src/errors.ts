@@ -429,7 +429,7 @@ export function problem(code: ErrorCode, details: ErrorDetails = {}): ProblemBod
   };
 }
 
-/** A refusal on its way to whoever asked. Its message is for people; programs look at `code`. */
+/** A refusal. Its message is for people; programs look at `code`. */
 export class SignalboxError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;

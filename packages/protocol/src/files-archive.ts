@@ -32,7 +32,7 @@ export function packFiles(files: readonly ArchivedFile[]): Buffer {
   ]);
 }
 
-/** Throws on anything that `packFiles` would not have made: whoever unpacks writes to a disk. */
+/** Throws on anything that `packFiles` would not have made, because unpacking writes to a disk. */
 export function unpackFiles(archive: Buffer): ArchivedFile[] {
   const listAt = Buffer.byteLength(FIRST_LINE);
   const contentAt = archive.indexOf('\n', listAt) + 1;

@@ -37,7 +37,7 @@ export const DEFAULT_TOKEN_SLOTS = 10_000;
 export const MAX_TOKEN_QUEUES = 100;
 /** Reports of one worker that wait for an answer: with so many it takes on nothing new. */
 export const MAX_UNANSWERED_REPORTS = 20_000;
-/** JSON text of what an attempt returns. */
+/** JSON text of the output of an attempt. */
 export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 /** The most of it that a report holds itself; more is stored by itself first, and the report says where. */
 export const MAX_REPORTED_BYTES = 256 * 1024;

@@ -31,7 +31,7 @@ export interface NewTask {
   readonly template: string | { readonly name: string };
   /** Values, over those of the template. */
   readonly inputs?: Readonly<Record<string, unknown>>;
-  /** What it waits for, beside the task that adds it: tasks of the run, or such as are added in the same call. */
+  /** What it waits for, beside the task that adds it: tasks of the run, or tasks added in the same call. */
   readonly needs?: readonly (string | { readonly name: string })[];
   /** Tasks that have not begun: from now on they need it too. */
   readonly before?: readonly (string | { readonly name: string })[];

@@ -84,7 +84,7 @@ export interface CallOptions {
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** One key, one outcome: give the name of what you do, such as an order's number. A random one unless told. */
+  /** One key, one outcome. Use the name of what you do, such as an order number. Default: a random key. */
   readonly idempotencyKey?: string;
 }
 
@@ -227,7 +227,7 @@ export interface Client {
   followRunLog(run: string, options?: CallOptions & { readonly cursor?: string }): AsyncIterable<RunLogLine>;
 
   listEvents(filter?: EventFilter & { readonly limit?: number }, options?: CallOptions): Promise<EventPage>;
-  /** Events as they become true, for ever: end it by the signal or by leaving the loop. At least once, none left out. */
+  /** Events as they happen, without end: stop with the signal or by leaving the loop. Each event arrives at least once. */
   followEvents(filter?: EventFilter, options?: CallOptions): AsyncIterable<EventView>;
   /** Makes a run of each dag with `on: { event }` of this name; the payload becomes their params. */
   signalEvent(name: string, payload?: unknown, options?: ChangeOptions): Promise<Signalled>;

@@ -18,7 +18,7 @@ export interface Following {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The server speaks every 15 s, if only to say that it is there. */
+/** The server sends something every 15 s, at least a sign of life. */
 const SILENT_MS = 45_000;
 const LONGEST_EVENT = 4 * 1024 * 1024;
 

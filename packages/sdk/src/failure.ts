@@ -33,7 +33,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** A failure that may pass. So is whatever else is thrown; this is for whoever wants to say it. */
+/** A failure that may pass, like every other error that is thrown. Use it to say so explicitly. */
 export class TransientError extends Error {
   readonly [FAILURE]: Failure;
 

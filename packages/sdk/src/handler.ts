@@ -16,7 +16,7 @@ export {
   TransientError,
 } from './failure.ts';
 
-/** Where a line goes is up to whoever started the worker; the attempt it belongs to is added. */
+/** The options of the worker decide where a line goes. The attempt that it belongs to is added. */
 export interface Log {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;
@@ -24,7 +24,7 @@ export interface Log {
   error(message: string, fields?: object): void;
 }
 
-/** `Inputs`, `Params` and `Item` are for whoever knows them, such as `dag()`; nothing checks them when the task runs. */
+/** `Inputs`, `Params` and `Item` are set by code that knows the types, such as `dag()`. They are not checked at run time. */
 export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> {
   readonly tenant: string;
   readonly dag: string;
@@ -52,7 +52,7 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly effectKey: string;
   /** Larger than that of any earlier attempt of the task: an outside system that remembers it can refuse a late one. */
   readonly fence: number;
-  /** Proves to Signalbox that this attempt holds the task. Not for others: whoever has it can speak for the attempt. */
+  /** Proves to Signalbox that this attempt holds the task. Keep it secret: anybody who has it can act for the attempt. */
   readonly token: string;
   /** Fires when the result is no longer wanted; its reason is an `AttemptStopped`. */
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly progress: (fraction?: number | null, note?: string) => void;
   /** Asks for more time than the task's timeout gives; resolves with what is left, in milliseconds. Rejects when it gets none. */
   readonly extend: (ms: number) => Promise<number>;
-  /** Survives to the next attempt of the task, wherever it runs. An attempt that no longer holds the task can't save one. */
+  /** Kept for the next attempt of the task, on any worker. An attempt that no longer holds the task can't save one. */
   readonly checkpoint: Checkpoint;
   /**
    * Asks the server whether this attempt still holds the task: before a write to an outside system that knows neither the effect

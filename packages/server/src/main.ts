@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts';
 import { systemClock } from './ports/clock.ts';
 import { type RunningServer, startServer } from './start.ts';
 
-/** What is to be done first when the server has been told to end. */
+/** Runs first when the server is told to stop. */
 type BeforeStop = () => Promise<void>;
 
 /** Ctrl-C in a terminal reaches the whole group, and a parent such as npm passes its own on: within this time they are one. */

@@ -80,7 +80,7 @@ export class Database {
     });
   }
 
-  /** Statements without a transaction around them: PostgreSQL makes one of what comes before the Sync. */
+  /** Statements without an explicit transaction: PostgreSQL runs everything before the Sync in one. */
   run(calls: readonly Call[]): Promise<readonly CallResult[]> {
     return this.#withClient((client) => this.#answer(client, calls));
   }

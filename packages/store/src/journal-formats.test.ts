@@ -61,7 +61,7 @@ function read(format: number): Recorded {
   return { words: JSON.parse(first), kinds: lines.map((line) => JSON.parse(line) as RecordedKind) };
 }
 
-/** A word is written as its number: whoever does not know the word can't read the row. */
+/** A word is written as its number, so a reader that does not know the word can't read the row. */
 function wordLists(): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(WORDS).map(([name, { words }]) => [name, words]));
 }

@@ -185,7 +185,7 @@ export class Ownership {
     return Number(rows[0]?.[0]);
   }
 
-  /** For whoever looks at the servers: what the node found out about its clock. */
+  /** For lists of servers: what the node knows about its clock. */
   async noteClock(nodeId: NodeId, { aheadMs, unfit }: { aheadMs: number; unfit: string | null }): Promise<void> {
     await this.#database.one(call(noteClock, nodeId, aheadMs, unfit === null ? null : encodeText(unfit)));
   }

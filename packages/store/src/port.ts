@@ -98,7 +98,7 @@ export interface NodeReach {
 }
 
 export interface NodeSeen extends NodeAddresses {
-  /** Raised by the node each second. Whoever reads the same one for long enough takes the node for dead (D5). */
+  /** Raised by the node each second. A node whose heartbeat stays the same for long enough counts as dead (D5). */
   readonly beat: number;
   /** It has said that it is leaving and takes no shards any more. */
   readonly leaving: boolean;

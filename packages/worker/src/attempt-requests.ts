@@ -37,7 +37,7 @@ export interface PendingRequest {
   readonly waiters: Waiter[];
   /** When it was last written to a stream; null while it waits for one. */
   sentAt: number | null;
-  /** Whether it is in the outbox, so that it is there once. */
+  /** Whether it is in the outbox, so it is never there twice. */
   queued: boolean;
   isOver: boolean;
 }
@@ -45,7 +45,7 @@ export interface PendingRequest {
 export class PendingRequests {
   readonly #parts: PendingRequestsParts;
   readonly #byNo = new Map<number, PendingRequest>();
-  /** By attempt and kind: what is to be asked when the one on its way is answered. */
+  /** By attempt and kind: the next request, to be sent when the current one is answered. */
   readonly #next = new Map<
     string,
     { request: AttemptRequest; readonly attempt: Attempt; readonly waiters: Waiter[] }

@@ -39,7 +39,7 @@ export class Attempt {
   report: Report | null = null;
   /** When its report was last written to a stream; null while it waits for one. */
   sentAt: number | null = null;
-  /** Whether its report is in the outbox, so that it is there once. */
+  /** Whether its report is in the outbox, so it is never there twice. */
   queued = false;
   /** Whether the server has been told in any way that this worker has it. */
   named = false;

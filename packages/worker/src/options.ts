@@ -58,7 +58,7 @@ export interface Timing {
   readonly welcomeMs: number;
   /** The same while there are others to try. */
   readonly firstWelcomeMs: number;
-  /** A worker that stops while no gateway is there looks for one for so long, to say that it goes. */
+  /** How long a stopping worker looks for a gateway to say goodbye, if it has none. */
   readonly lastWordsMs: number;
   /** How long a handler whose time is over may take to settle before it is reported without it. */
   readonly timeoutGraceMs: number;

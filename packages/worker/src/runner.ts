@@ -19,7 +19,7 @@ import { wantedOf } from './outputs/wanted.ts';
 import { cutError, failure, isLargeOutput, type Result, resultAfterLapse, resultOfFault } from './result.ts';
 import { readWork, type Work } from './work.ts';
 
-/** As the server has them for what it finds out by itself: whoever of the two is quicker. */
+/** The same codes as on the server: either of the two can notice first. */
 const CODE_OF: Partial<Record<KillReason, string>> = { timeout: 'timeout:attempt', stuck: 'stuck:progress' };
 const UNKNOWN_HANDLERS_SHOWN = 20;
 

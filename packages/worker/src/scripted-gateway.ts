@@ -161,7 +161,7 @@ export class ScriptedGateway {
   }
 }
 
-/** An assignment of task 0 of run `runId`, with whatever is to be different about it. */
+/** An assignment of task 0 of run `runId`, with the given differences. */
 export function assignmentOf(runId: number, different: Partial<Assignment> = {}): Assignment {
   return {
     claim: { shard: 0, runId, task: 0, attempt: 1, fence: 1 },

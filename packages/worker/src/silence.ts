@@ -27,7 +27,7 @@ export class Silence {
     this.#lookedAt = null;
   }
 
-  /** Anything that the gateway says shows that it is there. */
+  /** Any message of the gateway shows that it is alive. */
   heard(): void {
     this.#silentMs = 0;
   }

@@ -38,7 +38,7 @@ export interface Worker {
   readonly id: string;
   /** Resolves when a gateway has first said welcome. */
   readonly connected: Promise<void>;
-  /** Resolves when the worker has left, whoever asked for it: `stop`, `kill`, or the server by telling it to drain. */
+  /** Resolves when the worker has left, after `stop`, `kill`, or a drain request of the server. */
   readonly stopped: Promise<void>;
   /** Takes nothing new, finishes what it has, waits until its reports are answered, leaves (I27). */
   stop(): Promise<void>;

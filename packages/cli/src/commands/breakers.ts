@@ -29,7 +29,7 @@ export async function listBreakers(flags: BreakerFlags): Promise<void> {
   print(table(['dag', 'holds', 'state', 'since', 'next probe', 'error'], rows));
 }
 
-/** Without a fingerprint: every breaker of the dag, its own and those of errors. Whoever resets a dag wants its tasks to run. */
+/** Without a fingerprint: every breaker of the dag, its own and those of errors. A user who resets a dag wants its tasks to run. */
 export async function resetBreaker(dag: string, flags: BreakerFlags): Promise<void> {
   const client = await connect(flags);
   const fingerprints = flags.fingerprint === undefined ? await heldBy(client, dag) : [flags.fingerprint];

@@ -68,7 +68,7 @@ function reasonOf(error: Error): { message: string; remedy: string | null } {
   return { message, remedy };
 }
 
-/** The hash of what would be deployed is the one that the server would make. */
+/** Computes the same hash of a definition as the server. */
 async function foresee(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
   const { contentHash, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
   const outcomes: Deployment[] = [];

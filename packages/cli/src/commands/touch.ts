@@ -16,7 +16,7 @@ const MANY = 10;
 const SHOWN = 20;
 const WORDS: Readonly<Record<string, string>> = { decided: 'follows', closes: 'runs at closing' };
 
-/** Looks first where that is asked for, and asks before many tasks are touched on a terminal. Null when nothing is to be done. */
+/** Makes a dry run first if requested, and asks for confirmation before it changes many tasks. Null: nothing was done. */
 export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promise<Touched>): Promise<Touched | null> {
   if (flags.dryRun) {
     show(await hand(true), flags);

@@ -46,7 +46,7 @@ export async function checkFolder(folder: string): Promise<Finding> {
   return ok('data folder', `${folder}${holder === null ? '' : `, in use by process ${holder.pid} (signalbox start)`}`);
 }
 
-/** It is made at the first start, below the first folder that is there. */
+/** The first start creates it, below the first folder that exists. */
 async function checkParent(folder: string): Promise<Finding> {
   let parent = dirname(folder);
   while (parent !== dirname(parent) && (await stat(parent).catch(() => null)) === null) parent = dirname(parent);

@@ -42,7 +42,7 @@ export async function followRun(client: Client, id: string, options: FollowOptio
 }
 
 interface News {
-  /** Whether the stream is there. */
+  /** Whether the stream is open. */
   isHeard(): boolean;
   /** Resolves at the next event, at once if one came since the last time, or after the time. */
   next(withinMs: number, signal: AbortSignal): Promise<void>;

@@ -15,7 +15,7 @@ interface Holder {
   readonly since: string;
 }
 
-/** Who came as the how-manieth. Nobody: the last one has let go, or its file says nothing that can be read. */
+/** A file that a process has left, with its number. `holder` is null if it has released the folder or its file is unreadable. */
 interface Claim {
   readonly no: number;
   readonly holder: Holder | null;
@@ -62,7 +62,7 @@ export async function holdFolder(folder: string): Promise<Hold> {
   throw new CliError(`Several processes are trying to use the data folder ${folder} at the same time.`, 'Try again.');
 }
 
-/** Who holds the folder, for whoever wants to know. */
+/** The process that holds the folder. */
 export async function findHolder(folder: string): Promise<Holder | null> {
   const { holder } = await readLastClaim(folder);
   return holder !== null && isAlive(holder) ? holder : null;

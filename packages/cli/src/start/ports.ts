@@ -22,7 +22,7 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Null when nobody is found: another user's processes show their sockets to root alone. */
+/** Null if no process is found: only root sees the sockets of other users. */
 export function holderOf(port: number): PortHolder | null {
   try {
     const pid = process.platform === 'linux' ? pidFromProc(port) : pidFromLsof(port);

@@ -34,7 +34,7 @@ export async function start(flags: StartFlags): Promise<void> {
   process.exit(0);
 }
 
-/** What is there by now, for whoever has to end it. */
+/** What has been started so far, so it can be stopped. */
 interface Parts {
   worker: WorkerChild | null;
   readonly dags: Dags;

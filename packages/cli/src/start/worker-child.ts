@@ -14,7 +14,7 @@ export interface WorkerChildOptions {
 const PROGRAM = fileURLToPath(new URL('../../bin/signalbox.js', import.meta.url));
 const READY_MS = 30_000;
 const RESTART_MS = 1_000;
-/** Tasks have this long to come to their end; then the worker is told again, and ends them. */
+/** How long running tasks have to finish. After that the worker is told again, and kills them. */
 const DRAIN_MS = 10_000;
 const FORCE_MS = 5_000;
 const LAST_WORDS = 2_000;

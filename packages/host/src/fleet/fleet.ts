@@ -13,13 +13,13 @@ interface FleetPorts {
   readonly peers: () => Pick<Peers, 'ask'>;
   /** What waits in the queues of the shards of this node. */
   readonly waiting: () => readonly QueueWaiting[];
-  /** The nodes that are there, this one too. */
+  /** The living nodes, including this one. */
   readonly nodes: () => readonly NodeId[];
 }
 
 /** A node that does not answer by then is named, and not waited for. */
 const PATIENCE_MS = 1_000;
-/** Of what one worker runs, told to whoever looks. */
+/** How many attempts of one worker are listed. */
 const MOST_HOLDS = 100;
 
 export interface FleetSeen {

@@ -55,7 +55,7 @@ export class Liveness {
     for (const nodeId of this.watched.keys()) if (!present.has(nodeId)) this.watched.delete(nodeId);
   }
 
-  /** This node is new, or was seen to beat for the first time: whoever had its address before is gone. */
+  /** This node is new, or its first heartbeat was seen: the node that had its address before is gone. */
   private supersede(successor: NodeId, before: ReadonlySet<NodeId>): void {
     const { address, isRising } = this.watched.get(successor)!;
     if (address === '') return;

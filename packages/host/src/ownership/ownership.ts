@@ -35,7 +35,7 @@ interface OwnershipPorts {
   /** Which other nodes and workers this one reaches. */
   readonly reach: () => NodeReach;
   readonly unfit: Unfit;
-  /** The nodes that are there: links go to them. */
+  /** The living nodes. Links are opened to them. */
   readonly onNodes: (seen: ClusterSeen['nodes']) => void;
   /** The engine has begun anew, and knows of no worker. */
   readonly onBegan: () => void;

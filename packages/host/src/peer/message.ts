@@ -18,7 +18,7 @@ import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
 
 export const PEER_FORMAT = 1;
 
-/** The first message on a link: whom it is meant for. */
+/** The first message on a link: the node that it is meant for. */
 export interface Calls {
   readonly kind: 'calls';
   readonly nodeId: NodeId;
@@ -127,7 +127,7 @@ export interface WorkerSeen {
   readonly queues: readonly QueueName[];
   readonly slots: number;
   readonly running: number;
-  /** Some of what it runs; a node of an older version does not tell. */
+  /** Some of its running attempts. Nodes of older versions do not send it. */
   readonly holds?: readonly ClaimRef[];
   readonly draining: boolean;
   /** Since it was last heard. */

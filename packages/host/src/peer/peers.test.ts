@@ -48,7 +48,7 @@ function setUp() {
       onUnlinked: () => undefined,
     },
   );
-  /** Another node opens a link, and says whom it means. */
+  /** Another node opens a link and names the node that it wants. */
   const call = (session: number, meant: NodeId = self): Incoming => {
     const incoming = { isClosed: false, replies: [] as unknown[] };
     const link: PeerLink = {

@@ -11,7 +11,7 @@ interface ReachPorts {
   readonly self: NodeId;
   readonly clock: Clock;
   readonly peers: () => Pick<Peers, 'ask'>;
-  /** The nodes that are there, this one too. */
+  /** The living nodes, including this one. */
   readonly nodes: () => readonly NodeId[];
   /** Workers that take work have their stream here. */
   readonly hasWorkers: () => boolean;

@@ -27,7 +27,7 @@ export class Charges {
     return this.strikes.length > 0 || this.suspects.length > 0;
   }
 
-  /** Charges a run with what went wrong. One that is to be set aside is not loaded any more. */
+  /** Charges a run with an error. A run that will be set aside is not loaded again. */
   strikeRun(runId: RunId, reason: string, setAside: boolean): void {
     if (setAside) this.quarantined.add(runId);
     this.strikes.push({ kind: 'StrikeRun', runId, reason, setAside });
@@ -37,7 +37,7 @@ export class Charges {
     this.strikes.push({ kind: 'StrikeSchedule', shard, dagId, reason });
   }
 
-  /** What is to be decided alone, before all others; null when there is nothing. */
+  /** The command that must be decided alone, before all others; null if there is none. */
   next(): Envelope[] | null {
     const strike = this.strikes.shift();
     if (strike !== undefined) return [{ command: strike, reply: null }];

@@ -43,7 +43,7 @@ export class Outbox {
     return new Promise((resolve) => this.waiters.push({ below: count, resolve }));
   }
 
-  /** Nothing of what waits will be sent; callers are told that they can't know. */
+  /** Drops everything that waits. Callers are told that the outcome is unknown. */
   abandon(reason: string): void {
     this.isBroken = true;
     for (const leaving of this.waiting.splice(0)) leaving.fail(reason);

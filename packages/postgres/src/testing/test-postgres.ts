@@ -25,7 +25,7 @@ export type TestPostgresOptions = {
 
 export type TestPostgres = RunningPostgres & {
   readonly port: number;
-  /** The same database by TCP; only with the option `tcp`. Whoever is on this machine may connect. */
+  /** The same database by TCP; only with the option `tcp`. Anybody on this machine can connect. */
   readonly tcpUrl: string | undefined;
   /** Kills every process of the server at once with SIGKILL. `restart` brings it back. */
   killHard(): Promise<void>;

@@ -46,7 +46,7 @@ export interface OutputRequest {
   readonly id: string;
 }
 
-/** What goes before the bytes of an output that is to be stored. */
+/** Sent before the bytes of an output that will be stored. */
 export interface OutputHead {
   readonly claim: Claim;
   readonly token: Buffer;

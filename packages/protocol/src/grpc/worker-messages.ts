@@ -198,7 +198,7 @@ export interface Assignment {
   readonly memoryBytes: number;
   /** After this long it counts as slow; 0 for never. */
   readonly softTimeoutMs: number;
-  /** How long it may go without progress; 0 for ever. */
+  /** How long it may go without progress; 0: no limit. */
   readonly stuckMs: number;
   /** Outputs of tasks that it needs and that are not among `upstream`. */
   readonly references: readonly OutputRef[];

@@ -22,7 +22,7 @@ class Cost {
   problem: Problem | null = null;
   readonly #root: ParamsSchema;
   readonly #rootPath: string;
-  /** Null while it is being counted: whoever meets it then goes in a circle. */
+  /** Null while it is being counted: meeting it then means a cycle. */
   readonly #looks = new Map<ParamsSchema, number | null>();
 
   constructor(root: ParamsSchema, rootPath: string) {

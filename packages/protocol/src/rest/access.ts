@@ -12,7 +12,7 @@ export const newTokenSchema = z
   .strictObject({
     name: nameSchema,
     role: roleSchema,
-    /** For how long it is valid; for ever unless told. */
+    /** How long it is valid. Without it: no limit. */
     expiresIn: validitySchema.optional(),
     /** Whose tasks its workers may take; all queues of the tenant unless told. Only with the role `worker`. */
     queues: z.array(nameSchema).min(1).max(MAX_TOKEN_QUEUES).optional(),
@@ -66,7 +66,7 @@ export type NewLoginLink = z.infer<typeof newLoginLinkSchema>;
 export const loginLinkSchema = z.object({ path: z.string(), expiresAt: z.iso.datetime() });
 export type LoginLink = z.infer<typeof loginLinkSchema>;
 
-/** Who asks, and whom it asks. */
+/** The caller and the server that it called. */
 export const sessionViewSchema = z.object({
   /** `token:NAME`. */
   actor: z.string(),

@@ -58,7 +58,7 @@ export const dagViewSchema = z.object({
   event: z.string().nullable(),
   /** SHA-256 of the code of its functions. */
   bundle: z.string().nullable(),
-  /** Where the files of its current version were deployed from, as whoever deployed it said. */
+  /** Where the files of its current version were deployed from, according to the one who deployed it. */
   source: z.string().nullable(),
   /** Its newest run; null when it has none that is kept. */
   lastRun: lastRunSchema.nullable(),

@@ -2,7 +2,7 @@
 import { MAX_FACTS } from '../limits.ts';
 import type { Path } from './references.ts';
 
-/** Each path is taken out once, whoever looks at it. */
+/** Each path is extracted once, however many conditions use it. */
 class Paths {
   readonly list: Path[] = [];
   readonly #numbers = new Map<string, number>();

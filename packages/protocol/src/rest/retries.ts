@@ -1,7 +1,7 @@
 /** When a failed task is tried again. What is looked at first is in docs/guides/failures.md. */
 import { z } from 'zod';
 
-/** The classes that a policy may speak of: `lost` has `maxLost`, `cancelled` is for whoever stopped the attempt. */
+/** The classes that a policy can name. `lost` has its own `maxLost`, and `cancelled` is never retried by a policy. */
 export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 

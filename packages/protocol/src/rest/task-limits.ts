@@ -79,7 +79,7 @@ interface Times {
   readonly totalTimeout?: number | undefined;
 }
 
-/** What could never come to pass is a mistake: a hard end before the soft one, or before nothing has moved for so long. */
+/** Limits that can never take effect are mistakes: a hard limit below the soft one, or below the limit without progress. */
 export function checkTimes(times: Times, at: string, problems: Problem[]): void {
   const { softTimeout, stuckAfter, totalTimeout } = times;
   const hard = Math.min(times.timeout ?? Number.POSITIVE_INFINITY, totalTimeout ?? Number.POSITIVE_INFINITY);

@@ -7,7 +7,7 @@ export const DAG: unique symbol = Symbol.for('signalbox.dag');
 declare const PARAMS: unique symbol;
 declare const OUTPUT: unique symbol;
 
-/** `Output` is what its runs leave for whoever calls it: what each leaf returns, by the name of the task. */
+/** `Output` is what a caller of the dag gets: the output of each leaf, by the name of the task. */
 export interface Dag<Params = unknown, Output = unknown> {
   readonly [DAG]: true;
   /** For the types of tests, and of calls, only. */

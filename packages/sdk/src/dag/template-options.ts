@@ -4,7 +4,7 @@ import type { CommonOptions, FunctionOptions, HttpOptions, ProcessOptions } from
 
 declare const INPUTS: unique symbol;
 
-/** A task without a place in the graph: `addTasks` of a running task makes tasks of it. */
+/** A task without a place in the graph. `addTasks` of a running task creates tasks from it. */
 export interface Template<Inputs = unknown> {
   readonly name: string;
   /** For types only. */

@@ -58,7 +58,7 @@ const failed = (outcome: AttemptEnd, error: unknown, lastsMs = 0): Settled => ({
   lastsMs,
 });
 
-/** Never rejects: what a function throws is what its attempt comes to. */
+/** Never rejects: an error that the function throws is the result of the attempt. */
 export async function settle(run: Handler, around: Surroundings): Promise<Settled> {
   let lastsMs = 0;
   try {

@@ -38,7 +38,7 @@ import type { Stub } from './stubs.ts';
 import { type RunFacts, type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
 import type { TestRunOptions } from './test-run-options.ts';
 
-/** Nobody is silent and nothing gets lost in a test. */
+/** In a test no worker is silent and no message is lost. */
 const NEVER_MS = 1_000 * 365 * 86_400_000;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 const FAR_MS = 50 * 365 * 86_400_000;

@@ -32,7 +32,7 @@ export interface EdgePorts {
 
 export interface SeenWorkers {
   readonly workers: readonly WorkerView[];
-  /** Some of what each of them runs, by its id. */
+  /** Some of the attempts that each of them runs, by its id. */
   readonly holds: ReadonlyMap<string, readonly ClaimRef[]>;
   /** Tasks that wait, by queue. */
   readonly waiting: ReadonlyMap<string, number>;

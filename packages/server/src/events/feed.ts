@@ -78,7 +78,7 @@ export class EventFeed {
     return { ...batch, events: batch.events.filter((event) => !isKnown(event)) };
   }
 
-  /** Looks whether anything was committed, by whomever. */
+  /** Checks whether any node has committed anything. */
   look(): Promise<Cut> {
     this.#looking ??= this.#queries.readCut().finally(() => {
       this.#looking = null;

@@ -43,7 +43,7 @@ export class Names {
     for (const change of changes) if (change.kind === 'RunCreated') this.#runs.set(change.runId, change);
   }
 
-  /** Null in the place of what is not there any more. */
+  /** Null for what no longer exists. */
   async nameAll(told: readonly Told[]): Promise<(Named | null)[]> {
     await this.#fetchRuns(told);
     await this.#fetchDags(told);

@@ -6,7 +6,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { compareAttempts, type FramePlace, type LogAttempt } from './frame.ts';
 
-/** What is known of a segment without opening it. */
+/** The facts about a segment that are known without opening it. */
 export interface SegmentFacts {
   readonly createdAt: number;
   readonly lastAt: number;

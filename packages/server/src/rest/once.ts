@@ -20,7 +20,7 @@ export interface Change<T> {
   make(key: string | null, again: boolean): Promise<T>;
   /** Stored in place of the answer, where that holds a secret. */
   hide?(answer: T): unknown;
-  /** The answer again, of what was stored. */
+  /** Restores the answer that was stored. */
   show?(stored: unknown, key: string): T;
 }
 

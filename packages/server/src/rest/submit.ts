@@ -88,7 +88,7 @@ interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'repla
 /** A dag that is deployed again and again, each time between the look and the command. */
 const LOOKS_LIMIT = 4;
 
-/** What is known of the dag may be out of date: it may live elsewhere, or take other params. Then it is looked up, and tried again. */
+/** The cached place and schema of the dag can be outdated. Then the dag is looked up again, and the submission is repeated. */
 async function sendTo(
   request: FastifyRequest,
   parts: RestParts,
@@ -118,7 +118,7 @@ async function sendTo(
   }
 }
 
-/** By a schema that may be out of date nobody is refused: null. */
+/** Null: nobody is refused because of a schema that can be outdated. */
 async function ifFits(checking: Promise<CheckedItems>): Promise<CheckedItems | null> {
   try {
     return await checking;

@@ -27,7 +27,7 @@ export async function callerIn(
   metadata: Metadata,
   { bearers, logger }: CallGuard,
   { may, action }: { readonly may: readonly Role[]; readonly action: string },
-  /** Where it comes from, if wrong credentials from there are to be counted. */
+  /** The address of the caller, if wrong credentials from there are counted. */
   from: string | null = null,
 ): Promise<Caller> {
   const [header] = metadata.get('authorization');

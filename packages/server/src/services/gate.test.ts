@@ -25,7 +25,7 @@ const bearer = (token: string) => {
   return metadata;
 };
 
-/** Begins a call whose message never comes to its end; the status that it is answered with all the same. */
+/** Begins a call whose message is never completed, and returns the status that it is answered with. */
 async function halfACall(path: string, headers: Record<string, string> = {}): Promise<number> {
   const session = connect(`http://${server.servicesAddress}`);
   const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers };

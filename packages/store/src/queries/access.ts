@@ -24,7 +24,7 @@ export interface ApiToken extends WorkerLimits {
   readonly tenant: string;
   readonly name: string;
   readonly role: string;
-  /** For how long it is still valid; null for ever. */
+  /** How long it is still valid; null: no limit. */
   readonly leftMs: number | null;
 }
 
@@ -34,7 +34,7 @@ export interface NewApiToken extends Partial<WorkerLimits> {
   readonly role: string;
   /** Of the token's text, which is never stored (I67). */
   readonly sha256: Buffer;
-  /** From now; for ever unless told. */
+  /** From now. Without it: no limit. */
   readonly validMs?: number | null;
   readonly createdBy?: string;
   /** The address that it is made from; empty for the server itself. */

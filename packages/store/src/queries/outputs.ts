@@ -6,7 +6,7 @@ import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
 import { decodeText, encodeText, plainArray } from '../text.ts';
 
-/** Of one run: whoever holds a task of it could otherwise fill the disk. */
+/** Limit per run: without it, a worker with one task could fill the disk. */
 const MOST_BYTES_OF_RUN = 2 * 1024 * 1024 * 1024;
 const TRIES = 5;
 
@@ -37,7 +37,7 @@ const insertLarge = leafStatement(
   returning 1`,
 );
 
-/** A beginning of what was asked for, in order; null where a task has none. Empty when the run is not the tenant's. */
+/** The first of the requested outputs, in order; null for a task without one. Empty if the run belongs to another tenant. */
 export async function readOutputs(
   database: Database,
   days: KnownDays,

@@ -26,7 +26,7 @@ export type BegunRequest =
 
 const KEY = 'tenant_id = $1::integer and operation = $2::text and target = $3::text and key = $4::text';
 
-/** Inserts, or takes over what was cut off; either way the row that is there is seen by the second statement. */
+/** Inserts a row, or takes over one that was interrupted. The second statement sees the row in both cases. */
 const beginKey = statement(
   'begin_request_key',
   `

@@ -19,7 +19,7 @@ export interface RunDetails extends RunView {
   /** All that have a row, as far as states are derived of them. */
   readonly outline: readonly OutlinedTask[];
   readonly maps: readonly StoredMap[];
-  /** Of the dag: fingerprints of what they hold back, 0 for its new tasks. */
+  /** The fingerprints that breakers of the dag hold back; 0 for its new tasks. */
   readonly breakers: readonly number[];
   /** Open dead letters, by task: why it was given up. */
   readonly deadLetters: ReadonlyMap<number, DeadLetterReason>;

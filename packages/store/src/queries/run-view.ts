@@ -47,7 +47,7 @@ export interface RunView {
   readonly notes: RunNotes;
   /** The call that made it. */
   readonly parent: ParentRef | null;
-  /** When it was opened again after it had ended, the last time, and by whom. */
+  /** When and by whom it was last reopened after it had ended. */
   readonly reopenedAt: Instant | null;
   readonly reopenedBy: string | null;
   /** How often its own policy did so. */

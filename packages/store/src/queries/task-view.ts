@@ -86,7 +86,7 @@ export const selectOutline = leafStatement(
   select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
     from ${readable('task', leaf)} where shard = $1::smallint and run_id = $2::bigint`,
 );
-/** Of what is kept beside rows, all that states are derived from: which attempts hooks were to be told of, which were not retried, and what expired. */
+/** The notes that states are derived from: hooks that are due, attempts that were not retried, and tasks that expired. */
 export const TELLING = `(notes like '%"slowAttempts":%' or notes like '%"doubled":%' or notes like '%"expired":%')`;
 export const selectFacts = leafStatement(
   'view_facts',

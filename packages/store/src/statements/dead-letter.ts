@@ -1,7 +1,4 @@
-/**
- * Rows of `dead_letter` and `breaker`, and the fingerprint of a failure in the row of its task. Nothing is written if
- * nothing fails.
- */
+/** Rows of `dead_letter` and `breaker`, and what a failure stores with its task. Nothing is written if nothing fails. */
 import type {
   AttemptEnded,
   BreakerSet,
@@ -18,7 +15,7 @@ import { keyColumns } from './run.ts';
 
 const OPEN = deadLetterStates.code('open');
 
-/** Leans on the primary key (shard, run_id, task_no) of the partition. After the rows are there. */
+/** Uses the primary key (shard, run_id, task_no) of the partition. Runs after the rows were written. */
 const noteFailures = leafStatement(
   'note_failures',
   (leaf) => `

@@ -107,7 +107,7 @@ export function endRunningTasks(leaf: Leaf, tasks: readonly Ended[]): Call {
   );
 }
 
-/** Claims anew, returns, and ends of what was claimed anew here. Null in the claim's columns: claimed in an earlier commit. */
+/** New claims of known tasks, returned claims, and ends. Null in the columns of the claim: claimed in an earlier commit. */
 const changeTasks = leafStatement(
   'change_tasks',
   (leaf) => `

@@ -2,7 +2,7 @@
 import type { StopReason } from '@signalbox/sdk';
 
 export interface Execution {
-  /** Asks it to end. What it comes to is still heard. */
+  /** Asks it to stop. Its result is still reported. */
   stop(reason: StopReason): void;
   /** Ends it by force, with all that it started. False where that can't be done: its end is not waited for. */
   kill(): boolean;

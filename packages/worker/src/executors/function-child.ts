@@ -45,7 +45,7 @@ import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
 const PROGRAM = fileURLToPath(new URL('../../dist/child/child-main.js', import.meta.url));
 /** A bundle that takes longer to load hangs. */
 const START_MS = 30_000;
-/** For the last of what was printed, when the child is still there or has just gone. */
+/** How long to wait for the last output, when the child still runs or has just ended. */
 const DRAIN_MS = 1_000;
 const MIB = 1024 * 1024;
 const MISTRUSTED =
@@ -80,7 +80,7 @@ export class FunctionChild {
     null;
   /** Counts its attempts, as the child does. */
   #attemptCount = 0;
-  /** The result of its attempt, while the last of what it printed is awaited. */
+  /** The result of its attempt, while its last output is awaited. */
   #result: Result | null = null;
   #startError: string | null = null;
   readonly #memoryBytes: number;

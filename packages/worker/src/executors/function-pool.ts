@@ -19,7 +19,7 @@ const IDLE_MS = 60_000;
 /** So many that are idle stay, whatever their age: the next attempt need not wait for one to start. */
 const KEPT_WARM = 2;
 const LOOK_MS = 5_000;
-/** So long an attempt waits for a child that is there, before another one is started: that takes three times as long. */
+/** How long an attempt waits for an existing child before another is started, which takes three times as long. */
 const PATIENCE_MS = 15;
 
 const NO_CHILDREN = { all: 0, starting: 0 };

@@ -15,7 +15,7 @@ class Stream {
   readonly #name: 'stdout' | 'stderr';
   readonly #onMark: () => void;
   marksSeen = 0;
-  /** The last of what came, for whoever asks why the child has died. */
+  /** The last output, to explain why the child died. */
   tail: Buffer = Buffer.alloc(0);
 
   constructor(name: 'stdout' | 'stderr', source: Readable, mark: Buffer, relief: Relief, onMark: () => void) {

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempt.ts';
 import { AttemptLog } from './attempt-log.ts';
 import type { LogShipper, Outgoing } from './log-shipper.ts';
 
-/** Whoever sees the end of an attempt should find its log: so long a report waits for it, at most. */
+/** How long a report waits for its log, at most, so a reader who sees the end of an attempt also finds its log. */
 const FLUSH_MS = 500;
 
 export class LogBook {

@@ -3,7 +3,7 @@
  * until more arrives. Secrets are masked this way, and the end of an attempt is found in what a child prints.
  */
 const NOTHING = Buffer.alloc(0);
-/** A needle that overlaps itself could be held for ever. */
+/** A needle that overlaps itself could be held back without end. */
 const MAX_HELD = 256 * 1024;
 
 export interface NeedleListener {

@@ -25,7 +25,7 @@ export interface RestPorts {
   readonly logger: Logger;
 }
 
-/** What is known of a call beside its message. */
+/** The context of a call, apart from its message. */
 export interface CallContext {
   readonly metadata: Metadata;
   getPeer(): string;

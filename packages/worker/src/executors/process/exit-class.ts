@@ -19,7 +19,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
   /** Whether the kernel has ended something of this machine part for want of memory meanwhile; null where nobody can say. */
   readonly ranOut: boolean | null;
-  /** The end of what it said on stderr. */
+  /** The last part of its stderr. */
   readonly stderr: string;
 }
 
