@@ -3,8 +3,11 @@ import { expect, test } from 'vitest';
 import { apply } from './apply/apply.ts';
 import type { Command } from './model/command.ts';
 import { PRIORITIES } from './model/dag/spec.ts';
+import { HOLDS_CLAIM } from './model/task/task-states.ts';
 import { describeShard } from './tables/describe.ts';
+import { ENDED } from './tables/run/run-table.ts';
 import { State } from './tables/state.ts';
+import { forEachSlot } from './tables/task/task-slots.ts';
 import { type Attempt, type Scenario, scenario } from './testing/scenario.ts';
 import { dag, every, type Span, task } from './testing/specs.ts';
 
@@ -89,6 +92,17 @@ function replayed(box: Scenario): State {
   return state;
 }
 
+/** Tasks of live runs that hold a claim: each has one row in the attempt table, and no other row is there (I73). */
+function heldClaims(state: State): number {
+  let held = 0;
+  for (const run of state.runs.slots()) {
+    forEachSlot(state, run, (slot) => {
+      if (state.runs.phase[run] !== ENDED) held += HOLDS_CLAIM[state.tasks.state[slot]!]!;
+    });
+  }
+  return held;
+}
+
 test('state equals history: live, restored from rows at each commit, and replayed from the journal (I19)', () => {
   fc.assert(
     fc.property(scripts, fc.nat(), (script, seed) => {
@@ -97,6 +111,7 @@ test('state equals history: live, restored from rows at each commit, and replaye
       for (const [move, n] of script) moves[move]!(box, n);
       box.settle();
       expect(describeShard(replayed(box), box.shard)).toEqual(describeShard(box.state, box.shard));
+      expect(box.state.attempts.count).toBe(heldClaims(box.state));
     }),
     { numRuns: 120 },
   );

@@ -165,8 +165,7 @@ function countsBoth(host: Host): void {
   turns.inbox.offer = (envelope) => {
     const state = turns.current();
     if (envelope.command.kind === 'ReportAttempt' && state !== null) {
-      state.stragglers.shadows.clear();
-      state.stragglers.owners.clear();
+      state.attempts.nextOfTask.fill(-1);
     }
     return offer(envelope);
   };

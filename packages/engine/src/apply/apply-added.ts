@@ -9,6 +9,8 @@ import { BLOCKED, RUNNING } from '../model/task/task-states.ts';
 import { failsRun, settleClosingTasks, viewOf } from '../propagate/move.ts';
 import { visitNear } from '../propagate/run-tasks-view.ts';
 import { decideAndSettle, recount } from '../propagate/settle.ts';
+import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
+import { attemptWith } from '../tables/attempt/find-attempt.ts';
 import { OPEN } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
@@ -20,7 +22,7 @@ export function applyAdded(state: State, change: TasksAdded | TasksDropped): voi
   assert(runs.phase[run] === OPEN, 'tasks are added to an open run');
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0 && tasks.state[slot] === RUNNING, `${change.kind} is of a running attempt`);
-  assert(tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
+  assert(attemptWith(state, slot, change.fence) !== NO_ATTEMPT, `${change.kind} has the fence of the claim (I21)`);
   grow(state, run, change.tasks);
 }
 

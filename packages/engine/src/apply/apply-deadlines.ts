@@ -7,12 +7,14 @@ import { errorOfExpiry } from '../model/task/facts.ts';
 import { FAILED, IS_DUE } from '../model/task/task-states.ts';
 import { moveTask, settleDownstream } from '../propagate/move.ts';
 import { noteRepeats } from '../propagate/note-repeats.ts';
+import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
+import { attemptWith } from '../tables/attempt/find-attempt.ts';
+import { watchOf } from '../tables/attempt/watch.ts';
 import { CLAIMED } from '../tables/run/run-table.ts';
-import { holderOf, keepShadowNotes } from '../tables/speculative/seconds.ts';
 import type { State } from '../tables/state.ts';
 import { keepNotes } from '../tables/task/task-notes.ts';
 import { slotOf, specNoOf } from '../tables/task/task-slots.ts';
-import { watchOf, watchQueue } from '../tables/timer/task-timers.ts';
+import { watchQueue } from '../tables/timer/task-timers.ts';
 
 type TaskDeadlineChange = TaskQueued | TaskExpired | TaskSlow | AttemptExtended;
 
@@ -28,13 +30,12 @@ export function applyTaskDeadline(state: State, change: TaskDeadlineChange): voi
     return watchQueue(state, slot);
   }
   if (change.kind === 'TaskExpired') return expire(state, run, slot, change);
-  keepShadowNotes(state, slot);
-  const holder = holderOf(state, slot, change.fence);
-  assert(state.tasks.fence[holder] === change.fence, `${change.kind} is about a running attempt (I21)`);
+  const attempt = attemptWith(state, slot, change.fence);
+  assert(attempt !== NO_ATTEMPT, `${change.kind} is about a running attempt (I21)`);
   if (change.kind === 'TaskSlow') return noteRepeats(state, run, change.taskNo);
   const leftMs = change.deadlineAt - change.at;
   // The timer that is set already will find it.
-  watchOf(state, holder).deadlineAt = state.mono + leftMs;
+  watchOf(state, attempt).deadlineAt = state.mono + leftMs;
 }
 
 function expire(state: State, run: number, slot: number, { taskNo, reason }: TaskExpired): void {

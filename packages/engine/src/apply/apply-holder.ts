@@ -3,8 +3,9 @@
 import { assert } from '../model/assert.ts';
 import type { CheckpointSaved, ClaimAsserted } from '../model/change.ts';
 import { RUNNING } from '../model/task/task-states.ts';
+import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
+import { attemptWith } from '../tables/attempt/find-attempt.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
-import { holderOf } from '../tables/speculative/seconds.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 
@@ -13,7 +14,6 @@ export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsser
   assert(run >= 0, `${change.kind} is about a run in memory`);
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0 && state.tasks.state[slot] === RUNNING, `${change.kind} is about a running attempt`);
-  const holder = holderOf(state, slot, change.fence);
-  assert(state.tasks.fence[holder] === change.fence, `${change.kind} has the fence of the claim (I21)`);
+  assert(attemptWith(state, slot, change.fence) !== NO_ATTEMPT, `${change.kind} has the fence of the claim (I21)`);
   if (change.kind === 'CheckpointSaved') noteCheckpoint(state, run, change.taskNo, change);
 }

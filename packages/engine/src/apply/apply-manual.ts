@@ -8,7 +8,7 @@ import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { isPaused } from '../tables/run/paused.ts';
 import { Pauses } from '../tables/run/pauses.ts';
 import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../tables/run/run-table.ts';
-import { lastFence } from '../tables/speculative/seconds.ts';
+import { lastFence } from '../tables/speculative/notes.ts';
 import type { State } from '../tables/state.ts';
 import { forgetExpiry } from '../tables/task/task-notes.ts';
 import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';

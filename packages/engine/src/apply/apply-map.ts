@@ -1,9 +1,11 @@
 import { assert } from '../model/assert.ts';
 import type { MapExpanded, MapRemoved, MapUnfolded } from '../model/change.ts';
-import { CANCELLED, READY, RUNNING } from '../model/task/task-states.ts';
+import { CANCELLED, READY } from '../model/task/task-states.ts';
 import { expandMap, removeMap, unfoldMap } from '../propagate/map/expand.ts';
 import { viewOf } from '../propagate/move.ts';
 import { decideAndSettle } from '../propagate/settle.ts';
+import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
+import { leadingOf } from '../tables/attempt/find-attempt.ts';
 import { type Expansion, RUN_SCOPE } from '../tables/map/run-maps.ts';
 import { note } from '../tables/map/watch-map.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
@@ -51,7 +53,7 @@ function remove(state: State, run: number, expansion: Expansion): void {
     for (const slot of slots) {
       if (isClosingTask(state, slot)) runs.closingLeft[run]! -= 1;
       else runs.unfinished[run]! -= 1;
-      assert(tasks.state[slot] !== RUNNING, 'a map is removed when none of its attempts runs');
+      assert(leadingOf(state, slot) === NO_ATTEMPT, 'a map is removed when none of its attempts runs');
       if (tasks.state[slot] === READY) leaveLane(state, slot);
       // Not by a move: it is no task of the run any more.
       tasks.state[slot] = CANCELLED;

@@ -12,7 +12,7 @@ import { PRIORITIES } from '../model/dag/spec.ts';
 import { shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES } from '../model/run/phase.ts';
 import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
-import { CANCELLED, READY, RETRYING, RUNNING } from '../model/task/task-states.ts';
+import { CANCELLED, READY, RETRYING } from '../model/task/task-states.ts';
 import {
   beginClosing,
   cancelUnbegun,
@@ -23,6 +23,8 @@ import {
 } from '../propagate/move.ts';
 import { resetCounts } from '../propagate/run-tasks-view.ts';
 import { watchMaps } from '../propagate/watch-maps.ts';
+import { removeAttempt } from '../tables/attempt/attempts.ts';
+import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
 import type { Dag } from '../tables/dag/dag.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
@@ -33,8 +35,6 @@ import { forEachSlot, taskNoOf } from '../tables/task/task-slots.ts';
 import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
-import { unlinkAttempt } from '../tables/worker/attempts.ts';
-import { dropSecond } from './apply-speculative.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 
@@ -244,8 +244,7 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
   runs.strikes[run] = change.strikes;
   if (!change.setAside || runs.has(run, SET_ASIDE)) return;
   forEachSlot(state, run, (slot) => {
-    dropSecond(state, slot);
-    if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
+    for (const attempt of attemptsOfTask(state, slot)) removeAttempt(state, attempt);
     if (tasks.state[slot] === READY && runs.phase[run] !== ENDED) leaveLane(state, slot);
   });
   runs.flags[run]! |= SET_ASIDE;

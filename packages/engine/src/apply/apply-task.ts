@@ -1,7 +1,7 @@
 import { assert } from '../model/assert.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../model/change.ts';
 import type { QuickFailures } from '../model/dead-letter.ts';
-import { type MonoMs, NOBODY } from '../model/ids.ts';
+import { type AttemptSlot, NOBODY } from '../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import {
   CANCELLED,
@@ -17,20 +17,20 @@ import {
 } from '../model/task/task-states.ts';
 import { moveTask, settleAnew, settleDownstream } from '../propagate/move.ts';
 import { noteRepeats } from '../propagate/note-repeats.ts';
+import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
+import { removeAttempt } from '../tables/attempt/attempts.ts';
+import { attemptWith, besideOf } from '../tables/attempt/find-attempt.ts';
 import { CLAIMED } from '../tables/run/run-table.ts';
-import { lastAttemptNo, lastFence, shadowOf } from '../tables/speculative/seconds.ts';
 import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
 import { isCall } from '../tables/task/is-call.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { keepNotes, notesOf } from '../tables/task/task-notes.ts';
-import { slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
+import { slotOf } from '../tables/task/task-slots.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
-import { watchClaim } from '../tables/timer/task-timers.ts';
-import { linkAttempt, unlinkAttempt } from '../tables/worker/attempts.ts';
-import { UNCONFIRMED } from '../tables/worker/confirmed.ts';
-import { beginLease } from '../tables/worker/lease.ts';
+import { watchTotal } from '../tables/timer/task-timers.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';
+import { assertNext, beginAttempt } from './begin-attempt.ts';
 
 type TaskChange = AttemptClaimed | ClaimReturned | AttemptEnded | TaskCleared;
 
@@ -41,58 +41,47 @@ export function applyTaskChange(state: State, change: TaskChange): void {
   assert(slot >= 0, `${change.kind} is about a task of its run`);
   if (change.kind === 'AttemptClaimed') return claim(state, run, slot, change);
   if (change.kind === 'TaskCleared') return clearTask(state, run, slot, change);
-  const isCalling = state.tasks.state[slot] === WAITING && change.kind === 'AttemptEnded';
-  assert(state.tasks.state[slot] === RUNNING || isCalling, `${change.kind} is about a running attempt`);
-  assert(state.tasks.fence[slot] === change.fence, `${change.kind} has the fence of the claim (I21)`);
-  if (change.kind === 'ClaimReturned') return returnClaim(state, slot);
-  endAttempt(state, run, slot, change);
+  const attempt = attemptWith(state, slot, change.fence);
+  assert(attempt !== NO_ATTEMPT, `${change.kind} has the fence of a running attempt (I21)`);
+  assert(besideOf(state, attempt) === NO_ATTEMPT, 'a task goes on or ends with its last attempt (I23)');
+  if (change.kind === 'ClaimReturned') return returnClaim(state, slot, attempt);
+  endAttempt(state, run, slot, attempt, change);
 }
 
 function claim(state: State, run: number, slot: number, change: AttemptClaimed): void {
   const { tasks, runs } = state;
-  assert(change.fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
-  assert(change.attemptNo === lastAttemptNo(state, slot) + 1, 'attempts are numbered without a gap (I23)');
+  assertNext(state, slot, change);
   const isParked = isCall(state, slot);
   assert(isParked === (change.workerId === NOBODY), 'a call is claimed for nobody, anything else for a worker (I54)');
   moveTask(state, slot, isParked ? WAITING : RUNNING);
   tasks.fence[slot] = change.fence;
   tasks.attemptNo[slot] = change.attemptNo;
-  tasks.claimedAt[slot] = change.at;
-  tasks.claimedMono[slot] = state.mono;
   tasks.cleared[slot] = 0;
   const isFirst = notesOf(state, slot).firstAt === undefined;
   keepNotes(state, slot, change.notes);
-  if (tasks.watches.size > 0) tasks.watches.delete(slot);
-  tasks.confirmed[slot] = UNCONFIRMED;
+  if (tasks.queueDueAt.size > 0) tasks.queueDueAt.delete(slot);
   runs.flags[run]! |= CLAIMED;
-  const { timeoutMs } = taskSpecOf(state, slot);
-  if (timeoutMs !== null) setTaskTimer(state, 'timeout', timeoutMs, change);
+  const attempt = beginAttempt(state, slot, change);
   const version = runs.versionOf(run);
-  if (version.hasClaimTimers) watchClaim(state, slot, isFirst);
-  if (version.speculates) watchPace(state, slot);
-  if (isParked) return setTaskTimer(state, 'call', state.settings.askChildMs, change);
-  const worker = state.workers.getOrAdd(change.workerId, (state.mono + state.settings.leaseMs) as MonoMs);
-  if (worker.free > 0) worker.free -= 1;
-  beginLease(state, worker);
-  linkAttempt(state, slot, worker);
-  state.sent.add(state.batchNo, change);
+  if (version.hasClaimTimers && isFirst) watchTotal(state, slot);
+  if (version.speculates) watchPace(state, attempt);
 }
 
-function returnClaim(state: State, slot: number): void {
+function returnClaim(state: State, slot: number, attempt: AttemptSlot): void {
   const { tasks } = state;
-  unlinkAttempt(state, slot);
+  assert(tasks.state[slot] === RUNNING, 'a call is not returned');
+  removeAttempt(state, attempt);
   tasks.attemptNo[slot]! -= 1;
   if (mayRun(state, slot)) return moveTask(state, slot, READY);
   moveTask(state, slot, CANCELLED);
   settleDownstream(state, slot);
 }
 
-function endAttempt(state: State, run: number, slot: number, change: AttemptEnded): void {
-  const { tasks } = state;
-  assert(shadowOf(state, slot) < 0, 'a task ends with its last attempt (I23)');
-  assert(change.attemptNo === tasks.attemptNo[slot], 'the attempt that ends is the one that runs');
-  if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
-  else state.stopping.delete(slot);
+function endAttempt(state: State, run: number, slot: number, attempt: AttemptSlot, change: AttemptEnded): void {
+  const { tasks, attempts } = state;
+  assert(change.attemptNo === attempts.attemptNo[attempt], 'the attempt that ends is the one that runs');
+  const tookMs = state.mono - attempts.claimedMono[attempt]!;
+  removeAttempt(state, attempt);
   tasks.lostCount[slot] = change.lostCount;
   tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
@@ -102,9 +91,7 @@ function endAttempt(state: State, run: number, slot: number, change: AttemptEnde
   if (change.facts !== null) state.runs.factsOf(run).setTask(change.taskNo, change.facts);
   if (change.retryAt === null) {
     assert(change.taskState !== 'retrying', 'a task that is tried again has a time for it');
-    if (change.outcome === 'succeeded' && state.runs.versionOf(run).speculates) {
-      notePace(state, slot, state.mono - tasks.claimedMono[slot]!);
-    }
+    if (change.outcome === 'succeeded' && state.runs.versionOf(run).speculates) notePace(state, slot, tookMs);
     moveTask(state, slot, FINAL_STATE[change.taskState]);
     settleDownstream(state, slot);
     return noteRepeats(state, run, tasks.no[slot]!);

@@ -15,7 +15,7 @@ import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
 import { applyRunChange } from './apply-run.ts';
 import { applySchedule } from './apply-schedule.ts';
-import { applySecond } from './apply-speculative.ts';
+import { applySpeculative } from './apply-speculative.ts';
 import { applyTaskChange } from './apply-task.ts';
 import { applyUnstored } from './apply-unstored.ts';
 import { applyWorkerSilence } from './apply-worker.ts';
@@ -42,10 +42,10 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   ClaimReturned: applyTaskChange,
   AttemptEnded: applyTaskChange,
   TaskCleared: applyTaskChange,
-  SecondClaimed: applySecond,
-  SecondReturned: applySecond,
-  SecondEnded: applySecond,
-  SecondTookOver: applySecond,
+  SecondClaimed: applySpeculative,
+  SecondReturned: applySpeculative,
+  SecondEnded: applySpeculative,
+  SecondTookOver: applySpeculative,
   CheckpointSaved: applyOfHolder,
   ClaimAsserted: applyOfHolder,
   TasksAdded: applyAdded,

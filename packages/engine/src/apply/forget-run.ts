@@ -2,7 +2,6 @@
 import type { Version } from '../tables/dag/dag.ts';
 import { pagesOf } from '../tables/map/run-maps.ts';
 import type { State } from '../tables/state.ts';
-import { forEachSlot } from '../tables/task/task-slots.ts';
 
 /** Forgets runs whose end is in the database: from now on they are found there. */
 export function forgetSettledRuns(state: State): void {
@@ -18,8 +17,7 @@ export function forgetSettledRuns(state: State): void {
 export function forgetRun(state: State, run: number): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
-  if (version.speculates) state.stragglers.forgetRun(state, run);
-  if (state.stopping.size > 0) forEachSlot(state, run, (slot) => state.stopping.delete(slot));
+  state.speculation.paces.delete(run);
   tasks.release(runs.base[run]!, version.room);
   if (version.graph.maps !== null) {
     for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);

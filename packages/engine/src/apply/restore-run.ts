@@ -1,9 +1,7 @@
 /** A live run from its rows: what has no row is derived (D4). */
 
 import { assert } from '../model/assert.ts';
-import { chanceOf } from '../model/chance.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../model/run/phase.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredRun, StoredTask } from '../model/stored.ts';
@@ -21,22 +19,16 @@ import { restorePauses } from '../tables/run/paused.ts';
 import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
 import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
-import { graceOf } from '../tables/task/claim-of.ts';
-import { isCall } from '../tables/task/is-call.ts';
-import { isClosingTask, mayRun } from '../tables/task/may-run.ts';
+import { isClosingTask } from '../tables/task/may-run.ts';
 import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../tables/task/task-notes.ts';
-import { forEachSlot, slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
+import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';
 import { watchLoadedRun } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
-import { watchLoaded, watchOf, watchTotal } from '../tables/timer/task-timers.ts';
+import { watchTotal } from '../tables/timer/task-timers.ts';
 import { watchPause } from '../tables/timer/watch-pause.ts';
-import { linkAttempt } from '../tables/worker/attempts.ts';
-import { LOADED } from '../tables/worker/confirmed.ts';
-import { beginLease, watchLease } from '../tables/worker/lease.ts';
-import { restoreSecond } from './apply-speculative.ts';
+import { loadSpeculative } from './apply-speculative.ts';
 import { noteFailure, voidStopped } from './apply-task.ts';
-
-const ASK_SPREAD_MS = 1_000;
+import { loadAttempt } from './begin-attempt.ts';
 
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
 export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
@@ -137,8 +129,6 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   tasks.cleared[slot] = row.state === 'cleared' ? 1 : 0;
   tasks.retryAt[slot] = row.retryAt ?? 0;
   noteFailure(state, slot, row.fingerprint ?? 0, row.quick);
-  tasks.claimedAt[slot] = row.claimedAt;
-  tasks.claimedMono[slot] = state.mono - Math.max(0, state.now - row.claimedAt);
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
   if (row.state === 'cleared') voidStopped(state, slot);
@@ -146,40 +136,20 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
   keepNotes(state, slot, row.notes);
   if (row.state !== 'expired') forgetExpiry(state, slot);
   if (!isOnItsWay(state, run, slot)) forgetQueued(state, slot);
-  const spec = taskSpecOf(state, slot);
-  const timer = { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence };
-  const { deadlineAt } = notesOf(state, slot);
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
   if (IS_TERMINAL[tasks.state[slot]!] === 0) watchTotal(state, slot);
   if (row.state === 'retrying') {
     // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
     const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
-    setTaskTimer(state, 'retry', within(retryAt - state.now, retryAt - endedAt), timer);
+    const leftMs = Math.min(Math.max(retryAt - state.now, 0), retryAt - endedAt);
+    setTaskTimer(state, 'retry', leftMs, { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence });
   }
   if (row.state === 'succeeded' && row.outcome === 'succeeded')
     notePace(state, slot, (row.endedAt ?? 0) - row.claimedAt);
   if (row.state !== 'running') return;
-  if (spec.timeoutMs !== null) {
-    const spanMs = deadlineAt === undefined ? spec.timeoutMs : deadlineAt - row.claimedAt;
-    const leftMs = within(row.claimedAt + spanMs - state.now, spanMs);
-    if (deadlineAt !== undefined) watchOf(state, slot).deadlineAt = state.mono + leftMs;
-    setTaskTimer(state, 'timeout', leftMs, timer);
-  }
-  if (runs.versionOf(run).hasClaimTimers) watchLoaded(state, slot);
-  // Nobody knows which words of the call have arrived: it is asked for anew, not all of them in one moment.
-  if (isCall(state, slot))
-    return setTaskTimer(state, 'call', ASK_SPREAD_MS * chanceOf(1, timer.runId, row.taskNo), timer);
-  tasks.confirmed[slot] = LOADED;
-  const worker = state.workers.getOrAdd(row.workerId, (state.mono + state.settings.leaseMs) as State['mono']);
-  beginLease(state, worker);
-  linkAttempt(state, slot, worker);
-  watchLease(state, worker);
-  state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as StoredRun['runId']), workerNo: worker.no });
-  if (!mayRun(state, slot)) {
-    setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, timer);
-  }
-  watchPace(state, slot);
-  restoreSecond(state, slot);
+  const attempt = loadAttempt(state, slot, { ...row, deadlineAt: notesOf(state, slot).deadlineAt });
+  watchPace(state, attempt);
+  loadSpeculative(state, slot);
 }
 
 /** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued. */
@@ -202,8 +172,4 @@ function countTasks(state: State, run: number): void {
   runs.unfinished[run] = unfinished;
   runs.closingLeft[run] = closingLeft;
   runs.failed[run] = failed;
-}
-
-function within(value: number, most: number): number {
-  return Math.min(Math.max(value, 0), most);
 }

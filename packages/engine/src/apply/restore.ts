@@ -13,7 +13,9 @@ import type {
   StoredShard,
   StoredVersion,
 } from '../model/stored.ts';
-import { READY, RUNNING } from '../model/task/task-states.ts';
+import { READY } from '../model/task/task-states.ts';
+import { removeAttempt } from '../tables/attempt/attempts.ts';
+import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
@@ -21,9 +23,7 @@ import { makeSchedule } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
-import { unlinkAttempt } from '../tables/worker/attempts.ts';
 import { watchLease } from '../tables/worker/lease.ts';
-import { dropSecond } from './apply-speculative.ts';
 import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
 import { restoreBreaker } from './restore-breaker.ts';
 import { restoreRun } from './restore-run.ts';
@@ -178,9 +178,8 @@ function dropRun(state: State, run: number): void {
   const version = runs.versionOf(run);
   if (runs.phase[run] !== ENDED) {
     forEachSlot(state, run, (slot) => {
-      dropSecond(state, slot);
-      if (tasks.state[slot] === RUNNING) unlinkAttempt(state, slot);
-      else if (tasks.state[slot] === READY) leaveLane(state, slot);
+      for (const attempt of attemptsOfTask(state, slot)) removeAttempt(state, attempt);
+      if (tasks.state[slot] === READY) leaveLane(state, slot);
     });
     version.origin.liveRuns -= 1;
     version.dag.liveRuns -= 1;

@@ -21,6 +21,8 @@ export type RunId = Branded<number, 'RunId'>;
 /** Index of a task in its dag's list of tasks. */
 export type TaskNo = Branded<number, 'TaskNo'>;
 export type AttemptNo = Branded<number, 'AttemptNo'>;
+/** Row of a running attempt in the attempt table. */
+export type AttemptSlot = Branded<number, 'AttemptSlot'>;
 /** Larger than that of any earlier claim of the same task. */
 export type Fence = Branded<number, 'Fence'>;
 /** UUID of one worker process. */

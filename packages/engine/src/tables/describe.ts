@@ -5,11 +5,12 @@
  */
 
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { type AttemptSlot, type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
 import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
+import { workerIdOf } from './attempt/claim-of.ts';
+import { attemptsOfTask } from './attempt/find-attempt.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
-import { shadowOf } from './speculative/seconds.ts';
 import type { State } from './state.ts';
 import { forEachSlot } from './task/task-slots.ts';
 
@@ -76,9 +77,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
             tasks.budgetBase[slot],
             tasks.fingerprint[slot],
             tasks.quickCount[slot],
-            state.workers.at(tasks.worker[slot]!)?.id ?? null,
             tasks.notes.get(slot) ?? null,
-            secondOf(state, slot),
+            attemptsOfTask(state, slot).map((attempt) => attemptOf(state, attempt)),
             runs.checkpoints.get(run)?.get(tasks.no[slot]!) ?? null,
           ];
         }),
@@ -87,12 +87,9 @@ export function describeShard(state: State, shard: ShardNo): unknown {
   };
 }
 
-/** The attempt beside the one in the task's own slot: the notes tell of it, and it must be there. */
-function secondOf(state: State, slot: number): unknown {
-  const shadow = shadowOf(state, slot);
-  if (shadow < 0) return null;
-  const { attemptNo, fence, worker } = state.tasks;
-  return [attemptNo[shadow], fence[shadow], state.workers.at(worker[shadow]!)?.id];
+function attemptOf(state: State, attempt: AttemptSlot): unknown {
+  const { attemptNo, fence, claimedAt } = state.attempts;
+  return [attemptNo[attempt], fence[attempt], claimedAt[attempt], workerIdOf(state, attempt)];
 }
 
 function slotsOf(state: State, run: number): number[] {

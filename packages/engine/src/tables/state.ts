@@ -1,7 +1,7 @@
 /**
  * The working set of one node: the live runs of the shards it owns, with what is needed to decide about them.
  *
- * Three kinds of things are in it. What is stored: shards, dags, schedules, runs, tasks; altered by `apply` alone, so
+ * Three kinds of things are in it. What is stored: shards, dags, schedules, runs, tasks, attempts; altered by `apply` alone, so
  * that state equals history (I19). What is derived from that: ready queues, counts, timers. And what is known only in
  * memory: workers, lent slots, leases (D5).
  */
@@ -9,7 +9,7 @@
 import type { KeyStored } from '../model/change.ts';
 import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
-import type { AttemptOutcome } from '../model/task/outcome.ts';
+import { AttemptTable } from './attempt/attempt-table.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
 import { type Dag } from './dag/dag.ts';
 import { DagTable } from './dag/dag-table.ts';
@@ -17,7 +17,7 @@ import { type QueueKey, queueKey } from './queue/queue-key.ts';
 import { ReadyQueue } from './queue/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
-import { Stragglers } from './speculative/speculation.ts';
+import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
 import { SentClaims } from './worker/sent-claims.ts';
@@ -112,6 +112,7 @@ export class State {
   readonly dags = new DagTable();
   readonly runs = new RunTable();
   readonly tasks = new TaskTable();
+  readonly attempts = new AttemptTable();
   readonly schedules = new Map<DagId, Schedule>();
   /** Admitted runs of dags that are not in memory yet. */
   readonly admittedOf = new Map<DagId, number>();
@@ -122,7 +123,7 @@ export class State {
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
   readonly breakers: BreakerTable;
-  readonly stragglers = new Stragglers();
+  readonly speculation = new Speculation();
   readonly agenda: Agenda = {
     runs: new Set(),
     calls: new Set(),
@@ -136,8 +137,6 @@ export class State {
   readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
   /** First uids of submissions in flight, with their batch. */
   readonly recentUids = new Map<RunUid, number>();
-  /** Calls that are to end before their time, by the slot of their task: how, once the child run has ended. */
-  readonly stopping = new Map<number, StopOfCall>();
   /** Dead letters that were used in batches in flight, with their batch. */
   readonly recentDeadLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
@@ -188,13 +187,6 @@ export class State {
     }
     return queue;
   }
-}
-
-export interface StopOfCall {
-  readonly outcome: AttemptOutcome;
-  readonly error: string | null;
-  readonly code?: string | null;
-  readonly isLast?: boolean;
 }
 
 export interface MapToDo {

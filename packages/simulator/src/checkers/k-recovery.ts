@@ -109,15 +109,11 @@ export function recovery(scene: Scene): Checker {
       const left = {
         runs: state.runs.count,
         lingering: state.lingering.length,
-        agenda:
-          state.agenda.runs.size +
-          state.agenda.dags.size +
-          state.agenda.calls.size +
-          state.stopping.size +
-          state.agenda.loaded.length,
+        agenda: state.agenda.runs.size + state.agenda.dags.size + state.agenda.calls.size + state.agenda.loaded.length,
         running: [...state.workers.all()].reduce((sum, worker) => sum + worker.running, 0),
         overdue: isOverdue(state) ? 1 : 0,
-        seconds: state.stragglers.shadows.size + state.stragglers.owners.size + state.stragglers.paces.size,
+        attempts: state.attempts.count,
+        speculation: state.speculation.size,
         ready: [...state.dags.byId.values()]
           .flatMap((dag) => [...dag.lanes.values()].flat())
           .reduce((sum, lane) => sum + (lane?.ready ?? 0), 0),

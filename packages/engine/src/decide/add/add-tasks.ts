@@ -18,7 +18,7 @@ import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { slotOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
-import { heldSlot, notHeld } from '../task/checkpoint.ts';
+import { heldAttempt, notHeld } from '../task/checkpoint.ts';
 
 /** Of all that was added to one run. */
 export const MAX_ADDED_EDGES = 100_000;
@@ -26,8 +26,9 @@ export const MAX_ADDED_EDGES = 100_000;
 /** Resent, or said again by a later attempt, it changes nothing; what can't be added changes nothing either. */
 export function addTasks(recorder: Recorder, { claim, tasks }: AddTasks): Answer {
   const { state } = recorder;
-  const slot = heldSlot(state, claim);
-  if (slot === null) return notHeld(state, claim);
+  const attempt = heldAttempt(state, claim);
+  if (attempt === null) return notHeld(state, claim);
+  const slot = state.attempts.task[attempt]!;
   if (!mayRun(state, slot)) return refuse('STALE_TOKEN', 'cancelled');
   const { name, adds } = taskSpecOf(state, slot);
   if (adds !== true) return no(`The task ${name} may not add tasks: deploy it with "adds: true".`);

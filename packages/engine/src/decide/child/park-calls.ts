@@ -4,16 +4,13 @@
  * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
  * the call that made it.
  */
-import { type AttemptNo, type Fence, NOBODY, type RunId } from '../../model/ids.ts';
+import { leadingOf } from '../../tables/attempt/find-attempt.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
-import { CLAIMED } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { isCall } from '../../tables/task/is-call.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
-import { hasRow } from '../../tables/task/task-notes.ts';
-import { taskNoOf } from '../../tables/task/task-slots.ts';
-import { notesOfClaim } from '../../tables/timer/task-timers.ts';
-import { beginProbe, holdReady } from '../breaker/pass.ts';
+import { holdReady } from '../breaker/pass.ts';
+import { claimAttempt } from '../match/claim-attempt.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { depthOf, sendCall } from './send-call.ts';
@@ -39,25 +36,10 @@ function isReadyCall(state: State, slot: number): boolean {
 
 function parkCall(recorder: Recorder, slot: number): void {
   const { state } = recorder;
-  const { tasks, runs } = state;
-  const run = tasks.run[slot]!;
-  const runId = runs.id[run] as RunId;
-  state.currentRun = runId;
-  recorder.record({
-    kind: 'AttemptClaimed',
-    runId,
-    taskNo: taskNoOf(state, slot),
-    attemptNo: (tasks.attemptNo[slot]! + 1) as AttemptNo,
-    fence: (tasks.fence[slot]! + 1) as Fence,
-    workerId: NOBODY,
-    firstOfTask: !hasRow(state, slot),
-    firstOfRun: !runs.has(run, CLAIMED),
-    at: state.now,
-    ...notesOfClaim(state, slot),
-  });
-  beginProbe(state, slot);
-  if (depthOf(state, run) > MAX_DEPTH) {
+  claimAttempt(recorder, slot, null);
+  const attempt = leadingOf(state, slot);
+  if (depthOf(state, state.tasks.run[slot]!) > MAX_DEPTH) {
     const error = `Calls are nested too deeply: at most ${MAX_DEPTH} runs can call each other in a row.`;
-    endAttempt(recorder, slot, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });
-  } else sendCall(recorder, slot, 'begin');
+    endAttempt(recorder, attempt, { outcome: 'permanent', error, code: 'child:depth', isChildOver: true });
+  } else sendCall(recorder, attempt, 'begin');
 }

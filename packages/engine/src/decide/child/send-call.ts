@@ -1,24 +1,24 @@
 /** What the shard of a called dag is told. */
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import type { Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant } from '../../model/ids.ts';
+import { claimOf } from '../../tables/attempt/claim-of.ts';
 import { FORCED } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
-import { claimOf } from '../../tables/task/claim-of.ts';
 import type { SendCall } from '../effect.ts';
 import { visibleTo } from '../match/send-assignment.ts';
 import type { Recorder } from '../recorder.ts';
 
-export function sendCall(recorder: Recorder, slot: number, step: SendCall['step']): void {
+export function sendCall(recorder: Recorder, attempt: AttemptSlot, step: SendCall['step']): void {
   const { state } = recorder;
-  const { tasks, runs } = state;
-  const run = tasks.run[slot]!;
-  const claim = claimOf(state, slot);
+  const { attempts, runs } = state;
+  const run = state.tasks.run[attempts.task[attempt]!]!;
+  const claim = claimOf(state, attempt);
   recorder.send({
     kind: 'SendCall',
     step,
     force: runs.has(run, FORCED),
     claim,
-    claimedAt: tasks.claimedAt[slot] as Instant,
+    claimedAt: attempts.claimedAt[attempt] as Instant,
     runUid: runs.uidOf(run),
     version: runs.versionOf(run),
     priority: PRIORITIES[runs.priority[run]!]!,

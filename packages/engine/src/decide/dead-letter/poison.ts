@@ -4,7 +4,7 @@
  */
 import type { PoisonPolicy } from '../../model/dag/spec.ts';
 import type { QuickFailures } from '../../model/dead-letter.ts';
-import type { Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant } from '../../model/ids.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -12,14 +12,15 @@ import { taskSpecOf } from '../../tables/task/task-slots.ts';
 /** What another ended attempt makes of it. One that took its time, or failed for another's fault, begins the count anew. */
 export function countQuick(
   state: State,
-  slot: number,
+  attempt: AttemptSlot,
   outcome: AttemptOutcome,
   isShared: () => boolean,
 ): QuickFailures | null {
+  const { attempts, tasks, now } = state;
+  const slot = attempts.task[attempt]!;
   const policy = taskSpecOf(state, slot).poison;
   if (policy === undefined || !CAN_BE_POISON.has(outcome)) return null;
-  const { tasks, now } = state;
-  const tookMs = now - tasks.claimedAt[slot]!;
+  const tookMs = now - attempts.claimedAt[attempt]!;
   if (isShared()) return null;
   // A clock that was set back says nothing about how long it took.
   if (tookMs < 0 || tookMs >= policy.underMs) return null;

@@ -3,9 +3,10 @@
  * it hung or its worker is gone. So it counts as lost, as it would have with a longer timeout, and is tried again as lost ones are.
  */
 
-import { RUNNING } from '../../model/task/task-states.ts';
+import type { AttemptSlot } from '../../model/ids.ts';
+import { NO_WORKER } from '../../tables/attempt/attempt-table.ts';
+import { LOADED } from '../../tables/attempt/confirmed.ts';
 import type { State } from '../../tables/state.ts';
-import { LOADED } from '../../tables/worker/confirmed.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { killAttempt } from './kill.ts';
@@ -14,11 +15,12 @@ import { killAttempt } from './kill.ts';
 const DOUBT = 0.4;
 
 /** Not heard for two heartbeats, or not at all since its attempt was loaded. */
-function isInDoubt({ tasks, workers, mono, settings }: State, slot: number): boolean {
-  if (tasks.state[slot] !== RUNNING) return false;
-  if (tasks.confirmed[slot] === LOADED) return true;
+function isInDoubt({ attempts, workers, mono, settings }: State, attempt: AttemptSlot): boolean {
+  const workerNo = attempts.worker[attempt]!;
+  if (workerNo === NO_WORKER) return false;
+  if (attempts.confirmed[attempt] === LOADED) return true;
   const { leaseMs, doubtfulMs = leaseMs * DOUBT } = settings;
-  const heardAt = workers.at(tasks.worker[slot]!)!.leaseEndsAt - leaseMs;
+  const heardAt = workers.at(workerNo)!.leaseEndsAt - leaseMs;
   return mono - heardAt > doubtfulMs;
 }
 
@@ -29,9 +31,9 @@ export interface Overdue {
 }
 
 /** The attempt has taken as long as it may, or longer than it may without progress. */
-export function endOverdue(recorder: Recorder, slot: number, overdue: Overdue): void {
-  const inDoubt = isInDoubt(recorder.state, slot);
-  killAttempt(recorder, slot, inDoubt ? 'lost' : overdue.outcome);
+export function endOverdue(recorder: Recorder, attempt: AttemptSlot, overdue: Overdue): void {
+  const inDoubt = isInDoubt(recorder.state, attempt);
+  killAttempt(recorder, attempt, inDoubt ? 'lost' : overdue.outcome);
   const error = 'The attempt timed out, and its worker had sent no heartbeat for a while.';
-  endAttempt(recorder, slot, inDoubt ? { outcome: 'lost', code: 'lost:overdue', error } : overdue);
+  endAttempt(recorder, attempt, inDoubt ? { outcome: 'lost', code: 'lost:overdue', error } : overdue);
 }

@@ -1,6 +1,7 @@
 /** A worker loses its attempts: its lease is over, or it has left. */
-import { attemptsOf } from '../../tables/worker/attempts.ts';
-import { CONFIRMED, MISSING } from '../../tables/worker/confirmed.ts';
+import type { AttemptSlot } from '../../model/ids.ts';
+import { CONFIRMED, MISSING } from '../../tables/attempt/confirmed.ts';
+import { attemptsOfWorker } from '../../tables/attempt/find-attempt.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
@@ -10,12 +11,10 @@ import { killAttempt } from './kill.ts';
 /** The worker's time is up, or it has left: it loses its attempts, step by step if they are many (I25, I68). */
 export function endLease(recorder: Recorder, worker: Worker): void {
   const { state } = recorder;
-  for (const slot of attemptsOf(state, worker)) {
+  for (const attempt of attemptsOfWorker(state, worker)) {
     if (recorder.isFull()) break;
-    // It has taken the place of the first attempt meanwhile, which this worker had too: its turn comes at once.
-    if (state.tasks.worker[slot] !== worker.no) continue;
-    state.currentRun = state.runIdOfTask(slot);
-    giveUpAttempt(recorder, slot, worker);
+    state.currentRun = state.runIdOfTask(state.attempts.task[attempt]!);
+    giveUpAttempt(recorder, attempt, worker);
   }
   if (worker.running === 0) {
     clearSilence(recorder, worker);
@@ -23,18 +22,18 @@ export function endLease(recorder: Recorder, worker: Worker): void {
   }
 }
 
-function giveUpAttempt(recorder: Recorder, slot: number, worker: Worker): void {
+function giveUpAttempt(recorder: Recorder, attempt: AttemptSlot, worker: Worker): void {
   if (!worker.hasLeft) {
-    killAttempt(recorder, slot, 'lost');
+    killAttempt(recorder, attempt, 'lost');
     const error = 'The worker sent no heartbeat during its lease.';
-    if (!worker.isDraining) return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:silent', error });
+    if (!worker.isDraining) return endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:silent', error });
     // A deploy gives workers some time to finish, and then kills them.
     const drained = `${error} It was told to stop before.`;
-    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:drained', error: drained, isOrderly: true });
-  } else if ([CONFIRMED, MISSING].includes(recorder.state.tasks.confirmed[slot]!)) {
+    endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:drained', error: drained, isOrderly: true });
+  } else if ([CONFIRMED, MISSING].includes(recorder.state.attempts.confirmed[attempt]!)) {
     const error = 'The worker left.';
-    endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:left', error, isOrderly: true });
-  } else returnClaim(recorder, slot, 'drained');
+    endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:left', error, isOrderly: true });
+  } else returnClaim(recorder, attempt, 'drained');
 }
 
 /** The worker was heard, or has nothing any more: its silence is of no interest. */

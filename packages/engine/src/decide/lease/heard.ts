@@ -1,11 +1,10 @@
 /** Heartbeats: they renew leases in memory, and tell which claims have arrived and which never will (D5). */
 import type { ClaimRef, WorkerHeard, WorkerLeft } from '../../model/command.ts';
 import { type MonoMs, type RunId, shardOfRun } from '../../model/ids.ts';
-import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from '../../tables/attempt/confirmed.ts';
+import { attemptsOfWorker, findAttempt } from '../../tables/attempt/find-attempt.ts';
+import { hearProgress } from '../../tables/attempt/watch.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
-import { hearProgress } from '../../tables/timer/task-timers.ts';
-import { attemptsOf } from '../../tables/worker/attempts.ts';
-import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from '../../tables/worker/confirmed.ts';
 import { renewLease, watchLease } from '../../tables/worker/lease.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import type { KillAttempt } from '../effect.ts';
@@ -32,8 +31,9 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   const isNewest = heardAt >= worker.heardAt && !recorder.overtaken.has(command);
   if (isNewest) settleMissing(recorder, command, worker, heardAt);
   worker.heardAt = Math.max(worker.heardAt, heardAt) as MonoMs;
-  for (const slot of attemptsOf(state, worker)) {
-    if (state.tasks.confirmed[slot] === SEEN) state.tasks.confirmed[slot] = CONFIRMED;
+  const { confirmed } = state.attempts;
+  for (const attempt of attemptsOfWorker(state, worker)) {
+    if (confirmed[attempt] === SEEN) confirmed[attempt] = CONFIRMED;
   }
   watchLease(state, worker);
 }
@@ -58,15 +58,15 @@ function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker, h
   const { state } = recorder;
   for (const claim of command.holds) {
     if (!state.shards.has(shardOfRun(claim.runId))) continue;
-    const slot = findTask(state, claim);
-    const isOurs = slot !== null && isHeld(state, slot, claim) && state.tasks.worker[slot] === worker.no;
-    if (isOurs) {
-      state.tasks.confirmed[slot] = SEEN;
-      if (claim.progressAgoMs !== undefined) hearProgress(state, slot, heardAt - claim.progressAgoMs);
+    const attempt = findAttempt(state, claim);
+    if (attempt === null || state.attempts.worker[attempt] !== worker.no) {
+      kill(recorder, claim, command, 'lost');
+      continue;
     }
+    state.attempts.confirmed[attempt] = SEEN;
+    if (claim.progressAgoMs !== undefined) hearProgress(state, attempt, heardAt - claim.progressAgoMs);
     // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
-    if (isOurs && !mayRun(state, slot)) kill(recorder, claim, command, 'cancelled');
-    else if (!isOurs) kill(recorder, claim, command, 'lost');
+    if (!mayRun(state, state.attempts.task[attempt]!)) kill(recorder, claim, command, 'cancelled');
   }
 }
 
@@ -75,29 +75,28 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
   const { state } = recorder;
   const covered = covers === undefined ? null : new Set(covers);
   const showsAll = worker.owesSince !== null && heardAt >= worker.owesSince;
-  for (const slot of attemptsOf(state, worker)) {
+  const { confirmed } = state.attempts;
+  for (const attempt of attemptsOfWorker(state, worker)) {
     if (recorder.isFull()) return;
-    // As at the end of a lease.
-    if (state.tasks.worker[slot] !== worker.no) continue;
-    const runId = state.runIdOfTask(slot);
+    const runId = state.runIdOfTask(state.attempts.task[attempt]!);
     if (covered !== null && !covered.has(shardOfRun(runId))) continue;
-    const confirmed = state.tasks.confirmed[slot]!;
-    if (confirmed === CONFIRMED) {
-      state.tasks.confirmed[slot] = MISSING;
+    const known = confirmed[attempt]!;
+    if (known === CONFIRMED) {
+      confirmed[attempt] = MISSING;
       worker.missesSince = heardAt;
-    } else if (confirmed === MISSING) {
+    } else if (known === MISSING) {
       if (heardAt < worker.missesSince! + 2 * state.settings.undeliveredMs) continue;
       // It had the attempt and has it no more, and no report came: the worker lost it.
       state.currentRun = runId;
       const error = 'The worker no longer has this attempt.';
-      endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
-    } else if (confirmed === OVERDUE ? showsAll : confirmed === LOADED && knowsOwner(recorder, knows, runId)) {
+      endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:dropped', error });
+    } else if (known === OVERDUE ? showsAll : known === LOADED && knowsOwner(recorder, knows, runId)) {
       state.currentRun = runId;
-      killAttempt(recorder, slot, 'lost'); // Should it still arrive, it must not be run.
-      returnClaim(recorder, slot, 'undelivered');
+      killAttempt(recorder, attempt, 'lost'); // Should it still arrive, it must not be run.
+      returnClaim(recorder, attempt, 'undelivered');
     }
   }
-  const stillOwes = attemptsOf(state, worker).some((slot) => state.tasks.confirmed[slot] === OVERDUE);
+  const stillOwes = attemptsOfWorker(state, worker).some((attempt) => confirmed[attempt] === OVERDUE);
   if (showsAll && !stillOwes) worker.owesSince = null;
 }
 

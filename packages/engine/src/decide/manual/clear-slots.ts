@@ -17,7 +17,7 @@ import { reopenRun } from '../run/reopen.ts';
 import { MAX_TOUCHED } from './choose.ts';
 import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
-import { stopAttempt } from './stop-attempt.ts';
+import { stopAttempts } from './stop-attempts.ts';
 import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
 import { isBusy, isClearable, widened } from './widen.ts';
 
@@ -56,7 +56,7 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
   const done = teardownsDone(state, run);
   const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
-  for (const slot of busy) stopAttempt(recorder, slot, how.actor);
+  for (const slot of busy) stopAttempts(recorder, slot, how.actor);
   const isWanted = new Set(wanted);
   const all = [...new Set([...wanted, ...stopped])].filter((slot) => !isGone(slot)).sort((a, b) => a - b);
   all.forEach((slot, i) =>

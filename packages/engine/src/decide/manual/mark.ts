@@ -7,7 +7,7 @@ import { type ReadFacts, readTaskFacts } from '../../model/task/facts.ts';
 import type { Mark } from '../../model/task/outcome.ts';
 import { FAILED, IS_TERMINAL, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { CLAIMED } from '../../tables/run/run-table.ts';
-import { lastFence } from '../../tables/speculative/seconds.ts';
+import { lastFence } from '../../tables/speculative/notes.ts';
 import type { State } from '../../tables/state.ts';
 import { hasOwnState, hasRow } from '../../tables/task/task-notes.ts';
 import { slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -17,7 +17,7 @@ import { failuresLeft, naming, reopenFor } from './clear-slots.ts';
 import { clearTask } from './clear-task.ts';
 import { manually } from './manually.ts';
 import { mapsFedBy, removeMaps, tasksWithin } from './remove-maps.ts';
-import { stopAttempt } from './stop-attempt.ts';
+import { stopAttempts } from './stop-attempts.ts';
 import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
 import { isBusy } from './widen.ts';
 
@@ -70,11 +70,11 @@ function markSlots(recorder: Recorder, run: number, chosen: readonly number[], c
   const others = reopenFor(recorder, run, actor).filter((slot) => !isIn.has(slot));
   others.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: false, more: i < others.length - 1 }));
   wanted.forEach((slot, i) => {
-    if (state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, actor);
+    if (state.tasks.state[slot] === RUNNING) stopAttempts(recorder, slot, actor);
     const read = facts[i]!;
     markSlot(recorder, run, slot, command, read.ok ? read.text : null);
   });
-  for (const slot of inside) stopAttempt(recorder, slot, actor);
+  for (const slot of inside) stopAttempts(recorder, slot, actor);
   removeMaps(recorder, command.runId, fed, actor);
   remakeTornDown(recorder, run, done, actor);
   return null;

@@ -15,7 +15,7 @@ import { slotOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
-import { stopAttempt } from './stop-attempt.ts';
+import { stopAttempts } from './stop-attempts.ts';
 import { isBusy, isClearable, widened } from './widen.ts';
 
 /**
@@ -46,7 +46,7 @@ export function remakeTornDown(recorder: Recorder, run: number, done: readonly n
     );
     for (const no of gone) {
       const slot = slotOf(state, run, no);
-      if (state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, actor);
+      if (state.tasks.state[slot] === RUNNING) stopAttempts(recorder, slot, actor);
     }
     wanted.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: true, more: i < wanted.length - 1 }));
     removeMaps(recorder, runId, fed, actor);

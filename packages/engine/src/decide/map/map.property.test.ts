@@ -14,7 +14,7 @@ import { type NaiveEnd, naiveName, naiveNodes } from '../../testing/naive-states
 import { type Attempt, reportOf, type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
 import { dag, task } from '../../testing/specs.ts';
 import { mapsFedBy, removeMaps, tasksWithin } from '../manual/remove-maps.ts';
-import { stopAttempt } from '../manual/stop-attempt.ts';
+import { stopAttempts } from '../manual/stop-attempts.ts';
 import { Recorder } from '../recorder.ts';
 
 /** What an attempt comes to: a failure, or an output that is a list or an object. */
@@ -185,7 +185,7 @@ function removeSome(box: Scenario, pick: number, ended: Map<string, NaiveEnd>, r
   const fed = mapsFedBy(state, run, [slotOf(state, run, source)]);
   const gone = tasksWithin(state, run, fed);
   for (const slot of slots) {
-    if (gone.has(state.tasks.no[slot]!) && state.tasks.state[slot] === RUNNING) stopAttempt(recorder, slot, box.actor);
+    if (gone.has(state.tasks.no[slot]!) && state.tasks.state[slot] === RUNNING) stopAttempts(recorder, slot, box.actor);
   }
   removeMaps(recorder, box.lastRun(), fed, box.actor);
   box.node.store.commit(recorder.changes, 0);

@@ -1,17 +1,18 @@
 /** What waits for a slot, by queue and priority: told to gateways, so that they lend where something waits (D6). */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
+import { workerIdOf } from '../../tables/attempt/claim-of.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
-import { hasRoom, isCurrent } from '../speculative/match-speculative.ts';
-import { ALONE_MS } from '../speculative/watch.ts';
+import { hasRoom } from '../speculative/match-speculative.ts';
+import { ALONE_MS, maySpeculate } from '../speculative/watch.ts';
 
 export interface Demand {
   readonly tenantId: TenantId;
   readonly queue: QueueName;
   /** Ready tasks that no limit holds back, by priority. */
   readonly counts: readonly number[];
-  /** Second attempts, each of which wants a slot of another worker than the one that has the first. */
+  /** Speculative attempts, each of which wants a slot of another worker than the one that has the slow attempt. */
   readonly apart?: readonly { readonly priority: number; readonly from: WorkerId }[];
 }
 
@@ -23,21 +24,22 @@ export function demandOf(state: State): Demand[] {
     );
     if (counts.some((count) => count > 0)) found.push({ tenantId: queue.tenantId, queue: queue.name, counts });
   }
-  return state.stragglers.wanted.size === 0 ? found : addDemand(state, found);
+  return state.speculation.wanted.size === 0 ? found : addDemand(state, found);
 }
 
 /** What waits for a worker here is asked for as ready tasks are; for a while of other workers only. */
 export function addDemand(state: State, found: Demand[]): Demand[] {
-  for (const [slot, want] of state.stragglers.wanted) {
-    if (!isCurrent(state, slot, want) || !hasRoom(state, slot)) continue;
+  for (const [attempt, since] of state.speculation.wanted) {
+    const slot = state.attempts.task[attempt]!;
+    if (!maySpeculate(state, attempt) || !hasRoom(state, slot)) continue;
     const run = state.tasks.run[slot]!;
     const { tenantId } = state.runs.versionOf(run).dag;
     const { queue } = taskSpecOf(state, slot);
     const at = found.findIndex((demand) => demand.tenantId === tenantId && demand.queue === queue);
     const { counts, apart = [] } = found[at] ?? { counts: PRIORITIES.map(() => 0) };
     const priority = state.runs.priority[run]!;
-    const from = state.workers.at(state.tasks.worker[slot]!)!.id;
-    const isPicky = state.mono - want.since < ALONE_MS;
+    const from = workerIdOf(state, attempt);
+    const isPicky = state.mono - since < ALONE_MS;
     const next: Demand = {
       ...{ tenantId, queue },
       counts: isPicky ? counts : counts.with(priority, counts[priority]! + 1),

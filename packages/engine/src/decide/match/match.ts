@@ -1,29 +1,17 @@
-/**
- * Slots meet tasks: priority first, then the oldest run. A claim is one change and one assignment; the worker's slot,
- * the dag's limit and the task are taken in the same commit (I44).
- */
-import type { AttemptClaimed } from '../../model/change.ts';
+/** Slots meet tasks: priority first, then the oldest run. */
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import type { AttemptNo, Fence, RunId } from '../../model/ids.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
-import { CLAIMED } from '../../tables/run/run-table.ts';
-import { lastAttemptNo, lastFence } from '../../tables/speculative/seconds.ts';
-import { hasRow } from '../../tables/task/task-notes.ts';
-import { taskNoOf } from '../../tables/task/task-slots.ts';
-import { notesOfClaim } from '../../tables/timer/task-timers.ts';
-import { watchLease } from '../../tables/worker/lease.ts';
-import type { Worker } from '../../tables/worker/worker-table.ts';
-import { beginProbe, holdReady, passGate } from '../breaker/pass.ts';
+import { holdReady } from '../breaker/pass.ts';
 import type { Recorder } from '../recorder.ts';
-import { matchSeconds } from '../speculative/match-speculative.ts';
-import { sendAssignment } from './send-assignment.ts';
+import { matchSpeculative } from '../speculative/match-speculative.ts';
+import { claimAttempt } from './claim-attempt.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   for (let priority = 0; priority < PRIORITIES.length; priority++) {
-    if (recorder.state.stragglers.wanted.size > 0 && !matchSeconds(recorder, priority)) return false;
+    if (recorder.state.speculation.wanted.size > 0 && !matchSpeculative(recorder, priority)) return false;
     if (!matchPriority(recorder, priority)) return false;
   }
   return true;
@@ -37,7 +25,7 @@ function matchPriority(recorder: Recorder, priority: number): boolean {
     if (queue === null) return true;
     if (recorder.isFull()) return false;
     const lane = queue.top(priority)!;
-    claimTask(recorder, lane.headSlot(), queue.offers.peek()!);
+    claimAttempt(recorder, lane.headSlot(), queue.offers.peek()!);
     queue.offers.passTurn();
     dropStaleHeads(recorder, lane);
   }
@@ -72,36 +60,4 @@ function freshTop(recorder: Recorder, queue: ReadyQueue, priority: number): Lane
 function dropStaleHeads(recorder: Recorder, lane: Lane): void {
   while (lane.size > 0 && !isReady(recorder.state, lane.headRunId(), lane.headSlot())) lane.pop();
   lane.queue.update(lane);
-}
-
-function claimTask(recorder: Recorder, slot: number, worker: Worker): void {
-  const { state } = recorder;
-  const { tasks, runs } = state;
-  const run = tasks.run[slot]!;
-  const runId = runs.id[run] as RunId;
-  state.currentRun = runId;
-  const claim = {
-    runId,
-    taskNo: taskNoOf(state, slot),
-    attemptNo: (lastAttemptNo(state, slot) + 1) as AttemptNo,
-    fence: (lastFence(state, slot) + 1) as Fence,
-  };
-  const claimed: AttemptClaimed = {
-    kind: 'AttemptClaimed',
-    runId,
-    taskNo: claim.taskNo,
-    attemptNo: claim.attemptNo,
-    fence: claim.fence,
-    workerId: worker.id,
-    firstOfTask: !hasRow(state, slot),
-    firstOfRun: !runs.has(run, CLAIMED),
-    at: state.now,
-  };
-  // Few tasks have notes, and a spread would cost all of them.
-  const noted = notesOfClaim(state, slot);
-  recorder.record(noted.notes === undefined ? claimed : { ...claimed, ...noted });
-  passGate(state, slot);
-  beginProbe(state, slot);
-  sendAssignment(recorder, slot, worker, claim);
-  watchLease(state, worker);
 }

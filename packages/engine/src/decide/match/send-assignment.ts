@@ -6,7 +6,6 @@ import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { checkpointOf } from '../../tables/run/checkpoints.ts';
 import { HAS_PARAMS } from '../../tables/run/run-table.ts';
-import { ownerOf } from '../../tables/speculative/seconds.ts';
 import type { State } from '../../tables/state.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { slotOf, specNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -40,7 +39,7 @@ export function sendAssignment(recorder: Recorder, slot: number, worker: Worker,
     succeededUpstream: seen.succeededUpstream,
     failedUpstream: seen.failedUpstream,
     missingUpstream: seen.missingUpstream,
-    memoryBytes: notesOf(state, ownerOf(state, slot)).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
+    memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
     hookEvent: hookEventFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),
   });

@@ -9,7 +9,7 @@ import { waitsForChild } from '../../tables/task/is-call.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';
 import { liftPause } from '../manual/pause.ts';
-import { stopAttempt } from '../manual/stop-attempt.ts';
+import { stopAttempts } from '../manual/stop-attempts.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from './finish.ts';
 import { stopRunning } from './stop-running.ts';
@@ -53,7 +53,7 @@ function graceOf({ graceMs }: CancelRun): { readonly graceMs?: number } {
 function endAtOnce(recorder: Recorder, run: number, actor: Actor): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {
-    if (state.tasks.state[slot] === RUNNING && !mayRun(state, slot)) stopAttempt(recorder, slot, actor);
+    if (state.tasks.state[slot] === RUNNING && !mayRun(state, slot)) stopAttempts(recorder, slot, actor);
   });
 }
 

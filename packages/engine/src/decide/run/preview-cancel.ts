@@ -7,6 +7,7 @@ import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';
 import type { CancelRun } from '../../model/command.ts';
 import type { TaskNo } from '../../model/ids.ts';
 import { CANCELLED, HOLDS_CLAIM, IS_DUE, READY, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { attemptsOfTask } from '../../tables/attempt/find-attempt.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot, slotOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import { copyFor, findRun, statesOf } from '../manual/manually.ts';
@@ -53,7 +54,9 @@ function stopAll(on: Recorder, run: number): ReadonlySet<TaskNo> {
   forEachSlot(state, run, (slot) => {
     if (HOLDS_CLAIM[state.tasks.state[slot]!] === 1 && !mayRun(state, slot)) busy.push(slot);
   });
-  for (const slot of busy) endAttempt(on, slot, { outcome: 'cancelled', error: null, isChildOver: true });
+  for (const attempt of busy.flatMap((slot) => attemptsOfTask(state, slot))) {
+    endAttempt(on, attempt, { outcome: 'cancelled', error: null, isChildOver: true });
+  }
   return new Set(busy.map((slot) => taskNoOf(state, slot)));
 }
 

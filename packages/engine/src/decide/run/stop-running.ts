@@ -1,6 +1,6 @@
 import { HOLDS_CLAIM, WAITING } from '../../model/task/task-states.ts';
-import { shadowOf } from '../../tables/speculative/seconds.ts';
-import { graceOf } from '../../tables/task/claim-of.ts';
+import { graceOf } from '../../tables/attempt/claim-of.ts';
+import { attemptsOfTask } from '../../tables/attempt/find-attempt.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';
 import { setTaskTimer } from '../../tables/timer/set-task-timer.ts';
@@ -14,11 +14,10 @@ export function stopRunning(recorder: Recorder, run: number): void {
   forEachSlot(state, run, (slot) => {
     const code = state.tasks.state[slot]!;
     if (HOLDS_CLAIM[code] === 0 || mayRun(state, slot)) return;
-    // Its child run is stopped, and it ends with that: nothing is forced before.
-    if (code === WAITING) return stopCall(recorder, slot, null);
-    for (const held of [slot, shadowOf(state, slot)]) {
-      if (held < 0) continue;
-      const claim = killAttempt(recorder, held, 'cancelled');
+    for (const attempt of attemptsOfTask(state, slot)) {
+      // Its child run is stopped, and it ends with that: nothing is forced before.
+      if (code === WAITING) return stopCall(recorder, attempt, null);
+      const claim = killAttempt(recorder, attempt, 'cancelled');
       // The worker has its grace; one that does not answer is ended by the server (I42).
       setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, claim);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DagSpec, SpeculateSpec } from '../../model/dag/spec.ts';
 import type { ReportedOutcome } from '../../model/task/outcome.ts';
-import { type Attempt, accepted, type Scenario, scenario } from '../../testing/scenario.ts';
+import { type Attempt, accepted, type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
 import { dag, type TaskOptions, task } from '../../testing/specs.ts';
 
 const SPECULATE: SpeculateSpec = { factor: 3, minMs: 10_000 };
@@ -352,14 +352,23 @@ test('no more than a quarter of what a run has running are second attempts: when
   expect(seconds).toBe(2);
 });
 
+test('the preview of a cancel tells that a task with two attempts is stopped', () => {
+  const { box } = speculated();
+  const cancel = { kind: 'CancelRun', tenantId: TENANT, runId: box.lastRun(), actor: box.actor } as const;
+  const preview = box.feed({ ...cancel, dryRun: true });
+  const tasks = 'tasks' in preview ? preview.tasks : [];
+  expect(tasks.filter(({ before }) => before === 'running')).toMatchObject([
+    { name: 'work', after: 'cancelled', how: 'cancelled', stopped: 1 },
+  ]);
+});
+
 test('a run that is set aside gives up both, and memory keeps nothing of it (I57, I73)', () => {
   const { box } = speculated();
   box.strike(undefined, true);
   expect(runningOf(box)).toBe(0);
-  const { shadows, owners, counts, wanted } = box.state.stragglers;
-  expect([shadows.size, owners.size, counts.size, wanted.size]).toEqual([0, 0, 0, 0]);
+  expect(box.state.attempts.count).toBe(0);
   box.submit();
-  expect(box.state.stragglers.paces.size).toBe(0);
+  expect(box.state.speculation.size).toBe(0);
 });
 
 test('a hook for slow attempts hears of both, of the second as well', () => {

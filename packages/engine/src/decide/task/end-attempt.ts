@@ -2,13 +2,15 @@
 
 import { chanceOf } from '../../model/chance.ts';
 import type { AttemptEnded } from '../../model/change.ts';
-import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../../model/ids.ts';
+import type { AttemptNo, AttemptSlot, Fence, Instant, RunId, TaskNo } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts, type TaskFacts } from '../../model/task/facts.ts';
 import { noting } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import { WAITING } from '../../model/task/task-states.ts';
+import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
+import { workerIdOf } from '../../tables/attempt/claim-of.ts';
+import { besideOf } from '../../tables/attempt/find-attempt.ts';
 import type { Version } from '../../tables/dag/dag.ts';
-import { ownerOf, shadowOf } from '../../tables/speculative/seconds.ts';
 import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
@@ -41,15 +43,16 @@ interface Ending {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export function endAttempt(recorder: Recorder, slot: number, ending: Ending): void {
+export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: Ending): void {
   const { state } = recorder;
-  const { tasks, runs } = state;
+  const { attempts, tasks, runs } = state;
+  const slot = attempts.task[attempt]!;
   // Not before its child run has ended: that would go on without anybody to wait for it.
-  if (tasks.state[slot] === WAITING && ending.isChildOver !== true) return stopCall(recorder, slot, ending);
+  if (tasks.state[slot] === WAITING && ending.isChildOver !== true) return stopCall(recorder, attempt, ending);
   const run = tasks.run[slot]!;
   const isOpen = mayRun(state, slot);
   const taskNo = taskNoOf(state, slot);
-  const attemptNo = tasks.attemptNo[slot] as AttemptNo;
+  const attemptNo = attempts.attemptNo[attempt] as AttemptNo;
   const version = runs.versionOf(run);
   const read =
     isOpen && ending.outcome === 'succeeded'
@@ -58,21 +61,17 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
   const reported = recordedAs(state, slot, ending.outcome);
   // A branch that chose what is not there will do so again.
   const outcome = read.ok ? reported : 'permanent';
-  if (ownerOf(state, slot) !== slot || shadowOf(state, slot) >= 0) {
-    const deciding = endOneOfTwo(recorder, slot, { ...ending, outcome, error: read.ok ? ending.error : read.error });
-    // It has the task's own slot by now.
-    return deciding === null ? undefined : endAttempt(recorder, deciding, ending);
-  }
+  const error = read.ok ? ending.error : read.error;
+  if (besideOf(state, attempt) !== NO_ATTEMPT && !endOneOfTwo(recorder, attempt, { ...ending, outcome, error })) return;
   const isOrderly = outcome === 'lost' && ending.isOrderly === true;
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
   const task = taskSpecOf(state, slot);
   const runId = runs.id[run] as RunId;
   const isFailure = isOpen && outcome !== 'succeeded';
-  const error = read.ok ? ending.error : read.error;
   const code = ending.code ?? null;
   const notes = notesOf(state, slot);
   const uncounted = (notes.uncounted ?? 0) + (isOrderly ? 1 : 0);
-  const classified = classifyFailure(recorder, slot, { outcome, code, error });
+  const classified = classifyFailure(recorder, attempt, { outcome, code, error });
   let { counts, memoryBytes } = notes;
   let delayMs: number | null = null;
   if (isFailure) {
@@ -92,11 +91,11 @@ export function endAttempt(recorder: Recorder, slot: number, ending: Ending): vo
     runId,
     taskNo,
     attemptNo,
-    fence: tasks.fence[slot] as Fence,
-    workerId: tasks.state[slot] === WAITING ? NOBODY : state.workers.at(tasks.worker[slot]!)!.id,
+    fence: attempts.fence[attempt] as Fence,
+    workerId: workerIdOf(state, attempt),
     outcome,
     taskState: delayMs !== null ? 'retrying' : !isOpen ? 'cancelled' : outcome === 'succeeded' ? 'succeeded' : 'failed',
-    claimedAt: tasks.claimedAt[slot] as Instant,
+    claimedAt: attempts.claimedAt[attempt] as Instant,
     startedAt: ending.startedAt ?? null,
     endedAt: state.now,
     retryAt: delayMs === null ? null : ((state.now + delayMs) as Instant),

@@ -1,18 +1,18 @@
 /** More time for a running attempt, while it makes progress. */
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { ExtendAttempt } from '../../model/command.ts';
-import type { Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';
-import { ownerOf, withAttempt } from '../../tables/speculative/seconds.ts';
+import { LOADED } from '../../tables/attempt/confirmed.ts';
+import { progressAt } from '../../tables/attempt/watch.ts';
+import { withAttempt } from '../../tables/speculative/notes.ts';
 import type { State } from '../../tables/state.ts';
-import { findTask, isHeld } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import { runDueAt } from '../../tables/timer/run-timers.ts';
-import { LOADED } from '../../tables/worker/confirmed.ts';
 import type { Recorder } from '../recorder.ts';
-import { progressAt } from '../timer/fire-task-timer.ts';
+import { heldAttempt } from './checkpoint.ts';
 
 /** Beyond its timeout an attempt gets this much more, in all. */
 const MAX_EXTENSION_MS = 86_400_000;
@@ -25,43 +25,42 @@ const PROGRESS_WINDOW_MS = 300_000;
  */
 export function extendAttempt(recorder: Recorder, { claim, byMs }: ExtendAttempt): Answer {
   const { state } = recorder;
-  const slot = findTask(state, claim);
-  if (slot === null || !isHeld(state, slot, claim) || state.tasks.attemptNo[slot] !== claim.attemptNo) {
-    return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
-  }
+  const attempt = heldAttempt(state, claim);
+  if (attempt === null) return refuse('STALE_TOKEN', `${claim.runId}/${claim.taskNo}`);
+  const slot = state.attempts.task[attempt]!;
   if (!mayRun(state, slot)) return refuse('EXTEND_REFUSED', 'its run is closing');
   if (taskSpecOf(state, slot).timeoutMs === null) return { ok: true, kind: 'extended', leftMs: null };
-  if (!makesProgress(state, slot)) return refuse('EXTEND_REFUSED', 'it has reported no progress lately');
-  const dueAt = Math.max(deadlineOf(state, slot), Math.min(state.mono + byMs, latestEnd(state, slot)));
+  if (!makesProgress(state, attempt)) return refuse('EXTEND_REFUSED', 'it has reported no progress lately');
+  const dueAt = Math.max(deadlineOf(state, attempt), Math.min(state.mono + byMs, latestEnd(state, attempt)));
   const leftMs = dueAt - state.mono;
-  if (dueAt > deadlineOf(state, slot)) {
+  if (dueAt > deadlineOf(state, attempt)) {
     const deadlineAt = (state.now + leftMs) as Instant;
-    const notes = notesWith(withAttempt(state, slot, ownerOf(state, slot), { deadlineAt }), {});
+    const notes = notesWith(withAttempt(state, attempt, { deadlineAt }), {});
     recorder.record({ kind: 'AttemptExtended', ...claim, deadlineAt, notes, at: state.now });
   }
   return { ok: true, kind: 'extended', leftMs };
 }
 
 /** When the running attempt's time is over; it has one. */
-export function deadlineOf(state: State, slot: number): number {
-  const { tasks } = state;
-  const ownAt = tasks.claimedMono[slot]! + (taskSpecOf(state, slot).timeoutMs ?? 0);
-  return Math.max(ownAt, tasks.watches.get(slot)?.deadlineAt ?? 0);
+export function deadlineOf(state: State, attempt: AttemptSlot): number {
+  const { attempts } = state;
+  const ownAt = attempts.claimedMono[attempt]! + (taskSpecOf(state, attempts.task[attempt]!).timeoutMs ?? 0);
+  return Math.max(ownAt, attempts.watches.get(attempt)?.deadlineAt ?? 0);
 }
 
-function makesProgress(state: State, slot: number): boolean {
+function makesProgress(state: State, attempt: AttemptSlot): boolean {
   // Its worker has not been heard since the load: what it would tell is not known.
-  if (state.tasks.confirmed[slot] === LOADED) return true;
-  const windowMs = taskSpecOf(state, slot).stuckMs ?? PROGRESS_WINDOW_MS;
-  return state.mono - progressAt(state, slot) <= windowMs;
+  if (state.attempts.confirmed[attempt] === LOADED) return true;
+  const windowMs = taskSpecOf(state, state.attempts.task[attempt]!).stuckMs ?? PROGRESS_WINDOW_MS;
+  return state.mono - progressAt(state, attempt) <= windowMs;
 }
 
-function latestEnd(state: State, slot: number): number {
-  const { tasks } = state;
+function latestEnd(state: State, attempt: AttemptSlot): number {
+  const slot = state.attempts.task[attempt]!;
   const { timeoutMs, totalTimeoutMs } = taskSpecOf(state, slot);
-  const ownAt = tasks.claimedMono[slot]! + (timeoutMs ?? 0) + MAX_EXTENSION_MS;
-  const { firstAt } = notesOf(state, ownerOf(state, slot));
+  const ownAt = state.attempts.claimedMono[attempt]! + (timeoutMs ?? 0) + MAX_EXTENSION_MS;
+  const { firstAt } = notesOf(state, slot);
   const totalMs = totalTimeoutMs === undefined || firstAt === undefined ? null : firstAt + totalTimeoutMs - state.now;
   const totalAt = totalMs === null ? ownAt : state.mono + Math.min(totalMs, totalTimeoutMs!);
-  return Math.min(ownAt, totalAt, runDueAt(state, tasks.run[slot]!) ?? ownAt);
+  return Math.min(ownAt, totalAt, runDueAt(state, state.tasks.run[slot]!) ?? ownAt);
 }

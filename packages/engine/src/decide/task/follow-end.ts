@@ -2,6 +2,7 @@
 
 import type { AttemptEnded } from '../../model/change.ts';
 import { type DeadLetterReason, type QuickFailures } from '../../model/dead-letter.ts';
+import type { AttemptSlot } from '../../model/ids.ts';
 import { causeLine, scopeOf, shownCause } from '../../model/task/cause-of-failure.ts';
 import { type Failure, type Fingerprint, fingerprintOf } from '../../model/task/fingerprint.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -19,13 +20,14 @@ interface ClassifiedFailure {
 }
 
 /** Before the end is recorded: what kind of failure it is. */
-export function classifyFailure(recorder: Recorder, slot: number, failure: Failure): ClassifiedFailure {
+export function classifyFailure(recorder: Recorder, attempt: AttemptSlot, failure: Failure): ClassifiedFailure {
   const { state } = recorder;
+  const slot = state.attempts.task[attempt]!;
   const earlier = state.tasks.fingerprint[slot]!;
   if (failure.outcome === 'succeeded' || failure.outcome === 'cancelled')
     return earlier === 0 ? NO_FAILURE : { ...NO_FAILURE, earlier };
   const fingerprint = fingerprintIn(recorder, slot, failure);
-  const quick = countQuick(state, slot, failure.outcome, () => isCauseShared(recorder, slot, fingerprint));
+  const quick = countQuick(state, attempt, failure.outcome, () => isCauseShared(recorder, slot, fingerprint));
   const { poison } = taskSpecOf(state, slot);
   return { fingerprint, quick, isPoison: isPoison(poison, quick), earlier };
 }

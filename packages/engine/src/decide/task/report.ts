@@ -2,18 +2,21 @@ import { type Answer, DONE, RECORDED, refuse } from '../../model/answer.ts';
 import type { ClaimRef, RefuseClaim, ReportAttempt } from '../../model/command.ts';
 import { growSpec } from '../../model/dag/added.ts';
 import type { TaskSpec } from '../../model/dag/spec.ts';
-import type { RunId } from '../../model/ids.ts';
+import type { AttemptSlot } from '../../model/ids.ts';
 import type { StoredRun, StoredTask } from '../../model/stored.ts';
 import type { TaskNotes } from '../../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
+import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
+import { claimOf } from '../../tables/attempt/claim-of.ts';
+import { attemptWith, findAttempt, isLeading } from '../../tables/attempt/find-attempt.ts';
 import { SET_ASIDE } from '../../tables/run/run-table.ts';
-import { ownerOf } from '../../tables/speculative/seconds.ts';
-import { findTask, isHeld } from '../../tables/task/find-task.ts';
-import { taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { findTask } from '../../tables/task/find-task.ts';
+import { notesOf } from '../../tables/task/task-notes.ts';
+import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 import { seenVersion } from '../run/reopen.ts';
-import { returnSecond } from '../speculative/end-beside.ts';
+import { returnSpeculative } from '../speculative/end-beside.ts';
 import { endAttempt, recordedAs } from './end-attempt.ts';
 
 /** A report with the valid token ends the attempt; a repeat gets the same answer; any other changes nothing (I21, I22). */
@@ -21,11 +24,12 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   const { claim } = command;
   const slot = findTask(recorder.state, claim);
   if (slot === null) return answerFromHistory(recorder, command);
-  const { tasks } = recorder.state;
-  if (isHeld(recorder.state, slot, claim) && tasks.attemptNo[slot] === claim.attemptNo) {
+  const { tasks, attempts } = recorder.state;
+  const attempt = attemptWith(recorder.state, slot, claim.fence);
+  if (attempt !== NO_ATTEMPT && attempts.attemptNo[attempt] === claim.attemptNo) {
     // In a run that was cancelled, or closed by a failure, something else may be recorded, and the worker is told so (I21, I42).
     const isKept = recordedAs(recorder.state, slot, command.outcome) === command.outcome;
-    endAttempt(recorder, slot, command);
+    endAttempt(recorder, attempt, command);
     return isKept ? RECORDED : stale(claim);
   }
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
@@ -36,36 +40,32 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   const endedNo = tasks.attemptNo[slot]! - HOLDS_CLAIM[tasks.state[slot]!]!;
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
   const task = taskSpecOf(recorder.state, slot);
-  // A number may have gone to a second attempt since; the fence alone names this one.
+  // A number may have gone to a speculative attempt since; the fence alone names this one.
   const isSame = endedNo === claim.attemptNo || recorder.state.runs.versionOf(tasks.run[slot]!).speculates;
   return isSame && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
 }
 
 /** The worker never began: back to ready under a new token, at no cost (I26). */
 export function refuseClaim(recorder: Recorder, { claim }: RefuseClaim): Answer {
-  const slot = findTask(recorder.state, claim);
-  if (slot !== null && isHeld(recorder.state, slot, claim)) returnClaim(recorder, slot, 'refused');
+  const attempt = findAttempt(recorder.state, claim);
+  if (attempt !== null) returnClaim(recorder, attempt, 'refused');
   return DONE;
 }
 
-export function returnClaim(recorder: Recorder, slot: number, reason: 'refused' | 'undelivered' | 'drained'): void {
+export function returnClaim(
+  recorder: Recorder,
+  attempt: AttemptSlot,
+  reason: 'refused' | 'undelivered' | 'drained',
+): void {
   const { state } = recorder;
-  const owner = ownerOf(state, slot);
-  if (owner !== slot) return returnSecond(recorder, owner, reason);
+  if (!isLeading(state, attempt)) return returnSpeculative(recorder, attempt, reason);
   // One that was found to be slow had begun, whatever its worker knows of it.
-  if (state.tasks.notes.get(slot)?.second !== undefined) {
+  if (notesOf(state, state.attempts.task[attempt]!).second !== undefined) {
     const error = 'The worker no longer has this attempt.';
-    return endAttempt(recorder, slot, { outcome: 'lost', code: 'lost:dropped', error });
+    return endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:dropped', error });
   }
-  const run = state.tasks.run[slot]!;
-  recorder.record({
-    kind: 'ClaimReturned',
-    runId: state.runs.id[run] as RunId,
-    taskNo: taskNoOf(state, slot),
-    fence: state.tasks.fence[slot] as ClaimRef['fence'],
-    reason,
-    at: state.now,
-  });
+  const { runId, taskNo, fence } = claimOf(state, attempt);
+  recorder.record({ kind: 'ClaimReturned', runId, taskNo, fence, reason, at: state.now });
 }
 
 /**

@@ -3,10 +3,12 @@
  * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
  */
 
-import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
+import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';
+import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
+import { attemptWith } from '../../tables/attempt/find-attempt.ts';
 import type { State } from '../../tables/state.ts';
-import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { findTask } from '../../tables/task/find-task.ts';
 import { isCurrentRunTimer, isRunTimer } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { isWatched } from '../../tables/timer/watch-pause.ts';
@@ -24,6 +26,11 @@ export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
   return schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
 }
 
+/** The task still waits for the retry that the timer was set for. */
+export function isCurrentRetry({ tasks }: State, slot: number, timer: Timer): boolean {
+  return AWAITS_RETRY[tasks.state[slot]!] === 1 && tasks.fence[slot] === timer.stamp;
+}
+
 function isLive(state: State, timer: Timer): boolean {
   if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
   if (timer.kind === 'budget') return state.breakers.budget.wakeAt === timer.at;
@@ -33,10 +40,9 @@ function isLive(state: State, timer: Timer): boolean {
     return run >= 0 && isWatched(state, run, timer.stamp);
   }
   if (isRunTimer(timer)) return isCurrentRunTimer(state, timer);
-  const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
-  const slot = findTask(state, claim);
+  const slot = findTask(state, { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo });
   if (slot === null) return false;
   if (isTaskTimer(timer)) return isCurrent(state, slot, timer);
-  if (timer.kind !== 'retry') return isHeld(state, slot, claim);
-  return AWAITS_RETRY[state.tasks.state[slot]!] === 1 && state.tasks.fence[slot] === claim.fence;
+  if (timer.kind === 'retry') return isCurrentRetry(state, slot, timer);
+  return attemptWith(state, slot, timer.stamp) !== NO_ATTEMPT;
 }

@@ -1,28 +1,24 @@
 /** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
-import type { DagId, Fence, RunId, TaskNo } from '../../model/ids.ts';
-import { AWAITS_RETRY, WAITING } from '../../model/task/task-states.ts';
+import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
+import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
+import { OVERDUE, UNCONFIRMED } from '../../tables/attempt/confirmed.ts';
+import { attemptWith, findAttempt } from '../../tables/attempt/find-attempt.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
-import { findTask, isHeld } from '../../tables/task/find-task.ts';
+import { findTask } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
-import { setTaskTimer } from '../../tables/timer/set-task-timer.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
-import { OVERDUE, UNCONFIRMED } from '../../tables/worker/confirmed.ts';
 import { watchLease } from '../../tables/worker/lease.ts';
 import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
-import { askAgain } from '../child/stop-call.ts';
-import { endOverdue } from '../lease/doubt.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
-import { firePaceTimer } from '../speculative/watch.ts';
-import { endAttempt } from '../task/end-attempt.ts';
-import { deadlineOf } from '../task/extend.ts';
-import { isCurrentWindow } from './dead-timers.ts';
+import { isCurrentRetry, isCurrentWindow } from './dead-timers.ts';
+import { fireAttemptTimer } from './fire-attempt-timer.ts';
 import { fireRunTimer } from './fire-run-timer.ts';
 import { fireTaskTimer, isTaskTimer } from './fire-task-timer.ts';
 
@@ -81,35 +77,17 @@ function fireTimer(recorder: Recorder, timer: Timer): void {
   if (isRunTimer(timer)) return fireRunTimer(recorder, timer);
   const { state } = recorder;
   if (timer.kind === 'breaker' || timer.kind === 'budget') return fireBreakerTimer(recorder, timer);
-  const claim = { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo, fence: timer.stamp as Fence };
-  const slot = findTask(state, claim);
+  const runId = timer.subject as RunId;
+  const slot = findTask(state, { runId, taskNo: timer.taskNo as TaskNo });
   if (slot === null) return;
-  state.currentRun = claim.runId;
+  state.currentRun = runId;
+  if (isTaskTimer(timer)) return fireTaskTimer(recorder, slot, timer);
   if (timer.kind === 'retry') {
-    const isWaiting = AWAITS_RETRY[state.tasks.state[slot]!] === 1 && state.tasks.fence[slot] === claim.fence;
-    if (isWaiting && mayRun(state, slot)) passRetry(recorder, slot);
+    if (isCurrentRetry(state, slot, timer) && mayRun(state, slot)) passRetry(recorder, slot);
     return;
   }
-  if (isTaskTimer(timer)) return fireTaskTimer(recorder, slot, timer);
-  if (!isHeld(state, slot, claim)) return;
-  if (timer.kind === 'pace') return firePaceTimer(state, slot, claim);
-  if (timer.kind === 'call') {
-    if (state.tasks.state[slot] !== WAITING) return;
-    askAgain(recorder, slot);
-    setTaskTimer(state, 'call', state.settings.askChildMs, claim);
-  } else if (timer.kind === 'timeout') {
-    // It has got more time since.
-    const leftMs = deadlineOf(state, slot) - state.mono;
-    if (leftMs > 0) return setTaskTimer(state, 'timeout', leftMs, claim);
-    const error = 'The attempt ran longer than its timeout.';
-    endOverdue(recorder, slot, { outcome: 'timeout', code: 'timeout:attempt', error });
-  } else {
-    endAttempt(recorder, slot, {
-      outcome: 'lost',
-      code: 'lost:grace',
-      error: 'The worker did not stop the cancelled attempt within its grace period.',
-    });
-  }
+  const attempt = attemptWith(state, slot, timer.stamp);
+  if (attempt !== NO_ATTEMPT) fireAttemptTimer(recorder, attempt, timer.kind);
 }
 
 function fireBreakerTimer(recorder: Recorder, timer: Timer): void {
@@ -142,14 +120,15 @@ function fireLeaseTimer(recorder: Recorder, timer: Timer): void {
  * either may have died of this very task, and that counts (I26, I28).
  */
 function askForSign({ state }: Recorder): void {
+  const { attempts } = state;
   for (;;) {
     const claims = state.sent.takeDue(state.mono, state.settings.undeliveredMs);
     if (claims === null) return;
     for (const claim of claims) {
-      const slot = findTask(state, claim);
-      if (slot === null || !isHeld(state, slot, claim) || state.tasks.confirmed[slot] !== UNCONFIRMED) continue;
-      state.tasks.confirmed[slot] = OVERDUE;
-      state.workers.at(state.tasks.worker[slot]!)!.owesSince ??= state.mono;
+      const attempt = findAttempt(state, claim);
+      if (attempt === null || attempts.confirmed[attempt] !== UNCONFIRMED) continue;
+      attempts.confirmed[attempt] = OVERDUE;
+      state.workers.at(attempts.worker[attempt]!)!.owesSince ??= state.mono;
     }
   }
 }

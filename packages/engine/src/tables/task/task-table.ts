@@ -29,20 +29,17 @@ export class TaskTable {
   upFailed = new Int32Array(0);
   upUpstreamFailed = new Int32Array(0);
   upSkipped = new Int32Array(0);
-  /** Attempts begun so far, the running one included. */
+  /** Number of its leading attempt, or of the last that led. */
   attemptNo = new Int32Array(0);
   lostCount = new Int32Array(0);
   /** Attempts up to this number count against no budget: somebody cleared the task after it. */
   budgetBase = new Int32Array(0);
   /** 1 when somebody wants another attempt that has not been claimed yet: its upstream says what it is. */
   cleared = new Uint8Array(0);
+  /** Of its leading attempt, or of the last that led; a mark by hand has one too. */
   fence = new Int32Array(0);
-  /** The worker that runs it; its other attempts follow by `next`. */
-  worker = new Int32Array(0);
-  next = new Int32Array(0);
-  previous = new Int32Array(0);
-  /** 1 when the worker has shown that it holds the claim. */
-  confirmed = new Uint8Array(0);
+  /** Its leading attempt; -1 when none runs. Another one follows it in the attempt table. */
+  attempt = new Int32Array(0);
   /** How the last attempt that ended did: 0 for none, else 1 + index in ATTEMPT_OUTCOMES. */
   lastOutcome = new Uint8Array(0);
   /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
@@ -52,15 +49,13 @@ export class TaskTable {
   /** Attempts in a row that failed at once, and when the first of them did. */
   quickCount = new Uint8Array(0);
   quickSince = new Float64Array(0);
-  claimedAt = new Float64Array(0);
-  /** The same instant on the clock that never jumps. */
-  claimedMono = new Float64Array(0);
   /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
   retryAt = new Float64Array(0);
 
   /** Few tasks have any. */
   readonly notes = new Map<number, TaskNotes>();
-  readonly watches = new Map<number, Watch>();
+  /** When their time in the queue is over, on the clock that never jumps. */
+  readonly queueDueAt = new Map<number, number>();
 
   /** Slots side by side, for tasks that are numbered from `firstNo` on. */
   allocate(length: number, run: number, firstNo = 0): number {
@@ -76,10 +71,7 @@ export class TaskTable {
       this.lostCount[slot] = 0;
       this.budgetBase[slot] = 0;
       this.fence[slot] = 0;
-      this.worker[slot] = NONE;
-      this.next[slot] = NONE;
-      this.previous[slot] = NONE;
-      this.confirmed[slot] = 0;
+      this.attempt[slot] = NONE;
       this.lastOutcome[slot] = 0;
       this.endedFence[slot] = 0;
       this.retryAt[slot] = 0;
@@ -91,7 +83,7 @@ export class TaskTable {
 
   release(base: number, length: number): void {
     for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
-    for (const kept of [this.notes, this.watches]) {
+    for (const kept of [this.notes, this.queueDueAt]) {
       if (kept.size > 0) for (let slot = base; slot < base + length; slot++) kept.delete(slot);
     }
     const room = roomFor(length);
@@ -118,17 +110,12 @@ export class TaskTable {
       this.lostCount = grown(this.lostCount, this.capacity);
       this.budgetBase = grown(this.budgetBase, this.capacity);
       this.fence = grown(this.fence, this.capacity);
-      this.worker = grown(this.worker, this.capacity);
-      this.next = grown(this.next, this.capacity);
-      this.previous = grown(this.previous, this.capacity);
-      this.confirmed = grown(this.confirmed, this.capacity);
+      this.attempt = grown(this.attempt, this.capacity);
       this.lastOutcome = grown(this.lastOutcome, this.capacity);
       this.endedFence = grown(this.endedFence, this.capacity);
       this.fingerprint = grown(this.fingerprint, this.capacity);
       this.quickCount = grown(this.quickCount, this.capacity);
       this.quickSince = grown(this.quickSince, this.capacity);
-      this.claimedAt = grown(this.claimedAt, this.capacity);
-      this.claimedMono = grown(this.claimedMono, this.capacity);
       this.retryAt = grown(this.retryAt, this.capacity);
     }
     return base;
@@ -143,14 +130,4 @@ export function roomFor(length: number): number {
   if (length <= 8) return length;
   const quarter = 2 ** (29 - Math.clz32(length - 1));
   return Math.ceil(length / quarter) * quarter;
-}
-
-/** What is known of a task's times only in memory, on the clock that never jumps. */
-export interface Watch {
-  queueDueAt?: number;
-  /** Of the running attempt, once it got more time. */
-  deadlineAt?: number;
-  progressAt?: number;
-  /** Of a task that may run twice: the last checkpoint of this attempt that was kept. */
-  savedNo?: number;
 }

@@ -10,47 +10,34 @@
  * Queue and total never count from before the run became active, or active again: whoever is opened again has its whole time.
  */
 
-import type { Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant } from '../../model/ids.ts';
 import { NO_NOTES, noting } from '../../model/task/notes.ts';
-import { RUNNING } from '../../model/task/task-states.ts';
-import { uncountedAfterClaim } from '../speculative/seconds.ts';
+import { WAITING } from '../../model/task/task-states.ts';
+import { claimOf } from '../attempt/claim-of.ts';
+import { notesOfAttempt, uncountedAfterClaim } from '../speculative/notes.ts';
 import type { State } from '../state.ts';
 import { hasOwnState, notesOf } from '../task/task-notes.ts';
 import { taskNoOf, taskSpecOf } from '../task/task-slots.ts';
-import { type Watch } from '../task/task-table.ts';
-import type { Timer } from './timer-heap.ts';
+import { setTaskTimer } from './set-task-timer.ts';
 
-export function watchOf({ tasks }: State, slot: number): Watch {
-  let watch = tasks.watches.get(slot);
-  if (watch === undefined) {
-    watch = {};
-    tasks.watches.set(slot, watch);
-  }
-  return watch;
-}
-
-/** What overtook it on the way counts all the same: progress is never taken back. */
-export function hearProgress(state: State, slot: number, at: number): void {
-  const watch = watchOf(state, slot);
-  watch.progressAt = Math.max(watch.progressAt ?? at, at);
-}
-
-/** An attempt begins: what its worker told of an earlier one does not count. */
-export function watchClaim(state: State, slot: number, isFirst: boolean): void {
-  const { softTimeoutMs, stuckMs } = taskSpecOf(state, slot);
-  if (softTimeoutMs !== undefined) push(state, slot, 'soft', softTimeoutMs);
-  if (stuckMs !== undefined && state.tasks.state[slot] === RUNNING) push(state, slot, 'stuck', stuckMs);
-  if (isFirst) watchTotal(state, slot);
+/** An attempt begins: its own times are watched. */
+export function watchAttempt(state: State, attempt: AttemptSlot): void {
+  watchFor(state, attempt, 0, true);
 }
 
 /** A load: what is left of each, and never more than it can have been, for the wall clock may have gone back. */
-export function watchLoaded(state: State, slot: number): void {
-  const { softTimeoutMs, stuckMs } = taskSpecOf(state, slot);
-  const ranMs = state.mono - state.tasks.claimedMono[slot]!;
-  const { slowAt } = notesOf(state, slot);
-  if (softTimeoutMs !== undefined && slowAt === undefined) push(state, slot, 'soft', softTimeoutMs - ranMs);
-  // Whether it makes progress its worker will say; until then nothing is held against it.
-  if (stuckMs !== undefined && state.tasks.state[slot] === RUNNING) push(state, slot, 'stuck', stuckMs - ranMs);
+export function watchLoaded(state: State, attempt: AttemptSlot): void {
+  const ranMs = state.mono - state.attempts.claimedMono[attempt]!;
+  watchFor(state, attempt, ranMs, notesOfAttempt(state, attempt).slowAt === undefined);
+}
+
+function watchFor(state: State, attempt: AttemptSlot, ranMs: number, mayBeSlow: boolean): void {
+  const { softTimeoutMs, stuckMs } = taskSpecOf(state, state.attempts.task[attempt]!);
+  if (softTimeoutMs !== undefined && mayBeSlow)
+    setTaskTimer(state, 'soft', softTimeoutMs - ranMs, claimOf(state, attempt));
+  // After a load the worker will tell whether it makes progress; until then nothing is held against it.
+  const isCall = state.tasks.state[state.attempts.task[attempt]!] === WAITING;
+  if (stuckMs !== undefined && !isCall) setTaskTimer(state, 'stuck', stuckMs - ranMs, claimOf(state, attempt));
 }
 
 /** The whole task's time, once it has begun. */
@@ -78,7 +65,10 @@ export function watchQueue(state: State, slot: number): void {
   if (queueTimeoutMs === undefined) return;
   const since = queuedSince(state, slot);
   if (since === undefined) state.agenda.queued.add(slot);
-  else watchOf(state, slot).queueDueAt = push(state, slot, 'queue', leftMs(state, since, queueTimeoutMs));
+  else {
+    const dueAt = push(state, slot, 'queue', leftMs(state, since, queueTimeoutMs), state.tasks.fence[slot]!);
+    state.tasks.queueDueAt.set(slot, dueAt);
+  }
 }
 
 /** Since when it is ready, as far as that is stored. */
@@ -110,13 +100,8 @@ export function leftMs({ now }: State, since: number, spanMs: number): number {
   return Math.min(Math.max(since + spanMs - now, 0), spanMs);
 }
 
-function push(state: State, slot: number, kind: Timer['kind'], delayMs: number, stamp?: number): number {
+function push(state: State, slot: number, kind: 'queue' | 'total', delayMs: number, stamp: number): number {
   const at = state.mono + Math.max(0, delayMs);
-  const subject = state.runIdOfTask(slot);
-  state.timers.push({ at, kind, subject, taskNo: taskNoOf(state, slot), stamp: stamp ?? state.tasks.fence[slot]! });
+  state.timers.push({ at, kind, subject: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot), stamp });
   return at;
-}
-
-export function pushStuck(state: State, slot: number, delayMs: number): void {
-  push(state, slot, 'stuck', delayMs);
 }

@@ -4,6 +4,7 @@
  */
 
 import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../../model/ids.ts';
+import { NO_ATTEMPT } from '../attempt/attempt-table.ts';
 import type { QueueKey } from '../queue/queue-key.ts';
 
 export class Worker {
@@ -37,8 +38,8 @@ export class Worker {
   hasLeft = false;
   /** Shards for which its silence is stored. */
   readonly silencedIn = new Set<ShardNo>();
-  /** First of its running attempts in the task table. */
-  firstTask = -1;
+  /** First of its running attempts in the attempt table. */
+  firstAttempt = NO_ATTEMPT;
   running = 0;
 
   constructor(no: number, id: WorkerId, leaseEndsAt: MonoMs) {
