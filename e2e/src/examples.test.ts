@@ -72,8 +72,8 @@ test('add-tasks has two tasks for each table, and sums up', async () => {
   expect(outputOf(run, 'sum')).toBe('a.csv'.length);
 }, 120_000);
 
-test('straggler is done though one of its items hangs: a second attempt has won', async () => {
-  const { run } = await trigger('straggler');
+test('speculative is done though one of its items hangs: a speculative attempt has won', async () => {
+  const { run } = await trigger('speculative');
   expect(run.outcome).toBe('succeeded');
   expect(outputOf(run, 'join')).toBe('abcdefgh');
   const hung = run.tasks.find(({ name }) => name === 'read[5]');

@@ -27,7 +27,7 @@ test('the folder has these dags, and all compile', async () => {
   const policies = ['continue', 'fail_fast', 'skip_failed'].map((policy) => `one-failure-${policy}`);
   const closing = ['saga', 'teardown'];
   const failures = ['breaker', 'poison'];
-  const maps = ['nested-map', 'partial-failure', 'add-tasks', 'straggler'];
+  const maps = ['nested-map', 'partial-failure', 'add-tasks', 'speculative'];
   expect(dags.map(({ name }) => name).sort()).toEqual(
     [...names, ...calls, ...policies, ...closing, ...failures, ...maps].sort(),
   );
@@ -178,13 +178,13 @@ test('nested-map walks regions and shops, and gathers both', async () => {
   expect(none.task('report').output).toEqual({ shops: 0, totals: { nowhere: 0 } });
 });
 
-test('straggler does not wait for the item that hangs: its second attempt is the one that counts', async () => {
-  const straggler = await tryExample('straggler');
-  expect(straggler.outcome).toBe('succeeded');
-  expect(straggler.task('read[5]').output).toEqual({ part: 'f', by: 2 });
-  expect(straggler.task('read[4]').output).toEqual({ part: 'e', by: 1 });
-  expect(straggler.task('join').output).toBe('abcdefgh');
-  expect(straggler.endedAt.getTime() - straggler.startedAt.getTime()).toBeLessThan(30_000);
+test('speculative does not wait for the item that hangs: its speculative attempt is the one that counts', async () => {
+  const speculative = await tryExample('speculative');
+  expect(speculative.outcome).toBe('succeeded');
+  expect(speculative.task('read[5]').output).toEqual({ part: 'f', by: 2 });
+  expect(speculative.task('read[4]').output).toEqual({ part: 'e', by: 1 });
+  expect(speculative.task('join').output).toBe('abcdefgh');
+  expect(speculative.endedAt.getTime() - speculative.startedAt.getTime()).toBeLessThan(30_000);
 }, 30_000);
 
 test('partial-failure fails for one of its items, and tells of the others', async () => {

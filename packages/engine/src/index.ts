@@ -53,7 +53,7 @@ export {
   firstLineOf,
   parseFingerprint,
 } from './model/task/fingerprint.ts';
-export type { TaskNotes } from './model/task/notes.ts';
+export { notesWith, readNotes, type TaskNotes } from './model/task/notes.ts';
 export * from './model/task/outcome.ts';
 export {
   isTerminal,

@@ -519,7 +519,8 @@ const CASES: readonly Case[] = [
     what: 'the end of the attempt beside one that succeeded',
     within: 150,
     expected: /^(D1|I19|I21|I23)/,
-    onHost: (host) => losesChanges(host, (change) => change.kind === 'SecondEnded' && change.code === 'superseded'),
+    onHost: (host) =>
+      losesChanges(host, (change) => change.kind === 'SpeculativeEnded' && change.code === 'superseded'),
   },
   { what: 'adding a task once', within: 60, expected: /^(I22|I38)/, onHost: addsTwice },
   {

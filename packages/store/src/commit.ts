@@ -34,8 +34,8 @@ import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
-import { takeOverTasks } from './statements/second.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
+import { takeOverTasks } from './statements/speculative.ts';
 import {
   type Claimed,
   changeKnownTasks,

@@ -56,9 +56,18 @@ test('all formats that are recorded can be read', () => {
   }
 });
 
+/** The journal holds the number of a kind, so that a kind may get another name. A record keeps the name of its time. */
+const NAMED_NOW: Readonly<Record<string, Change['kind']>> = {
+  SecondClaimed: 'SpeculativeClaimed',
+  SecondReturned: 'SpeculativeReturned',
+  SecondEnded: 'SpeculativeEnded',
+  SecondTookOver: 'SpeculativeTookOver',
+};
+
 function read(format: number): Recorded {
+  const rename = (key: string, value: unknown) => (key === 'kind' ? (NAMED_NOW[value as string] ?? value) : value);
   const [first = '', ...lines] = readFileSync(fileOf(format), 'utf8').trim().split('\n');
-  return { words: JSON.parse(first), kinds: lines.map((line) => JSON.parse(line) as RecordedKind) };
+  return { words: JSON.parse(first), kinds: lines.map((line) => JSON.parse(line, rename) as RecordedKind) };
 }
 
 /** A word is written as its number, so a reader that does not know the word can't read the row. */

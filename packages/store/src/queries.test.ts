@@ -155,7 +155,7 @@ test('a run comes with its spec, its tasks and the attempts before the newest', 
   expect(await box.queries.getPayload(OURS, { uid: run.uid, taskNo: 1 as TaskNo })).toBeNull();
 });
 
-test('a second attempt shows while it runs beside the first, and after it took over; its log can be read', async () => {
+test('a speculative attempt shows while it runs beside the first, and after it took over; its log can be read', async () => {
   const box = await fixtures.open();
   const node = await box.node([5]);
   const dag = deployed(5, 1);
@@ -165,7 +165,9 @@ test('a second attempt shows while it runs beside the first, and after it took o
   const next = { attemptNo: 2 as never, fence: 2 as never, workerId: newWorkerId(), claimedAt: (START + 3) as Instant };
   const claim = { runId, taskNo, attemptNo: next.attemptNo, fence: next.fence, workerId: next.workerId };
   await node.commit([dag, run, first]);
-  await node.commit([{ kind: 'SecondClaimed', ...claim, notes: JSON.stringify({ second: next }), at: next.claimedAt }]);
+  await node.commit([
+    { kind: 'SpeculativeClaimed', ...claim, notes: JSON.stringify({ second: next }), at: next.claimedAt },
+  ]);
   expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({
     tasks: [{ attemptNo: 1, speculative: false, state: 'running' }],
     supersededAttempts: [{ attemptNo: 2, fence: 2, speculative: true, outcome: null, claimedAt: START + 3 }],
@@ -178,7 +180,7 @@ test('a second attempt shows while it runs beside the first, and after it took o
   const { attemptNo, fence, workerId } = first;
   await node.commit([
     {
-      kind: 'SecondTookOver',
+      kind: 'SpeculativeTookOver',
       ...{ runId, taskNo, attemptNo, fence, workerId, ...end, error: HOSTILE, code: 'superseded', next },
       notes: JSON.stringify({ speculative: 2 }),
     },

@@ -97,7 +97,7 @@ function showTasks(what: string, tasks: readonly TaskView[], most: number): void
   if (more > 0) print(colours.dim(`… and ${more} more; use --json to see all`));
 }
 
-/** Two where a second attempt runs beside the first. */
+/** Two where a speculative attempt runs beside the first. */
 function tries({ attempt: newest, attempts }: TaskView): string {
   const running = attempts.filter(({ outcome }) => outcome === null);
   if (running.length > 1) return running.map(({ attempt }) => attempt).join(' + ');

@@ -1,7 +1,12 @@
 /** Turns the changes of speculative attempts into state, live and in replay (I19). */
 
 import { assert } from '../model/assert.ts';
-import type { SecondClaimed, SecondEnded, SecondReturned, SecondTookOver } from '../model/change.ts';
+import type {
+  SpeculativeClaimed,
+  SpeculativeEnded,
+  SpeculativeReturned,
+  SpeculativeTookOver,
+} from '../model/change.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import { RUNNING } from '../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
@@ -13,28 +18,28 @@ import { keepNotes } from '../tables/task/task-notes.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 import { assertNext, beginAttempt, loadAttempt } from './begin-attempt.ts';
 
-export type SpeculativeChange = SecondClaimed | SecondReturned | SecondEnded | SecondTookOver;
+export type SpeculativeChange = SpeculativeClaimed | SpeculativeReturned | SpeculativeEnded | SpeculativeTookOver;
 
 export function applySpeculative(state: State, change: SpeculativeChange): void {
   const run = state.runs.find(change.runId);
   assert(run >= 0, `${change.kind} is about a run in memory`);
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0 && state.tasks.state[slot] === RUNNING, `${change.kind} is about a task that runs`);
-  if (change.kind === 'SecondClaimed') return claim(state, slot, change);
+  if (change.kind === 'SpeculativeClaimed') return claim(state, slot, change);
   const attempt = attemptWith(state, slot, change.fence);
   assert(attempt !== NO_ATTEMPT, `${change.kind} has the fence of the claim (I21)`);
   assert(besideOf(state, attempt) !== NO_ATTEMPT, `${change.kind} is about a task that runs twice`);
   assert(
-    isLeading(state, attempt) === (change.kind === 'SecondTookOver'),
+    isLeading(state, attempt) === (change.kind === 'SpeculativeTookOver'),
     'the speculative attempt takes over when the leading one ends',
   );
   removeAttempt(state, attempt);
   keepNotes(state, slot, change.notes);
-  if (change.kind === 'SecondTookOver') takeOver(state, slot, change);
-  if (change.kind !== 'SecondEnded') watchPace(state, leadingOf(state, slot));
+  if (change.kind === 'SpeculativeTookOver') takeOver(state, slot, change);
+  if (change.kind !== 'SpeculativeEnded') watchPace(state, leadingOf(state, slot));
 }
 
-function claim(state: State, slot: number, change: SecondClaimed): void {
+function claim(state: State, slot: number, change: SpeculativeClaimed): void {
   assert(besideOf(state, leadingOf(state, slot)) === NO_ATTEMPT, 'no more than two attempts of a task run (I23)');
   assertNext(state, slot, change);
   keepNotes(state, slot, change.notes);
@@ -42,7 +47,7 @@ function claim(state: State, slot: number, change: SecondClaimed): void {
 }
 
 /** The row of the task shows the attempt that is left. */
-function takeOver(state: State, slot: number, change: SecondTookOver): void {
+function takeOver(state: State, slot: number, change: SpeculativeTookOver): void {
   const { tasks, attempts } = state;
   const leading = leadingOf(state, slot);
   assert(attempts.fence[leading] === change.next.fence, 'the attempt that takes over is the one that runs (I21)');
@@ -54,7 +59,7 @@ function takeOver(state: State, slot: number, change: SecondTookOver): void {
 
 /** The speculative attempt that the notes of a running task tell of, if it runs. */
 export function loadSpeculative(state: State, slot: number): void {
-  const second = state.tasks.notes.get(slot)?.second;
-  if (second === undefined || second.over !== undefined) return;
-  loadAttempt(state, slot, { ...second, deadlineAt: second.deadlineAt });
+  const speculative = state.tasks.notes.get(slot)?.speculativeAttempt;
+  if (speculative === undefined || speculative.over !== undefined) return;
+  loadAttempt(state, slot, { ...speculative, deadlineAt: speculative.deadlineAt });
 }

@@ -2,7 +2,7 @@
 
 import { assert } from '../model/assert.ts';
 import { chanceOf } from '../model/chance.ts';
-import type { AttemptClaimed, SecondClaimed } from '../model/change.ts';
+import type { AttemptClaimed, SpeculativeClaimed } from '../model/change.ts';
 import {
   type AttemptSlot,
   type Instant,
@@ -30,13 +30,17 @@ import type { Worker } from '../tables/worker/worker-table.ts';
 const ASK_SPREAD_MS = 1_000;
 
 /** Before the notes of the claim are kept: they forget the speculative attempt before it. */
-export function assertNext(state: State, slot: number, { fence, attemptNo }: AttemptClaimed | SecondClaimed): void {
+export function assertNext(
+  state: State,
+  slot: number,
+  { fence, attemptNo }: AttemptClaimed | SpeculativeClaimed,
+): void {
   assert(fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
   assert(attemptNo === lastAttemptNo(state, slot) + 1, 'attempts are numbered without a gap (I23)');
 }
 
 /** Of a call the worker is NOBODY. */
-export function beginAttempt(state: State, slot: number, claim: AttemptClaimed | SecondClaimed): AttemptSlot {
+export function beginAttempt(state: State, slot: number, claim: AttemptClaimed | SpeculativeClaimed): AttemptSlot {
   const { attempts, runs } = state;
   const attempt = addAttempt(state, slot, claim.attemptNo, claim.fence);
   attempts.claimedAt[attempt] = claim.at;

@@ -8,7 +8,7 @@ import type { Graph } from '../model/dag/graph.ts';
 import { type RunNotes, readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../model/stored.ts';
 import { errorOfExpiry, RunFacts } from '../model/task/facts.ts';
-import type { TaskNotes } from '../model/task/notes.ts';
+import { readNotes, type TaskNotes } from '../model/task/notes.ts';
 import {
   AWAITS_ATTEMPT,
   CANCELLED,
@@ -120,7 +120,7 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
       if (slot === null) return runNotes.reopens ?? 0;
       const row = bySlot.get(slot);
       if (row === undefined) return 0;
-      const attemptNo = row.attemptNo - (notesIn(row.notes)?.doubled ?? 0);
+      const attemptNo = row.attemptNo - (notesIn(row.notes)?.endedBeside ?? 0);
       return isFollowedRow(row.state) ? attemptNo : Math.max(0, attemptNo - 1);
     },
     hadBegun: (slot) => {
@@ -132,7 +132,7 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
 }
 
 function notesIn(notes: string | null | undefined): TaskNotes | undefined {
-  return notes == null ? undefined : (JSON.parse(notes) as TaskNotes);
+  return notes == null ? undefined : readNotes(notes);
 }
 
 /** The states by name, for readers; of a mapped task what all its instances come to. */

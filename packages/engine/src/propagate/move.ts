@@ -176,7 +176,7 @@ export function viewOf(state: State, run: number): RunTasksView {
 /** An attempt whose task is to have another was followed by a retry, or will be: by policy or by hand, and whatever stops it. */
 export function retriesOf({ tasks }: State, slot: number): number {
   const code = tasks.state[slot]!;
-  const attemptNo = tasks.attemptNo[slot]! - (tasks.notes.get(slot)?.doubled ?? 0);
+  const attemptNo = tasks.attemptNo[slot]! - (tasks.notes.get(slot)?.endedBeside ?? 0);
   if (attemptNo === 0) return 0;
   // It failed without the attempt that it was to have.
   if (code === FAILED && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;

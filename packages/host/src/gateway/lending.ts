@@ -24,7 +24,7 @@ export class Lending {
   /** What nodes wait for, this one too: by node, queue, priority. Lowered by what is lent, until the node tells anew. */
   private readonly wanted = new Map<NodeId, Map<QueueKey, number[]>>();
 
-  /** The same of second attempts: a slot of any worker but the one that has the first. */
+  /** The same of speculative attempts: a slot of any worker but the one that has the slow attempt. */
   private readonly wantedApart = new Map<NodeId, { key: QueueKey; priority: number; from: WorkerId }[]>();
 
   constructor(ports: LendingPorts) {
@@ -118,7 +118,7 @@ export class Lending {
     return best.nodeId;
   }
 
-  /** The node that has the most urgent second attempt for which this is another worker; it counts as served where it is chosen. */
+  /** The node that has the most urgent speculative attempt for which this is another worker; it counts as served where it is chosen. */
   private bestApart(session: Session): { nodeId: NodeId; priority: number; serve(): void } | null {
     let best: ReturnType<Lending['bestApart']> = null;
     for (const [nodeId, wishes] of this.wantedApart) {

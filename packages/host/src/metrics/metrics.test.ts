@@ -21,8 +21,8 @@ test('what is committed is counted by what it was, a batch without changes is no
     { kind: 'AttemptEnded', outcome: 'lost' },
     { kind: 'RunEnded', outcome: 'failed' },
     { kind: 'RunReopened' },
-    { kind: 'SecondClaimed' },
-    { kind: 'SecondTookOver', outcome: 'cancelled' },
+    { kind: 'SpeculativeClaimed' },
+    { kind: 'SpeculativeTookOver', outcome: 'cancelled' },
     { kind: 'AttemptEnded', outcome: 'succeeded', speculative: true },
   ] as Change[];
   metrics.committed(changes, { commandCount: 3, tookMs: 1.5 });
@@ -35,7 +35,7 @@ test('what is committed is counted by what it was, a batch without changes is no
     runsEnded: { succeeded: 0, failed: 1, cancelled: 0 },
     claimsReturned: { refused: 0, undelivered: 1, drained: 0 },
     attemptsEnded: { succeeded: 1, lost: 1, cancelled: 1 },
-    secondAttempts: { begun: 1, won: 1 },
+    speculativeAttempts: { begun: 1, won: 1 },
     commitMs: { sum: 1.5, count: 1 },
     commandsPerBatch: { sum: 5, count: 2 },
   });

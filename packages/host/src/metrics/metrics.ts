@@ -45,8 +45,8 @@ export interface HostMetrics {
   /** Claims that never began, by why they came back. */
   readonly claimsReturned: Counts<ReturnReason>;
   readonly attemptsEnded: Counts<AttemptOutcome>;
-  /** Second attempts beside slow ones, and how many of them were the first to succeed. */
-  readonly secondAttempts: Counts<'begun' | 'won'>;
+  /** Speculative attempts beside slow ones, and how many of them were the first to succeed. */
+  readonly speculativeAttempts: Counts<'begun' | 'won'>;
   readonly deadLettersWritten: Counts<DeadLetterReason>;
   readonly deadLettersClosed: Counts<Exclude<DeadLetterState, 'open'>>;
   readonly commits: number;
@@ -68,7 +68,7 @@ export class Metrics {
   private readonly runsEnded = zeros(RUN_OUTCOMES);
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
-  private readonly secondAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
+  private readonly speculativeAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
   private readonly deadLettersWritten = zeros(LETTER_REASONS);
   private readonly deadLettersClosed: Open<Counts<Exclude<DeadLetterState, 'open'>>> = {
     replayed: 0,
@@ -112,7 +112,7 @@ export class Metrics {
       claims: this.claims,
       claimsReturned: { ...this.claimsReturned },
       attemptsEnded: { ...this.attemptsEnded },
-      secondAttempts: { ...this.secondAttempts },
+      speculativeAttempts: { ...this.speculativeAttempts },
       deadLettersWritten: { ...this.deadLettersWritten },
       deadLettersClosed: { ...this.deadLettersClosed },
       commits: this.commits,
@@ -131,17 +131,17 @@ export class Metrics {
         return;
       case 'AttemptEnded':
         this.attemptsEnded[change.outcome] += 1;
-        if (change.speculative && change.outcome === 'succeeded') this.secondAttempts.won += 1;
+        if (change.speculative && change.outcome === 'succeeded') this.speculativeAttempts.won += 1;
         return;
-      case 'SecondClaimed':
+      case 'SpeculativeClaimed':
         this.claims += 1;
-        this.secondAttempts.begun += 1;
+        this.speculativeAttempts.begun += 1;
         return;
-      case 'SecondEnded':
-      case 'SecondTookOver':
+      case 'SpeculativeEnded':
+      case 'SpeculativeTookOver':
         this.attemptsEnded[change.outcome] += 1;
         return;
-      case 'SecondReturned':
+      case 'SpeculativeReturned':
         this.claimsReturned[change.reason] += 1;
         return;
       case 'RunCreated':

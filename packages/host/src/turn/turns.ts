@@ -12,8 +12,8 @@ import {
   nextDue,
   noteLook,
   restoreRuns,
-  type SecondEnded,
   type ShardNo,
+  type SpeculativeEnded,
   type State,
   type StepResult,
   shardOfCommand,
@@ -272,9 +272,11 @@ export class Turns {
   private noteLost(changes: readonly Change[]): void {
     const lost = changes.filter(
       (change) =>
-        (change.kind === 'AttemptEnded' || change.kind === 'SecondEnded' || change.kind === 'SecondTookOver') &&
+        (change.kind === 'AttemptEnded' ||
+          change.kind === 'SpeculativeEnded' ||
+          change.kind === 'SpeculativeTookOver') &&
         change.outcome === 'lost',
-    ) as readonly SecondEnded[];
+    ) as readonly SpeculativeEnded[];
     const [first] = lost;
     if (first === undefined) return;
     const { workerId, runId, error } = first;

@@ -1,4 +1,4 @@
-/** What a definition says about stragglers: a second attempt of a mapped task that takes far longer than its siblings. */
+/** What a definition says about speculative attempts: one more attempt of a mapped task that takes far longer than its siblings. */
 import { z } from 'zod';
 import { durationSchema } from './common.ts';
 

@@ -66,7 +66,7 @@ export interface CommonOptions {
   /** Given up early when it fails at once `count` times `within` a time, each sooner than `under`; false: never. 3, 1m, 1s unless told. */
   readonly poison?: NonNullable<TaskDefinition['poison']>;
   /**
-   * In a map only: an item that takes far longer than its siblings gets a second attempt beside the first, at another worker. The
+   * In a map only: an item that takes far longer than its siblings gets a speculative attempt beside the first, at another worker. The
    * first of the two to succeed counts, the other is stopped: its signal fires with `superseded`. True: `{ factor: 3, after: '10s' }`.
    */
   readonly speculate?: NonNullable<TaskDefinition['speculate']>;

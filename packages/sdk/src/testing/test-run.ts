@@ -162,7 +162,7 @@ class World {
     const box = this.#box;
     const worker = box.worker();
     const { groups, templates, tasks } = this.#spec;
-    // A second attempt begins beside such as are known to run.
+    // A speculative attempt begins beside such as are known to run.
     if (tasks.some(({ speculate }) => speculate !== undefined)) box.heartbeat(worker);
     box.lend(worker, groups === undefined && templates === undefined ? tasks.length : MAPPED_SLOTS);
     for (const sent of worker.assigned.slice(this.#startedCount)) {
@@ -333,7 +333,7 @@ class World {
     const isOf = ({ taskNo, fence }: Pick<ClaimRef, 'taskNo' | 'fence'>) =>
       taskNo === claim.taskNo && fence === claim.fence;
     // Another attempt of the task went on, or was quicker: this one counts for nothing.
-    const beside = box.changes('SecondEnded').find(isOf) ?? box.changes('SecondTookOver').find(isOf);
+    const beside = box.changes('SpeculativeEnded').find(isOf) ?? box.changes('SpeculativeTookOver').find(isOf);
     if (beside !== undefined) return { outcome: beside.outcome as Settled['outcome'], error: settled.error };
     const ended = box.changes('AttemptEnded').findLast(isOf);
     if (ended === undefined || ended.outcome === 'lost' || ended.outcome === settled.outcome) return settled;

@@ -14,15 +14,19 @@ const ended = {
 };
 
 test.each([
-  [{ kind: 'SecondClaimed', ...claim, at: 1 }, 'attempt.claimed', { attempt: 2, worker: 'w2', speculative: true }],
-  [{ kind: 'SecondReturned', ...claim, reason: 'refused', at: 1 }, 'attempt.returned', { speculative: true }],
-  [{ kind: 'SecondEnded', ...ended }, 'attempt.ended', { code: 'superseded', state: 'running', speculative: true }],
-  [{ kind: 'SecondTookOver', ...ended }, 'attempt.ended', { code: 'superseded', speculative: false }],
+  [{ kind: 'SpeculativeClaimed', ...claim, at: 1 }, 'attempt.claimed', { attempt: 2, worker: 'w2', speculative: true }],
+  [{ kind: 'SpeculativeReturned', ...claim, reason: 'refused', at: 1 }, 'attempt.returned', { speculative: true }],
+  [
+    { kind: 'SpeculativeEnded', ...ended },
+    'attempt.ended',
+    { code: 'superseded', state: 'running', speculative: true },
+  ],
+  [{ kind: 'SpeculativeTookOver', ...ended }, 'attempt.ended', { code: 'superseded', speculative: false }],
   [
     { kind: 'AttemptEnded', ...ended, taskState: 'succeeded', retryAt: null, speculative: true },
     'attempt.ended',
     { speculative: true },
   ],
-] as const)('what becomes of a second attempt is told as of any, with a mark: $kind', (change, kind, details) => {
+] as const)('what becomes of a speculative attempt is told as of any, with a mark: $kind', (change, kind, details) => {
   expect(describe(change as unknown as Change)).toMatchObject({ kind, taskNo: 3, details });
 });

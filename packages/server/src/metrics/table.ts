@@ -174,7 +174,7 @@ export const METRICS: readonly Metric[] = [
   counter(
     'second_attempts',
     'Speculative attempts that started, and those that were the first to succeed.',
-    byWord('what', (host) => host.secondAttempts),
+    byWord('what', (host) => host.speculativeAttempts),
     ['what'],
   ),
   counter(

@@ -3,9 +3,9 @@ import {
   fingerprintText,
   type Instant,
   NOBODY,
+  readNotes,
   readTasks,
   type TaskNo,
-  type TaskNotes,
   type TaskSpec,
   type TasksRead,
 } from '@signalbox/engine';
@@ -148,7 +148,7 @@ function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {
 
 /** How its last attempt ended; or that it failed without one, which is an end of its own. */
 function endOf(row: TaskRow, task: TaskSpec, fault: string | null): TaskEnd {
-  const notes = (JSON.parse(row.notes ?? '{}') ?? {}) as TaskNotes;
+  const notes = readNotes(row.notes);
   const slowAt = toIsoOrNull(notes.slowAt ?? null);
   const { expired } = notes;
   if (row.state !== 'expired' || expired === undefined) {

@@ -8,9 +8,9 @@ import type {
   NodeId,
   RunCreated,
   RunOutcome,
-  SecondEnded,
-  SecondTookOver,
   ShardNo,
+  SpeculativeEnded,
+  SpeculativeTookOver,
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
@@ -45,9 +45,9 @@ export interface TaskBook {
   /** Each attempt that has ended, by its fence. */
   readonly ended: Map<number, AttemptEnded>;
   /** Those that ended while another went on, or in favour of it: they count for nothing. */
-  readonly beside: Map<number, SecondEnded | SecondTookOver>;
-  /** The second of two that run. */
-  second: Pick<TaskBook, 'fence' | 'attemptNo' | 'workerId' | 'claimedAt' | 'claimEpoch'> | null;
+  readonly beside: Map<number, SpeculativeEnded | SpeculativeTookOver>;
+  /** The attempt that runs beside the leading one. */
+  speculative: Pick<TaskBook, 'fence' | 'attemptNo' | 'workerId' | 'claimedAt' | 'claimEpoch'> | null;
   /** The highest fence and number so far, whichever of two had it. */
   topFence: number;
   topNo: number;

@@ -159,7 +159,7 @@ export function ownership(scene: Scene): Checker {
   function checkKilled({ claim, reason }: Kill, workerId: string, node: string): void {
     const run = ledger.runs.get(claim.runId);
     const task = run?.tasks.get(claim.taskNo);
-    const held = task?.second?.fence === claim.fence ? task.second : task;
+    const held = task?.speculative?.fence === claim.fence ? task.speculative : task;
     const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
     if (isHeld && run !== undefined && mayRun(run, claim.taskNo) && !run.isSetAside) {
       scene.fail('I17', `${node} tells ${workerId} to stop ${name(claim)} (${reason}), which it holds`);

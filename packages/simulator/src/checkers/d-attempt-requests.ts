@@ -19,7 +19,7 @@ export function asks(scene: Scene): Checker {
   /** What was to be saved, by claim and number. */
   const asked = new Map<string, string>();
 
-  /** What there was when a second attempt was claimed. */
+  /** What there was when a speculative attempt was claimed. */
   const besides = new Map<string, string>();
   const taskKey = ({ runId, taskNo }: Pick<ClaimRef, 'runId' | 'taskNo'>) => `${runId}/${taskNo}`;
   const claimKey = (claim: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>) => `${taskKey(claim)}/${claim.fence}`;
@@ -28,7 +28,7 @@ export function asks(scene: Scene): Checker {
     const { runId, taskNo, fence } = change;
     const task = ledger.run(runId).tasks.get(taskNo);
     const what = `${change.kind} of ${runId}/${taskNo} fence ${fence}`;
-    const isHeld = task?.state === 'running' && (task.fence === fence || task.second?.fence === fence);
+    const isHeld = task?.state === 'running' && (task.fence === fence || task.speculative?.fence === fence);
     if (!isHeld) {
       return scene.fail('I21', `${what}: the task is ${task?.state} at fence ${task?.fence}`);
     }
@@ -40,7 +40,7 @@ export function asks(scene: Scene): Checker {
     }
     // One that comes again must change nothing, and an older one must not come over a newer one.
     // Of two that save in turns a new owner knows the last one only: the same one may be kept again.
-    const isOneOfTwo = task.second !== null || task.beside.size > 0;
+    const isOneOfTwo = task.speculative !== null || task.beside.size > 0;
     if (change.no <= known.no && !isOneOfTwo) scene.fail('I22', `${what} has number ${change.no}, after ${known.no}`);
     const wanted = asked.get(`${claimKey(change)}/${change.no}`);
     if (change.value !== wanted)
@@ -68,7 +68,7 @@ export function asks(scene: Scene): Checker {
     const newest = saved.get(taskKey(claim));
     // One of its own attempt comes after the assignment was made.
     if (newest !== undefined && newest.fence >= claim.fence) return;
-    // Beside a second attempt the first one goes on, and saves what comes too late for that.
+    // Beside a speculative attempt the first one goes on, and saves what comes too late for that.
     if (checkpoint === besides.get(claimKey(claim))) return;
     if (checkpoint !== (newest?.value ?? '')) {
       scene.fail('I36', `${name(claim)} was given ${checkpoint}, its task has left ${newest?.value}`);
@@ -78,7 +78,7 @@ export function asks(scene: Scene): Checker {
   return {
     invariants: ['I15', 'I21', 'I22', 'I36'],
     onChange(change) {
-      if (change.kind === 'SecondClaimed') besides.set(claimKey(change), saved.get(taskKey(change))?.value ?? '');
+      if (change.kind === 'SpeculativeClaimed') besides.set(claimKey(change), saved.get(taskKey(change))?.value ?? '');
       if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted') checkChange(change);
       // What has succeeded and is run anew begins anew.
       if (change.kind === 'TaskCleared' && change.from === 'succeeded') saved.delete(taskKey(change));

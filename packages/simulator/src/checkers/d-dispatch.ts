@@ -4,10 +4,10 @@ import type {
   AttemptEnded,
   ClaimRef,
   ClaimReturned,
-  SecondClaimed,
-  SecondEnded,
-  SecondReturned,
-  SecondTookOver,
+  SpeculativeClaimed,
+  SpeculativeEnded,
+  SpeculativeReturned,
+  SpeculativeTookOver,
   WorkerId,
 } from '@signalbox/engine';
 import { NOBODY } from '@signalbox/engine';
@@ -50,16 +50,16 @@ export function dispatch(scene: Scene): Checker {
     if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
   }
 
-  /** A second attempt: of a task that opted in, in a map, that runs once, and is shown to run (I23). */
-  function checkSecond(change: SecondClaimed): void {
+  /** A speculative attempt: of a task that opted in, in a map, that runs once, and is shown to run (I23). */
+  function checkSpeculative(change: SpeculativeClaimed): void {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
     const what = name(change);
     const { queue, speculate } = taskSpecOf(run, change.taskNo);
     if (speculate === undefined || change.taskNo < run.spec.tasks.length)
       scene.fail('I23', `${what} was claimed beside another, and its task did not opt in`);
-    if (task?.state !== 'running' || task.second !== null)
-      scene.fail('I23', `${what} was claimed beside another, its task is ${task?.state} (${task?.second?.fence})`);
+    if (task?.state !== 'running' || task.speculative !== null)
+      scene.fail('I23', `${what} was claimed beside another, its task is ${task?.state} (${task?.speculative?.fence})`);
     if (change.fence <= (task?.topFence ?? 0)) scene.fail('I20', `${what} follows fence ${task?.topFence}`);
     if (change.attemptNo !== (task?.topNo ?? 0) + 1)
       scene.fail('I23', `${what} was claimed, its next attempt is ${(task?.topNo ?? 0) + 1}`);
@@ -70,14 +70,14 @@ export function dispatch(scene: Scene): Checker {
   }
 
   /** One of two has ended: it was held, and one that was superseded was so by a success in the same commit. */
-  function checkBeside(change: SecondEnded | SecondTookOver, commit: JournaledCommit): void {
+  function checkBeside(change: SpeculativeEnded | SpeculativeTookOver, commit: JournaledCommit): void {
     const task = ledger.run(change.runId).tasks.get(change.taskNo);
-    const held = change.kind === 'SecondTookOver' ? task : task?.second;
+    const held = change.kind === 'SpeculativeTookOver' ? task : task?.speculative;
     const what = `${change.kind} of ${name(change)}`;
-    if (task?.state !== 'running' || task.second === null || held?.fence !== change.fence)
-      scene.fail('I21', `${what}: the task is ${task?.state} at ${task?.fence} and ${task?.second?.fence}`);
-    if (change.kind === 'SecondTookOver' && task?.second?.fence !== change.next.fence)
-      scene.fail('I21', `${what} in favour of ${change.next.fence}, beside it runs ${task?.second?.fence}`);
+    if (task?.state !== 'running' || task.speculative === null || held?.fence !== change.fence)
+      scene.fail('I21', `${what}: the task is ${task?.state} at ${task?.fence} and ${task?.speculative?.fence}`);
+    if (change.kind === 'SpeculativeTookOver' && task?.speculative?.fence !== change.next.fence)
+      scene.fail('I21', `${what} in favour of ${change.next.fence}, beside it runs ${task?.speculative?.fence}`);
     if (change.outcome === 'succeeded') scene.fail('I23', `${what} has succeeded, and decides nothing`);
     if (change.code !== 'superseded') return checkEnd(change, commit);
     const isWon = commit.changes.some(
@@ -92,7 +92,8 @@ export function dispatch(scene: Scene): Checker {
 
   function checkHeld(change: AttemptEnded | ClaimReturned): void {
     const task = ledger.run(change.runId).tasks.get(change.taskNo);
-    if (task?.second != null) scene.fail('I23', `${change.kind} of ${change.runId}/${change.taskNo} with two running`);
+    if (task?.speculative != null)
+      scene.fail('I23', `${change.kind} of ${change.runId}/${change.taskNo} with two running`);
     const isHeld = task?.state === 'running' || (task?.state === 'waiting' && change.kind === 'AttemptEnded');
     if (!isHeld || task?.fence !== change.fence) {
       scene.fail(
@@ -102,7 +103,7 @@ export function dispatch(scene: Scene): Checker {
     }
   }
 
-  function checkEnd(change: AttemptEnded | SecondEnded | SecondTookOver, commit: JournaledCommit): void {
+  function checkEnd(change: AttemptEnded | SpeculativeEnded | SpeculativeTookOver, commit: JournaledCommit): void {
     if (change.workerId === NOBODY) return;
     const seen = claims.of(change.workerId, change);
     const what = `${name(change)} of ${change.workerId}`;
@@ -120,7 +121,7 @@ export function dispatch(scene: Scene): Checker {
   }
 
   function checkLost(
-    change: AttemptEnded | SecondEnded | SecondTookOver,
+    change: AttemptEnded | SpeculativeEnded | SpeculativeTookOver,
     { nodeId }: JournaledCommit,
     what: string,
   ): void {
@@ -170,11 +171,11 @@ export function dispatch(scene: Scene): Checker {
   /** What was shown may still wait behind a batch that a slow database holds up. */
   const INBOX_MS = 3_000;
 
-  function checkReturned(change: ClaimReturned | SecondReturned, { nodeId }: JournaledCommit): void {
+  function checkReturned(change: ClaimReturned | SpeculativeReturned, { nodeId }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
     if (task === undefined) return;
-    const { workerId, claimEpoch } = change.kind === 'SecondReturned' ? (task.second ?? task) : task;
+    const { workerId, claimEpoch } = change.kind === 'SpeculativeReturned' ? (task.speculative ?? task) : task;
     const seen = claims.of(workerId, change);
     const what = `claim ${change.runId}/${change.taskNo} fence ${change.fence} of ${workerId}`;
     const isHandedOver = claimEpoch < ledger.shard(run.shard).epoch;
@@ -209,7 +210,7 @@ export function dispatch(scene: Scene): Checker {
         scene.fail('I21', `the report of ${what} (${finished?.outcome}) was accepted, it ended as ${ended?.outcome}`);
       return;
     }
-    const held = task?.second?.fence === claim.fence ? task.second : task;
+    const held = task?.speculative?.fence === claim.fence ? task.speculative : task;
     const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
     if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
     // Once the next attempt is claimed the rows show only that one: a repeat that comes so late is told stale.
@@ -244,9 +245,9 @@ export function dispatch(scene: Scene): Checker {
       if (change.kind === 'AttemptClaimed') checkClaim(change);
       if (change.kind === 'AttemptEnded' || change.kind === 'ClaimReturned') checkHeld(change);
       if (change.kind === 'AttemptEnded') checkEnd(change, commit);
-      if (change.kind === 'ClaimReturned' || change.kind === 'SecondReturned') checkReturned(change, commit);
-      if (change.kind === 'SecondClaimed') checkSecond(change);
-      if (change.kind === 'SecondEnded' || change.kind === 'SecondTookOver') checkBeside(change, commit);
+      if (change.kind === 'ClaimReturned' || change.kind === 'SpeculativeReturned') checkReturned(change, commit);
+      if (change.kind === 'SpeculativeClaimed') checkSpeculative(change);
+      if (change.kind === 'SpeculativeEnded' || change.kind === 'SpeculativeTookOver') checkBeside(change, commit);
     },
     onTake({ kind, nodeId, committedAt }) {
       if (kind === 'take') droppedAt.set(nodeId, committedAt);

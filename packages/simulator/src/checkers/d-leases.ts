@@ -98,8 +98,8 @@ export function leases(scene: Scene): Checker {
         for (const task of run.tasks.values()) {
           if (task.state !== 'running') continue;
           if (dead.has(task.workerId)) check(run, task);
-          if (task.second !== null && dead.has(task.second.workerId))
-            check(run, { taskNo: task.taskNo, ...task.second });
+          if (task.speculative !== null && dead.has(task.speculative.workerId))
+            check(run, { taskNo: task.taskNo, ...task.speculative });
         }
       }
     },

@@ -75,7 +75,7 @@ export function dags(scene: Scene): Checker {
         scene.fail('I33', `run ${change.runId} was ended with ${task.name} left, which is ${state}`);
       });
       for (const task of run.tasks.values()) {
-        if (task.state === 'running' || task.state === 'waiting' || task.second !== null)
+        if (task.state === 'running' || task.state === 'waiting' || task.speculative !== null)
           scene.fail('I33', `run ${change.runId} was ended with task ${task.taskNo} running`);
       }
     }

@@ -27,7 +27,7 @@ export function limits(scene: Scene): Checker {
   const firsts = new Map<string, Began>();
   const queued = new Map<string, Began>();
   const claims = new Map<string, Began>();
-  const seconds = new Map<string, Began>();
+  const speculative = new Map<string, Began>();
   const slow = new Set<string>();
   /** When each run became active, or active again: its owner then, and the instant of the decision in true time and by its clock. */
   const opened = new Map<RunId, { readonly epoch: number; readonly trueAt: number; readonly at: number }>();
@@ -75,10 +75,10 @@ export function limits(scene: Scene): Checker {
         claims.set(name, beganIn(change.runId));
         return void queued.delete(name);
       }
-      case 'SecondClaimed':
-        return void seconds.set(nameOf(change), beganIn(change.runId));
-      case 'SecondTookOver':
-        return void claims.set(nameOf(change), seconds.get(nameOf(change)) ?? beganIn(change.runId));
+      case 'SpeculativeClaimed':
+        return void speculative.set(nameOf(change), beganIn(change.runId));
+      case 'SpeculativeTookOver':
+        return void claims.set(nameOf(change), speculative.get(nameOf(change)) ?? beganIn(change.runId));
       case 'AttemptExtended':
         return checkExtended(change);
       case 'ClaimReturned':
@@ -109,7 +109,7 @@ export function limits(scene: Scene): Checker {
     const { runId, taskNo, fence, deadlineAt, at } = change;
     const [run, name, leftMs] = [ledger.run(runId), nameOf(change), deadlineAt - at];
     const task = run.tasks.get(taskNo);
-    const isHeld = task?.state === 'running' && (task.fence === fence || task.second?.fence === fence);
+    const isHeld = task?.state === 'running' && (task.fence === fence || task.speculative?.fence === fence);
     if (!isHeld || !mayRun(run, taskNo)) {
       scene.fail('I21', `task ${name} fence ${fence} got more time, it is ${task?.state} at ${task?.fence}`);
     }
@@ -159,13 +159,13 @@ export function limits(scene: Scene): Checker {
         scene.fail('I41', `run ${runId} is open for too long`);
       for (const [taskNo, task] of run.tasks) {
         const isOpen = task.state === 'running' || task.state === 'retrying';
-        if (!isOpen && task.second === null) continue;
+        if (!isOpen && task.speculative === null) continue;
         const spec = taskSpecOf(run, taskNo);
         const name = nameOf({ runId, taskNo });
         if (isOpen && isOver(firsts.get(name), run, spec.totalTimeoutMs))
           scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
-        if (task.second !== null && isOver(seconds.get(name), run, spec.timeoutMs))
-          scene.fail('I41', `the second attempt of task ${name} runs longer than it may`);
+        if (task.speculative !== null && isOver(speculative.get(name), run, spec.timeoutMs))
+          scene.fail('I41', `the speculative attempt of task ${name} runs longer than it may`);
         if (task.state === 'running' && isOver(claims.get(name), run, claims.get(name)?.leftMs ?? spec.timeoutMs))
           scene.fail('I41', `task ${name} runs longer than it may`);
       }

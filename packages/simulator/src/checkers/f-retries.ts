@@ -104,7 +104,7 @@ export function retries(scene: Scene): Checker {
       for (const task of run.tasks.values()) {
         if (task.state !== 'running') continue;
         checkTimeout(run, task);
-        if (task.second !== null) checkTimeout(run, { taskNo: task.taskNo, ...task.second });
+        if (task.speculative !== null) checkTimeout(run, { taskNo: task.taskNo, ...task.speculative });
       }
       checkCancel(run);
     }

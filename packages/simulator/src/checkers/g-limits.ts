@@ -1,5 +1,5 @@
 /** G. Limits and priorities. */
-import type { AttemptClaimed, DagId, SecondClaimed, TaskNo } from '@signalbox/engine';
+import type { AttemptClaimed, DagId, SpeculativeClaimed, TaskNo } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isPaused, type RunBook } from './books.ts';
@@ -14,12 +14,12 @@ export function limits(scene: Scene): Checker {
     let count = 0;
     for (const run of ledger.live) {
       if (run.created.dagId !== dagId || run.isSetAside) continue;
-      for (const task of run.tasks.values()) if (task.state === 'running') count += task.second === null ? 1 : 2;
+      for (const task of run.tasks.values()) if (task.state === 'running') count += task.speculative === null ? 1 : 2;
     }
     return count;
   }
 
-  function checkClaim(change: AttemptClaimed | SecondClaimed): void {
+  function checkClaim(change: AttemptClaimed | SpeculativeClaimed): void {
     if (change.workerId === NOBODY) return;
     const { dagId } = ledger.run(change.runId).created;
     const limit = ledger.dags.get(dagId)?.spec.maxActiveTasks ?? null;
@@ -33,7 +33,7 @@ export function limits(scene: Scene): Checker {
   function checkPriority({ changes, nodeId, shards }: JournaledCommit): void {
     const known = new Set(shards.map(({ shard }) => shard));
     for (const change of changes) {
-      if (change.kind !== 'AttemptClaimed' && change.kind !== 'SecondClaimed') continue;
+      if (change.kind !== 'AttemptClaimed' && change.kind !== 'SpeculativeClaimed') continue;
       if (change.workerId === NOBODY) continue;
       const run = ledger.run(change.runId);
       const { queue } = taskSpecOf(run, change.taskNo);
@@ -76,7 +76,8 @@ export function limits(scene: Scene): Checker {
       const count = counts.get(created.dagId) ?? { active: 0, running: 0 };
       counts.set(created.dagId, count);
       if (isAdmitted) count.active += 1;
-      for (const task of tasks.values()) if (task.state === 'running') count.running += task.second === null ? 1 : 2;
+      for (const task of tasks.values())
+        if (task.state === 'running') count.running += task.speculative === null ? 1 : 2;
     }
     return counts;
   }
@@ -110,7 +111,7 @@ export function limits(scene: Scene): Checker {
   return {
     invariants: ['I44', 'I45', 'I46', 'I49'],
     onChange(change) {
-      if (change.kind === 'AttemptClaimed' || change.kind === 'SecondClaimed') checkClaim(change);
+      if (change.kind === 'AttemptClaimed' || change.kind === 'SpeculativeClaimed') checkClaim(change);
     },
     onCommit: checkPriority,
     onLook: checkCounts,

@@ -79,7 +79,7 @@ export function recovery(scene: Scene): Checker {
     let running = 0;
     for (const run of ledger.live) {
       if (run.created.dagId !== created.dagId || run.isSetAside) continue;
-      for (const task of run.tasks.values()) if (task.state === 'running') running += task.second === null ? 1 : 2;
+      for (const task of run.tasks.values()) if (task.state === 'running') running += task.speculative === null ? 1 : 2;
     }
     return running < limit;
   }

@@ -114,7 +114,7 @@ export class Ledger {
           output: null,
           outputs: before?.outputs ?? new Set(),
           beside: before?.beside ?? new Map(),
-          second: null,
+          speculative: null,
           topFence: change.fence,
           topNo: change.attemptNo,
         });
@@ -128,26 +128,26 @@ export class Ledger {
         task.topNo = task.attemptNo;
         return;
       }
-      case 'SecondClaimed': {
+      case 'SpeculativeClaimed': {
         const { fence, attemptNo, workerId } = change;
         const task = this.task(change);
         const claimEpoch = this.shard(shardOfRun(change.runId)).epoch;
-        task.second = { fence, attemptNo, workerId, claimedAt: this.at, claimEpoch };
+        task.speculative = { fence, attemptNo, workerId, claimedAt: this.at, claimEpoch };
         Object.assign(task, { topFence: fence, topNo: attemptNo });
         return;
       }
-      case 'SecondReturned': {
+      case 'SpeculativeReturned': {
         const task = this.task(change);
-        task.second = null;
+        task.speculative = null;
         task.topNo -= 1;
         return;
       }
-      case 'SecondEnded':
-      case 'SecondTookOver': {
+      case 'SpeculativeEnded':
+      case 'SpeculativeTookOver': {
         const task = this.task(change);
         task.beside.set(change.fence, change);
-        if (change.kind === 'SecondTookOver') Object.assign(task, task.second);
-        task.second = null;
+        if (change.kind === 'SpeculativeTookOver') Object.assign(task, task.speculative);
+        task.speculative = null;
         return;
       }
       case 'AttemptEnded': {
@@ -293,7 +293,7 @@ export class Ledger {
         slowTimes: 0,
         outputs: new Set<string>(),
       },
-      ...{ beside: new Map(), second: null, topNo: 0 },
+      ...{ beside: new Map(), speculative: null, topNo: 0 },
       ...before,
       ...{ taskNo, attemptNo, fence, output, topFence: fence },
       state: state === 'cancelled' ? 'stopped' : state,
@@ -316,7 +316,7 @@ export class Ledger {
         output: null,
         outputs: new Set<string>(),
         beside: new Map(),
-        second: null,
+        speculative: null,
         topFence: 0,
         topNo: attemptNo,
       },

@@ -8,7 +8,7 @@ import { planClosing } from './closing.ts';
 import { planDeadlines } from './deadlines.ts';
 import { planGraph } from './graph.ts';
 import { planMaps } from './maps.ts';
-import { planStragglers } from './stragglers.ts';
+import { planSpeculative } from './speculative.ts';
 
 export interface PlannedDag {
   readonly name: string;
@@ -42,8 +42,9 @@ function planSpec(chance: Chance): DagSpec {
   const spec = limits.happens(0.4) ? planDeadlines(limits, plain) : plain;
   const maps = chance.fork('maps');
   const mapped = maps.happens(0.35) ? planMaps(maps, spec) : spec;
-  const stragglers = chance.fork('stragglers');
-  const uneven = stragglers.happens(0.5) ? planStragglers(stragglers, mapped) : mapped;
+  // The name of a fork is part of the history of every seed: it stays.
+  const slow = chance.fork('stragglers');
+  const uneven = slow.happens(0.5) ? planSpeculative(slow, mapped) : mapped;
   const adding = chance.fork('adding');
   return adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
 }

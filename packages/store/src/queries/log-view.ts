@@ -38,7 +38,7 @@ const selectRun = leafStatement(
 );
 
 /**
- * By the primary keys, which begin with (shard, run_id, task_no). Of all tasks when none is named. A second attempt that runs beside
+ * By the primary keys, which begin with (shard, run_id, task_no). Of all tasks when none is named. A speculative attempt that runs beside
  * another is in the notes of its task.
  */
 const selectAttempts = leafStatement(

@@ -1,15 +1,15 @@
 /** The tasks of a run that have a row, with their attempts: all of them, a selection, or an outline of all. */
-import type {
-  AttemptNo,
-  AttemptOutcome,
-  Fence,
-  Fingerprint,
-  Instant,
-  ReturnReason,
-  StoredTask,
-  TaskNo,
-  TaskNotes,
-  WorkerId,
+import {
+  type AttemptNo,
+  type AttemptOutcome,
+  type Fence,
+  type Fingerprint,
+  type Instant,
+  type ReturnReason,
+  readNotes,
+  type StoredTask,
+  type TaskNo,
+  type WorkerId,
 } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
@@ -157,9 +157,9 @@ function parseAttempt(row: Row): AttemptView {
 export function othersOf(tasks: readonly TaskView[], rows: readonly Row[]): AttemptView[] {
   const ended = { outcome: null, startedAt: null, endedAt: null, retryAt: null, error: null, code: null } as const;
   const running = tasks.flatMap(({ taskNo, state, notes }) => {
-    const { second } = state === 'running' ? notesIn(notes) : {};
-    if (second === undefined || second.over !== undefined) return [];
-    const { attemptNo, fence, workerId, claimedAt } = second;
+    const { speculativeAttempt } = state === 'running' ? readNotes(notes) : {};
+    if (speculativeAttempt === undefined || speculativeAttempt.over !== undefined) return [];
+    const { attemptNo, fence, workerId, claimedAt } = speculativeAttempt;
     return [{ taskNo, attemptNo, fence, workerId, claimedAt, ...ended, speculative: true }];
   });
   const all = rows.map(parseAttempt);
@@ -167,16 +167,12 @@ export function othersOf(tasks: readonly TaskView[], rows: readonly Row[]): Atte
   return [...all, ...running].sort((a, b) => a.taskNo - b.taskNo || a.attemptNo - b.attemptNo);
 }
 
-function notesIn(notes: string | null): TaskNotes {
-  return notes === null ? {} : (JSON.parse(notes) as TaskNotes);
-}
-
 export function parseTask(row: Row): TaskView {
   const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, fingerprint, ...byHand] =
     row.slice(ATTEMPT_COUNT);
   const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
   const attempt = parseAttempt(row.slice(0, ATTEMPT_COUNT));
-  const kept = notesIn(notes ?? null);
+  const kept = readNotes(notes);
   const word = taskStates.word(Number(state));
   return {
     ...attempt,

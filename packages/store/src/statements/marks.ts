@@ -31,7 +31,7 @@ const insertMarked = leafStatement(
     from (${rowsOf(...MARK_COLUMNS)}) u`,
 );
 
-/** The attempt that the row showed has a row of its own by now: this one shows none. A second attempt may have had the fence between. */
+/** The attempt that the row showed has a row of its own by now: this one shows none. A speculative attempt may have had the fence between. */
 const updateMarked = leafStatement(
   'mark_tasks',
   (leaf) => `

@@ -40,8 +40,10 @@ export function claimAttempt(
   const workerId = worker === null ? NOBODY : worker.id;
   if (kind === 'speculative') {
     const { attemptNo, fence } = claim;
-    const notes = notesWith(notesOf(state, slot), { second: { attemptNo, fence, workerId, claimedAt: state.now } });
-    recorder.record({ kind: 'SecondClaimed', ...claim, workerId, notes, at: state.now });
+    const notes = notesWith(notesOf(state, slot), {
+      speculativeAttempt: { attemptNo, fence, workerId, claimedAt: state.now },
+    });
+    recorder.record({ kind: 'SpeculativeClaimed', ...claim, workerId, notes, at: state.now });
   } else {
     const claimed: AttemptClaimed = {
       kind: 'AttemptClaimed',

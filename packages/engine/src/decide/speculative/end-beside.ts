@@ -1,5 +1,5 @@
 /** One of two attempts of a task ends while the other goes on, or is about to decide the task. */
-import type { SecondEnded } from '../../model/change.ts';
+import type { SpeculativeEnded } from '../../model/change.ts';
 import type { AttemptNo, AttemptSlot, Instant } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
@@ -52,22 +52,22 @@ export function endBeside(
   const { state } = recorder;
   if (kill !== null) killAttempt(recorder, attempt, kill);
   const notes = notesOf(state, state.attempts.task[attempt]!);
-  const second = notes.second!;
+  const speculative = notes.speculativeAttempt!;
   if (!isLeading(state, attempt)) {
     const over = kill === null ? end.outcome : 'void';
-    const ended = notesWith(notes, { second: { ...second, over } });
-    recorder.record({ kind: 'SecondEnded', ...endOf(state, attempt, end), notes: ended });
+    const ended = notesWith(notes, { speculativeAttempt: { ...speculative, over } });
+    recorder.record({ kind: 'SpeculativeEnded', ...endOf(state, attempt, end), notes: ended });
     return;
   }
-  const { attemptNo, fence, workerId, claimedAt, deadlineAt, slowAt } = second;
-  const { uncounted = 0, doubled = 0 } = notes;
-  const counts = { uncounted: uncounted + 1, doubled: doubled + 1 };
+  const { attemptNo, fence, workerId, claimedAt, deadlineAt, slowAt } = speculative;
+  const { uncounted = 0, endedBeside = 0 } = notes;
+  const counts = { uncounted: uncounted + 1, endedBeside: endedBeside + 1 };
   recorder.record({
-    kind: 'SecondTookOver',
+    kind: 'SpeculativeTookOver',
     ...endOf(state, attempt, end),
     ...(notes.speculative === state.attempts.attemptNo[attempt] ? { speculative: true } : {}),
     next: { attemptNo, fence, workerId, claimedAt },
-    notes: notesWith(notes, { deadlineAt, slowAt, second: undefined, speculative: attemptNo, ...counts }),
+    notes: notesWith(notes, { deadlineAt, slowAt, speculativeAttempt: undefined, speculative: attemptNo, ...counts }),
   });
 }
 
@@ -80,12 +80,12 @@ export function returnSpeculative(
   const { state } = recorder;
   const notes = notesOf(state, state.attempts.task[attempt]!);
   const { runId, taskNo, fence } = claimOf(state, attempt);
-  const second = { ...notes.second!, attemptNo: 0 as AttemptNo, over: 'returned' as const };
-  const returned = notesWith(notes, { second });
-  recorder.record({ kind: 'SecondReturned', runId, taskNo, fence, reason, notes: returned, at: state.now });
+  const speculativeAttempt = { ...notes.speculativeAttempt!, attemptNo: 0 as AttemptNo, over: 'returned' as const };
+  const returned = notesWith(notes, { speculativeAttempt });
+  recorder.record({ kind: 'SpeculativeReturned', runId, taskNo, fence, reason, notes: returned, at: state.now });
 }
 
-type EndedOne = Omit<SecondEnded, 'kind' | 'notes'>;
+type EndedOne = Omit<SpeculativeEnded, 'kind' | 'notes'>;
 
 function endOf(
   state: State,

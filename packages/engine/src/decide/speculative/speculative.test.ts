@@ -14,7 +14,7 @@ const mapped = (items: number, options: TaskOptions = {}, more: Partial<DagSpec>
   });
 
 /** All items but the last have taken two seconds each; the last runs at `w1`, and goes on. */
-function straggling(options: TaskOptions = {}, more: Partial<DagSpec> = {}, workers = ['w1', 'w2', 'w3']) {
+function withSlowItem(options: TaskOptions = {}, more: Partial<DagSpec> = {}, workers = ['w1', 'w2', 'w3']) {
   const box = scenario({ dag: mapped(4, options, more), workers });
   const quick = [0, 1, 2].map((i) => box.claim(`work[${i}]`));
   const slow = box.claim('work[3]');
@@ -23,9 +23,9 @@ function straggling(options: TaskOptions = {}, more: Partial<DagSpec> = {}, work
   return { box, slow };
 }
 
-/** The same, with a second attempt at `w2`. */
+/** The same, with a speculative attempt at `w2`. */
 function speculated(options: TaskOptions = {}, more: Partial<DagSpec> = {}) {
-  const { box, slow } = straggling(options, more);
+  const { box, slow } = withSlowItem(options, more);
   box.advance('9s', [slow.worker]);
   const second = box.claim('work[3]', box.worker('w2'));
   box.heartbeat(second.worker);
@@ -40,15 +40,15 @@ const finish = (box: Scenario) => {
   expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
 };
 
-describe('a second attempt', () => {
+describe('a speculative attempt', () => {
   test('begins once an item has run for the factor of the median, and not less than the least time (I23)', () => {
-    const { box, slow } = straggling();
+    const { box, slow } = withSlowItem();
     box.advance('7.5s', [slow.worker]);
     expect(box.tryClaim(box.worker('w2'))).toBeNull();
     box.advance('0.6s', [slow.worker]);
     const second = box.claim('work[3]', box.worker('w2'));
     expect(second.claim).toEqual({ ...slow.claim, attemptNo: 2, fence: 2 });
-    expect(box.changes('SecondClaimed')).toMatchObject([{ attemptNo: 2, fence: 2 }]);
+    expect(box.changes('SpeculativeClaimed')).toMatchObject([{ attemptNo: 2, fence: 2 }]);
     expect(runningOf(box)).toBe(2);
     // Once.
     box.advance('60s', [slow.worker, second.worker]);
@@ -91,7 +91,7 @@ describe('a second attempt', () => {
   });
 
   test('goes to the worker that has the first only where no other came for a while', () => {
-    const { box, slow } = straggling();
+    const { box, slow } = withSlowItem();
     box.advance('9s', [slow.worker]);
     expect(box.tryClaim(slow.worker)).toBeNull();
     box.advance('5s', [slow.worker]);
@@ -99,7 +99,7 @@ describe('a second attempt', () => {
   });
 
   test('is asked for as ready tasks are, and counts against the limit of its dag (I44, I45)', () => {
-    const { box, slow } = straggling({}, { maxActiveTasks: 4 });
+    const { box, slow } = withSlowItem({}, { maxActiveTasks: 4 });
     box.deploy(mapped(4, {}, { maxActiveTasks: 1 }));
     box.advance('9s', [slow.worker]);
     expect(box.tryClaim(box.worker('w2'))).toBeNull();
@@ -109,7 +109,7 @@ describe('a second attempt', () => {
   });
 
   test('does not begin while its run or its task is paused (I47)', () => {
-    const { box, slow } = straggling();
+    const { box, slow } = withSlowItem();
     box.setPaused('work[3]');
     box.advance('20s', [slow.worker]);
     expect(box.tryClaim(box.worker('w2'))).toBeNull();
@@ -126,7 +126,9 @@ describe('the first of the two to succeed counts', () => {
     expect(killsOf(slow)).toEqual(['superseded']);
     expect(box.report(slow, 'succeeded', { output: '"first"' })).toMatchObject(stale);
     expect(box.report(second, 'succeeded', { output: '"second"' })).toEqual(accepted); // a repeat (I22)
-    expect(box.changes('SecondTookOver')).toMatchObject([{ attemptNo: 1, outcome: 'cancelled', code: 'superseded' }]);
+    expect(box.changes('SpeculativeTookOver')).toMatchObject([
+      { attemptNo: 1, outcome: 'cancelled', code: 'superseded' },
+    ]);
     expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ attemptNo: 2, output: '"second"', speculative: true });
     expect(runningOf(box)).toBe(0);
     finish(box);
@@ -139,7 +141,7 @@ describe('the first of the two to succeed counts', () => {
     expect(killsOf(second)).toEqual(['superseded']);
     expect(box.report(second, 'succeeded')).toMatchObject(stale);
     expect(box.report(slow, 'succeeded', { output: '"first"' })).toEqual(accepted);
-    expect(box.changes('SecondEnded')).toMatchObject([{ attemptNo: 2, outcome: 'cancelled', code: 'superseded' }]);
+    expect(box.changes('SpeculativeEnded')).toMatchObject([{ attemptNo: 2, outcome: 'cancelled', code: 'superseded' }]);
     expect(runningOf(box)).toBe(0);
     finish(box);
   });
@@ -209,7 +211,7 @@ describe('one of two that fails', () => {
   });
 
   test('both with one worker: each is given up', () => {
-    const { box, slow } = straggling();
+    const { box, slow } = withSlowItem();
     box.advance('15s', [slow.worker]);
     const second = box.claim('work[3]', slow.worker);
     expect(second.claim.fence).toBe(2);
@@ -227,9 +229,9 @@ describe('one of two that fails', () => {
   });
 });
 
-describe('a second attempt that never began', () => {
+describe('a speculative attempt that never began', () => {
   test('goes back at no cost, and another follows under its number (I26)', () => {
-    const { box, slow } = straggling();
+    const { box, slow } = withSlowItem();
     box.advance('9s', [slow.worker]);
     const refused = box.claim('work[3]', box.worker('w2'));
     box.refuse(refused);
@@ -239,7 +241,7 @@ describe('a second attempt that never began', () => {
   });
 
   test('and took over: the task is ready again', () => {
-    const { box, slow } = straggling({ retry: { maxAttempts: 3, baseMs: 0 } });
+    const { box, slow } = withSlowItem({ retry: { maxAttempts: 3, baseMs: 0 } });
     box.advance('9s', [slow.worker]);
     const second = box.claim('work[3]', box.worker('w2'));
     box.report(slow, 'transient');
@@ -252,7 +254,7 @@ describe('a second attempt that never began', () => {
     const { box, slow, second } = speculated();
     slow.worker.drop(slow.claim);
     box.killOwner().heartbeat(second.worker).heartbeat(slow.worker);
-    expect(box.changes('SecondTookOver')).toMatchObject([{ attemptNo: 1, outcome: 'lost' }]);
+    expect(box.changes('SpeculativeTookOver')).toMatchObject([{ attemptNo: 1, outcome: 'lost' }]);
     expect(box.report(second, 'succeeded')).toEqual(accepted);
   });
 });
@@ -306,7 +308,7 @@ describe('what ends a task ends both', () => {
     box.killOwner();
     for (const { worker } of [slow, second]) box.heartbeat(worker);
     box.advance('10s', [slow.worker, second.worker]);
-    expect(box.changes('SecondTookOver')).toMatchObject([{ outcome: 'timeout', code: 'timeout:attempt' }]);
+    expect(box.changes('SpeculativeTookOver')).toMatchObject([{ outcome: 'timeout', code: 'timeout:attempt' }]);
     expect(box.task('work[3]').state).toBe('running');
     box.advance('10s', [second.worker]);
     expect(box.changes('AttemptEnded').at(-1)).toMatchObject({ attemptNo: 2, outcome: 'timeout', taskState: 'failed' });
@@ -341,7 +343,7 @@ test('checkpoints of both are kept, the last one saved by either', () => {
   expect(box.effects.slice(sent)).toMatchObject([{ kind: 'SendAssignment', checkpoint: { fence: 2, no: 1 } }]);
 });
 
-test('no more than a quarter of what a run has running are second attempts: when all are slow they help nobody', () => {
+test('no more than a quarter of what a run has running are speculative attempts: when all are slow they help nobody', () => {
   const box = scenario({ dag: mapped(20), workers: ['w1', 'w2'] });
   const all = Array.from({ length: 20 }, (_, i) => box.claim(`work[${i}]`));
   box.heartbeat().advance('1s');

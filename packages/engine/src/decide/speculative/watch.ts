@@ -39,7 +39,7 @@ export function firePaceTimer(state: State, attempt: AttemptSlot): void {
 export function maySpeculate(state: State, attempt: AttemptSlot): boolean {
   const slot = state.attempts.task[attempt]!;
   if (state.tasks.state[slot] !== RUNNING || !mayRun(state, slot)) return false;
-  const over = notesOf(state, slot).second?.over;
+  const over = notesOf(state, slot).speculativeAttempt?.over;
   return besideOf(state, attempt) === NO_ATTEMPT && (over === undefined || over === 'returned');
 }
 

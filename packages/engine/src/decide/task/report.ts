@@ -4,7 +4,7 @@ import { growSpec } from '../../model/dag/added.ts';
 import type { TaskSpec } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';
 import type { StoredRun, StoredTask } from '../../model/stored.ts';
-import type { TaskNotes } from '../../model/task/notes.ts';
+import { readNotes, type TaskNotes } from '../../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
@@ -34,8 +34,8 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   }
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
   // The attempt that ended last may be told of again, also when the next one runs already (I22).
-  const second = secondEnd(tasks.notes.get(slot), claim);
-  if (second !== null) return isRepeat(second, command.outcome, undefined) ? RECORDED : stale(claim);
+  const endedBeside = endBesideOf(tasks.notes.get(slot), claim);
+  if (endedBeside !== null) return isRepeat(endedBeside, command.outcome, undefined) ? RECORDED : stale(claim);
   if (tasks.endedFence[slot] !== claim.fence) return stale(claim);
   const endedNo = tasks.attemptNo[slot]! - HOLDS_CLAIM[tasks.state[slot]!]!;
   const ended = ATTEMPT_OUTCOMES[tasks.lastOutcome[slot]! - 1] ?? null;
@@ -60,7 +60,7 @@ export function returnClaim(
   const { state } = recorder;
   if (!isLeading(state, attempt)) return returnSpeculative(recorder, attempt, reason);
   // One that was found to be slow had begun, whatever its worker knows of it.
-  if (notesOf(state, state.attempts.task[attempt]!).second !== undefined) {
+  if (notesOf(state, state.attempts.task[attempt]!).speculativeAttempt !== undefined) {
     const error = 'The worker no longer has this attempt.';
     return endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:dropped', error });
   }
@@ -81,8 +81,9 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   const run = recorder.endedRuns.get(claim.runId);
   if (run !== undefined && (run.setAside || run.phase !== 'ended')) return refuse('RUN_SET_ASIDE');
   const row = run?.tasks.find((task) => task.taskNo === claim.taskNo);
-  const second = row === undefined || row.notes === null ? null : secondEnd(JSON.parse(row.notes) as TaskNotes, claim);
-  if (second !== null && !isVoid(run!, row!)) return isRepeat(second, outcome, undefined) ? RECORDED : stale(claim);
+  const endedBeside = endBesideOf(readNotes(row?.notes), claim);
+  if (endedBeside !== null && !isVoid(run!, row!))
+    return isRepeat(endedBeside, outcome, undefined) ? RECORDED : stale(claim);
   if (row === undefined || row.fence !== claim.fence || row.attemptNo !== claim.attemptNo) return stale(claim);
   if (isVoid(run!, row)) return stale(claim);
   const known = recorder.state.dags.get(run!.dagId)?.versions.get(run!.versionNo) ?? seenVersion(recorder, run!);
@@ -92,11 +93,11 @@ function answerFromHistory(recorder: Recorder, { claim, outcome }: ReportAttempt
   return isRepeat(row.outcome, outcome, task) ? RECORDED : stale(claim);
 }
 
-/** How the second attempt that this is about ended by itself, while the first went on; null for any other. */
-function secondEnd(notes: TaskNotes | undefined, { fence, attemptNo }: ClaimRef): AttemptOutcome | null {
-  const second = notes?.second;
-  if (second?.fence !== fence || second.attemptNo !== attemptNo) return null;
-  const { over } = second;
+/** How the speculative attempt that this is about ended by itself while the leading one went on; null for any other. */
+function endBesideOf(notes: TaskNotes | undefined, { fence, attemptNo }: ClaimRef): AttemptOutcome | null {
+  const speculative = notes?.speculativeAttempt;
+  if (speculative?.fence !== fence || speculative.attemptNo !== attemptNo) return null;
+  const { over } = speculative;
   return over === undefined || over === 'returned' || over === 'void' ? null : over;
 }
 

@@ -9,7 +9,7 @@ import type { Fields, RecordOf } from './fields.ts';
 /**
  * Rows of a batch are written in one go, but for changes that need the row as earlier ones have left it. Such changes have
  * a group, and changes of one run that are of different groups are written one after the other. `manual`: made by people.
- * `notes`: about deadlines. `speculative`: about the second attempt of a task.
+ * `notes`: about deadlines. `speculative`: about the speculative attempt of a task.
  */
 export type ChangeGroup = 'plain' | 'manual' | 'notes' | 'speculative';
 

@@ -17,7 +17,7 @@ import type { PayloadRow, ReplacedPayload } from './payload.ts';
 import type { CallbackDue, RunFold, RunNote, RunRows } from './run.ts';
 import type { ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
 import type { BreakerSet, KeyStored, ShardRows, SilenceFold } from './shard.ts';
-import type { SecondTookOver, SpeculativeRows } from './speculative.ts';
+import type { SpeculativeRows, SpeculativeTookOver } from './speculative.ts';
 
 type AllRows = DagRows &
   ScheduleRows &
@@ -39,7 +39,7 @@ export class FoldedRows implements AllRows {
   readonly runs = new Map<RunId, RunFold>();
   readonly keys: KeyStored[] = [];
   readonly supersededAttempts: AttemptRow[] = [];
-  readonly takenOver: SecondTookOver[] = [];
+  readonly takenOver: SpeculativeTookOver[] = [];
   readonly payloads: PayloadRow[] = [];
   readonly replaced: ReplacedPayload[] = [];
   readonly silence = new Map<string, SilenceFold>();

@@ -1,4 +1,4 @@
-/** A task that takes far longer than its siblings has a second attempt beside the first: see `decide/speculative/` (I23). */
+/** A task that takes far longer than its siblings has a speculative attempt beside the first: see `decide/speculative/` (I23). */
 import type { AttemptNo, Fence, Instant, RunId, TaskNo, WorkerId } from '../ids.ts';
 import { type AttemptRow, workerOf } from './attempt.ts';
 import type { TaskNote } from './deadline.ts';
@@ -6,7 +6,7 @@ import { type ChangeOf, defineChange, type ShowInstant, taskKey } from './define
 import { f, type RecordOf } from './fields.ts';
 import { WORDS } from './words.ts';
 
-const secondClaimed = defineChange('SecondClaimed', {
+const speculativeClaimed = defineChange('SpeculativeClaimed', {
   no: 37,
   group: 'speculative',
   rowKey: taskKey,
@@ -16,7 +16,7 @@ const secondClaimed = defineChange('SecondClaimed', {
     attemptNo: f.uint<AttemptNo>(),
     fence: f.uint<Fence>(),
     workerId: f.text<WorkerId>(),
-    /** The second attempt is in the notes of the task, and nowhere else. */
+    /** The speculative attempt is in the notes of the task, and nowhere else. */
     notes: f.text(),
     at: f.instant,
   },
@@ -29,8 +29,8 @@ const secondClaimed = defineChange('SecondClaimed', {
   }),
 });
 
-/** The second attempt never began; the first goes on (I26). */
-const secondReturned = defineChange('SecondReturned', {
+/** The speculative attempt never began; the first goes on (I26). */
+const speculativeReturned = defineChange('SpeculativeReturned', {
   no: 38,
   group: 'speculative',
   rowKey: taskKey,
@@ -63,8 +63,8 @@ const endFields = {
   notes: f.text(),
 } as const;
 
-/** The second attempt has ended, and decides nothing: the first goes on, or ends with the change that follows. */
-const secondEnded = defineChange('SecondEnded', {
+/** The speculative attempt has ended, and decides nothing: the first goes on, or ends with the change that follows. */
+const speculativeEnded = defineChange('SpeculativeEnded', {
   no: 39,
   group: 'speculative',
   rowKey: taskKey,
@@ -77,7 +77,7 @@ const secondEnded = defineChange('SecondEnded', {
 });
 
 /** The first attempt has ended, and decides nothing: the second is the task's running attempt from here on. */
-const secondTookOver = defineChange('SecondTookOver', {
+const speculativeTookOver = defineChange('SpeculativeTookOver', {
   no: 40,
   group: 'speculative',
   rowKey: taskKey,
@@ -105,8 +105,8 @@ const secondTookOver = defineChange('SecondTookOver', {
 export interface SpeculativeRows {
   readonly taskNotes: Map<string, TaskNote>;
   readonly supersededAttempts: AttemptRow[];
-  /** Where the second attempt has taken the place of the first. */
-  readonly takenOver: SecondTookOver[];
+  /** Where the speculative attempt has taken the place of the first. */
+  readonly takenOver: SpeculativeTookOver[];
 }
 
 type End = RecordOf<typeof endFields>;
@@ -130,10 +130,15 @@ function endDetails(end: End, show: ShowInstant, speculative: boolean) {
   return { attempt, worker: workerOf(workerId), outcome, code, state: 'running', ...times, speculative };
 }
 
-export interface SecondClaimed extends ChangeOf<typeof secondClaimed> {}
-export interface SecondReturned extends ChangeOf<typeof secondReturned> {}
-export interface SecondEnded extends ChangeOf<typeof secondEnded> {}
-export interface SecondTookOver extends ChangeOf<typeof secondTookOver> {}
-export type SpeculativeChange = SecondClaimed | SecondReturned | SecondEnded | SecondTookOver;
+export interface SpeculativeClaimed extends ChangeOf<typeof speculativeClaimed> {}
+export interface SpeculativeReturned extends ChangeOf<typeof speculativeReturned> {}
+export interface SpeculativeEnded extends ChangeOf<typeof speculativeEnded> {}
+export interface SpeculativeTookOver extends ChangeOf<typeof speculativeTookOver> {}
+export type SpeculativeChange = SpeculativeClaimed | SpeculativeReturned | SpeculativeEnded | SpeculativeTookOver;
 
-export const speculativeChanges = [secondClaimed, secondReturned, secondEnded, secondTookOver] as const;
+export const speculativeChanges = [
+  speculativeClaimed,
+  speculativeReturned,
+  speculativeEnded,
+  speculativeTookOver,
+] as const;

@@ -46,7 +46,7 @@ export interface PoisonPolicy {
   readonly underMs: number;
 }
 
-/** A second attempt of a mapped task that takes far longer than its siblings; the first of the two to succeed counts. */
+/** A speculative attempt of a mapped task that takes far longer than its siblings; the first of the two to succeed counts. */
 export interface SpeculateSpec {
   /** Over the median of the siblings that have succeeded. */
   readonly factor: number;

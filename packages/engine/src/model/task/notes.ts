@@ -6,8 +6,8 @@ import type { TaskSpec } from '../dag/spec.ts';
 import type { AttemptNo, Fence, Instant, WorkerId } from '../ids.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
-/** The second attempt of a task, as its notes keep it until the task is claimed anew. */
-export interface SecondNote {
+/** The speculative attempt of a task, as its notes keep it until the task is claimed again. */
+export interface SpeculativeNote {
   /** 0 for one that came back without having begun: its number was not used (I26). */
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;
@@ -39,32 +39,45 @@ export interface TaskNotes {
   readonly expired?: { readonly by: 'queue' | 'total'; readonly at: Instant } | undefined;
   /** Of a hook that runs each time that something happens: which time its attempts are about, counted from 0. */
   readonly firing?: number | undefined;
-  /** The second attempt beside the running one, or the last that there was. */
-  readonly second?: SecondNote | undefined;
+  /** The speculative attempt beside the running one, or the last that there was. */
+  readonly speculativeAttempt?: SpeculativeNote | undefined;
   /** Attempts since its budgets began that count against none: another of the task went on when they ended. */
   readonly uncounted?: number | undefined;
   /** The same of all its attempts: they were followed by no retry. */
-  readonly doubled?: number | undefined;
-  /** The number of the newest attempt, where that began as a second one. */
+  readonly endedBeside?: number | undefined;
+  /** The number of the newest attempt, where that began as a speculative one. */
   readonly speculative?: number | undefined;
 }
 
-/** In this order in the text, so that equal notes are equal texts. */
-const FIELDS = [
-  'counts',
-  'memoryBytes',
-  'firstAt',
-  'queuedAt',
-  'deadlineAt',
-  'slowAt',
-  'slowAttempts',
-  'expired',
-  'firing',
-  'second',
-  'uncounted',
-  'doubled',
-  'speculative',
-] as const satisfies readonly (keyof TaskNotes)[];
+/**
+ * The key of each field in the text, in the order of the text, so that equal notes are equal texts. Servers of several versions read
+ * the same rows during an upgrade, so a key is never renamed.
+ */
+const STORED_AS = {
+  counts: 'counts',
+  memoryBytes: 'memoryBytes',
+  firstAt: 'firstAt',
+  queuedAt: 'queuedAt',
+  deadlineAt: 'deadlineAt',
+  slowAt: 'slowAt',
+  slowAttempts: 'slowAttempts',
+  expired: 'expired',
+  firing: 'firing',
+  speculativeAttempt: 'second',
+  uncounted: 'uncounted',
+  endedBeside: 'doubled',
+  speculative: 'speculative',
+} as const satisfies Record<keyof TaskNotes, string>;
+
+const FIELDS = Object.entries(STORED_AS) as [keyof TaskNotes, string][];
+
+/** The notes of a row or a change. */
+export function readNotes(text: string | null | undefined): TaskNotes {
+  if (text === null || text === undefined) return {};
+  const stored = (JSON.parse(text) ?? {}) as Readonly<Record<string, unknown>>;
+  const known = FIELDS.filter(([, key]) => stored[key] !== undefined);
+  return Object.fromEntries(known.map(([field, key]) => [field, stored[key]]));
+}
 
 /** For a change: the notes with these fields set, or with `undefined` taken out; nothing where that alters nothing. */
 export function noting(before: TaskNotes, fields: TaskNotes): { readonly notes?: string } {
@@ -80,7 +93,7 @@ export function notesWith(before: TaskNotes, fields: TaskNotes): string {
 export const NO_NOTES: { readonly notes?: string } = {};
 
 function textOf(notes: TaskNotes): string {
-  return JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, notes[field]])));
+  return JSON.stringify(Object.fromEntries(FIELDS.map(([field, key]) => [key, notes[field]])));
 }
 
 /** Whether anything is ever kept of this task. */

@@ -30,7 +30,7 @@ export class Version {
   /** Some of its tasks have times that begin with a claim, or when they are ready. */
   readonly hasClaimTimers: boolean;
   readonly watchesQueue: boolean;
-  /** Some of its tasks may have a second attempt beside the first: see `decide/speculative/`. */
+  /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
   /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
   readonly lanes: (Lane | undefined)[] = [];

@@ -18,20 +18,20 @@ import { notesOf } from '../task/task-notes.ts';
 /** The highest fence that a claim of the task ever had (I20). */
 export function lastFence({ tasks }: State, slot: number): number {
   const own = tasks.fence[slot]!;
-  return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.second?.fence ?? 0);
+  return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.speculativeAttempt?.fence ?? 0);
 }
 
 /** The number of its newest attempt, whichever of two (I23). */
 export function lastAttemptNo({ tasks }: State, slot: number): number {
   const own = tasks.attemptNo[slot]!;
-  return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.second?.attemptNo ?? 0);
+  return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.speculativeAttempt?.attemptNo ?? 0);
 }
 
 /** Attempts that count against no budget: those that ended while another of the task went on (I39). */
-export function uncountedAfterClaim(state: State, slot: number): Pick<TaskNotes, 'uncounted' | 'doubled'> {
+export function uncountedAfterClaim(state: State, slot: number): Pick<TaskNotes, 'uncounted' | 'endedBeside'> {
   const skipped = lastAttemptNo(state, slot) - state.tasks.attemptNo[slot]!;
-  const { uncounted = 0, doubled = 0 } = notesOf(state, slot);
-  return { uncounted: uncounted + skipped || undefined, doubled: doubled + skipped || undefined };
+  const { uncounted = 0, endedBeside = 0 } = notesOf(state, slot);
+  return { uncounted: uncounted + skipped || undefined, endedBeside: endedBeside + skipped || undefined };
 }
 
 type AttemptNotes = Pick<TaskNotes, 'deadlineAt' | 'slowAt'>;
@@ -39,12 +39,12 @@ type AttemptNotes = Pick<TaskNotes, 'deadlineAt' | 'slowAt'>;
 /** What is noted of this attempt alone. */
 export function notesOfAttempt(state: State, attempt: AttemptSlot): AttemptNotes {
   const notes = notesOf(state, state.attempts.task[attempt]!);
-  return isLeading(state, attempt) ? notes : (notes.second ?? {});
+  return isLeading(state, attempt) ? notes : (notes.speculativeAttempt ?? {});
 }
 
 /** The notes of its task, with these fields of the attempt set. */
 export function withAttempt(state: State, attempt: AttemptSlot, fields: AttemptNotes): TaskNotes {
   const notes = notesOf(state, state.attempts.task[attempt]!);
-  if (isLeading(state, attempt) || notes.second === undefined) return { ...notes, ...fields };
-  return { ...notes, second: { ...notes.second, ...fields } };
+  if (isLeading(state, attempt) || notes.speculativeAttempt === undefined) return { ...notes, ...fields };
+  return { ...notes, speculativeAttempt: { ...notes.speculativeAttempt, ...fields } };
 }

@@ -2,7 +2,7 @@
  * What is kept of a task beside its row, for those that ask for more than plain retries and one timeout. It is written whole,
  * as JSON, by each change that alters it, so that live, on load and in replay it is the same (I19). Plain tasks have none.
  */
-import type { TaskNotes } from '../../model/task/notes.ts';
+import { readNotes, type TaskNotes } from '../../model/task/notes.ts';
 import type { State } from '../state.ts';
 
 export function notesOf({ tasks }: State, slot: number): TaskNotes {
@@ -32,7 +32,7 @@ export function hasRow({ tasks }: State, slot: number): boolean {
 }
 
 export function keepNotes(state: State, slot: number, text: string | null | undefined): void {
-  if (text !== undefined && text !== null) state.tasks.notes.set(slot, JSON.parse(text) as TaskNotes);
+  if (text !== undefined && text !== null) state.tasks.notes.set(slot, readNotes(text));
 }
 
 /** Its row says what it is. Others are what their upstream makes of them (D4). */

@@ -90,7 +90,7 @@ export function notesOfClaim(state: State, slot: number): { readonly notes?: str
     queuedAt: queueTimeoutMs === undefined ? undefined : (queuedSince(state, slot) ?? now),
     deadlineAt: undefined,
     slowAt: undefined,
-    second: undefined,
+    speculativeAttempt: undefined,
     speculative: undefined,
     ...uncountedAfterClaim(state, slot),
   });

@@ -2,7 +2,7 @@
  * The rows that a database would hold. Rows are never altered, only replaced, and each replacement can be undone: a commit
  * that breaks a constraint leaves nothing behind.
  */
-import type { AttemptEnded, SecondEnded, SecondTookOver, WindowDecided } from '../../model/change.ts';
+import type { AttemptEnded, SpeculativeEnded, SpeculativeTookOver, WindowDecided } from '../../model/change.ts';
 import {
   type DagId,
   type RunId,
@@ -118,7 +118,7 @@ export class ModelTables {
   /** Per shard, the runs that have not ended. */
   readonly live: readonly Table<RunId, RunId>[] = Array.from({ length: SHARD_COUNT }, () => new Table(this.log));
   readonly tasks = new Table<RunId, Table<TaskNo, StoredTask>>(this.log);
-  readonly attempts = new Table<string, AttemptEnded | SecondEnded | SecondTookOver>(this.log);
+  readonly attempts = new Table<string, AttemptEnded | SpeculativeEnded | SpeculativeTookOver>(this.log);
   readonly keys = new Table<string, StoredKey>(this.log);
   readonly payloads = new Table<string, string>(this.log);
 

@@ -12,7 +12,7 @@ import type {
 import { type AttemptNo, type Fence, type Instant, NOBODY, type RunId, type TaskNo } from '../../model/ids.ts';
 import { payloadName } from '../../model/payload-name.ts';
 import type { StoredTask } from '../../model/stored.ts';
-import type { TaskNotes } from '../../model/task/notes.ts';
+import { readNotes } from '../../model/task/notes.ts';
 import { type ModelTables, Table } from './tables.ts';
 import { require, Violation } from './violation.ts';
 import { liveRun, setRun } from './write-run.ts';
@@ -71,11 +71,11 @@ export function writeTaskChange(tables: ModelTables, change: TaskRowChange): voi
       if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
       return;
     }
-    case 'SecondClaimed':
-    case 'SecondReturned':
-    case 'SecondEnded':
-    case 'SecondTookOver':
-      return applySecond(tables, change);
+    case 'SpeculativeClaimed':
+    case 'SpeculativeReturned':
+    case 'SpeculativeEnded':
+    case 'SpeculativeTookOver':
+      return applySpeculative(tables, change);
     case 'TaskCleared': {
       const { runId, taskNo, attemptNo, fence, freshBudget } = change;
       const task = tables.tasks.get(runId)?.get(taskNo);
@@ -169,32 +169,32 @@ function runningTask(
   return task;
 }
 
-/** The fence of the second attempt that runs, if any. */
+/** The fence of the speculative attempt that runs, if any. */
 function besideOf(task: StoredTask | undefined): number | null {
-  const { second } = JSON.parse(task?.notes ?? '{}') as TaskNotes;
-  return second === undefined || second.over !== undefined ? null : second.fence;
+  const { speculativeAttempt } = readNotes(task?.notes);
+  return speculativeAttempt === undefined || speculativeAttempt.over !== undefined ? null : speculativeAttempt.fence;
 }
 
-/** The first ends with its own statement, which the second's row must not outlive. */
-function applySecond(tables: ModelTables, change: SpeculativeChange): void {
+/** The leading attempt ends with its own statement, and the speculative one ends before it. */
+function applySpeculative(tables: ModelTables, change: SpeculativeChange): void {
   const { runId, taskNo, notes } = change;
   const task = tables.tasks.get(runId)?.get(taskNo);
   const beside = besideOf(task);
   if (task?.state !== 'running') throw new Violation('a task that runs twice runs', change);
-  if (change.kind === 'SecondClaimed') {
+  if (change.kind === 'SpeculativeClaimed') {
     require(beside === null && change.fence > task.fence, 'no more than two attempts of a task run', change);
     return setTask(tables, runId, { ...task, notes });
   }
-  const isHeld = change.kind === 'SecondTookOver' ? change.next.fence === beside : change.fence === beside;
-  require(isHeld, 'an ended second attempt is held', change);
-  if (change.kind === 'SecondReturned') return setTask(tables, runId, { ...task, notes });
-  if (change.kind === 'SecondTookOver') require(task.fence === change.fence, 'an ended claim is held', change);
+  const isHeld = change.kind === 'SpeculativeTookOver' ? change.next.fence === beside : change.fence === beside;
+  require(isHeld, 'an ended speculative attempt is held', change);
+  if (change.kind === 'SpeculativeReturned') return setTask(tables, runId, { ...task, notes });
+  if (change.kind === 'SpeculativeTookOver') require(task.fence === change.fence, 'an ended claim is held', change);
   const attempt = `${runId}/${taskNo}/${change.attemptNo}`;
   require(!tables.attempts.has(attempt), 'unique (run, task, attempt number)', change);
   tables.attempts.set(attempt, change);
   const { attemptNo, error } = change;
   if (error !== null) tables.payloads.set(payloadName({ runId, taskNo, errorOf: attemptNo }), error);
-  setTask(tables, runId, { ...task, ...(change.kind === 'SecondTookOver' ? change.next : {}), notes });
+  setTask(tables, runId, { ...task, ...(change.kind === 'SpeculativeTookOver' ? change.next : {}), notes });
 }
 
 function unclaimedTask({ taskNo, at }: { readonly taskNo: TaskNo; readonly at: Instant }): StoredTask {

@@ -33,10 +33,10 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'AttemptClaimed':
     case 'ClaimReturned':
     case 'AttemptEnded':
-    case 'SecondClaimed':
-    case 'SecondReturned':
-    case 'SecondEnded':
-    case 'SecondTookOver':
+    case 'SpeculativeClaimed':
+    case 'SpeculativeReturned':
+    case 'SpeculativeEnded':
+    case 'SpeculativeTookOver':
     case 'TaskCleared':
     case 'TaskQueued':
     case 'TaskExpired':

@@ -11,7 +11,7 @@ export function sentenceOf(task: TaskView, now: number): string {
       const from = task.startedAt ?? task.claimedAt;
       const since = from === null ? '' : ` for ${span(now - Date.parse(from))}`;
       const extra = attempts.some(({ speculative, outcome }) => speculative && outcome === null)
-        ? ' A second attempt runs beside it, because it takes long.'
+        ? ' A speculative attempt runs beside it, because it takes long.'
         : '';
       return `Attempt ${attempt} has been running${since}.${extra}`;
     }

@@ -1,8 +1,8 @@
-/** Maps of items that take unevenly long, some of them for ever, whose tasks have opted in to second attempts. */
+/** Maps of items that take unevenly long, some of them for ever, whose tasks have opted in to speculative attempts. */
 import type { DagSpec, SpeculateSpec, TaskSpec } from '@signalbox/engine';
 import type { Chance } from './chance.ts';
 
-export function planStragglers(chance: Chance, spec: DagSpec): DagSpec {
+export function planSpeculative(chance: Chance, spec: DagSpec): DagSpec {
   const wide = spec.groups === undefined ? widen(chance, spec) : spec;
   const isMapped = ({ group, child }: TaskSpec) => group !== undefined && child === undefined;
   return {

@@ -1,4 +1,4 @@
-/** Second attempts of stragglers, over real sockets and a real database: two servers, two workers, an attempt that hangs. */
+/** Speculative attempts, over real sockets and a real database: two servers, two workers, an attempt that hangs. */
 import type { HandlerContext } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from './testing/rig.ts';
@@ -48,7 +48,7 @@ const attemptsOf = async (id: string) => (await taskOf(id)).attempts as unknown 
 const runOf = async (id: string) => (await rig.ask('GET', `/v1/runs/${id}`)).body;
 const ended = (id: string) => eventually(async () => (await runOf(id)).state === 'ended');
 
-test('an item that hangs gets a second attempt at another worker, which wins; the first is fenced and killed (I21, I23)', async () => {
+test('an item that hangs gets a speculative attempt at another worker, which wins; the first is fenced and killed (I21, I23)', async () => {
   const { read, stops, keys } = hanging(({ attempt }) => `by ${attempt}`);
   for (let i = 0; i < 2; i++) await rig.addWorker({ read }, { queues: ['wins'], slots: 4 });
   const id = await begin('wins');

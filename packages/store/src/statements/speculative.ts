@@ -1,5 +1,5 @@
-/** Where a second attempt takes the place of the first: the row of the task is its own from here on. Leans on the primary key. */
-import type { SecondTookOver } from '@signalbox/engine';
+/** Where a speculative attempt takes the place of the first: the row of the task is its own from here on. Leans on the primary key. */
+import type { SpeculativeTookOver } from '@signalbox/engine';
 import { taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
@@ -29,7 +29,7 @@ const takeOver = leafStatement(
   select expect_rows('take_over', count(*), $10::integer) from hit`,
 );
 
-export function takeOverTasks(leaf: Leaf, changes: readonly SecondTookOver[]): Call {
+export function takeOverTasks(leaf: Leaf, changes: readonly SpeculativeTookOver[]): Call {
   const nexts = changes.map(({ next }) => next);
   return call(
     takeOver(leaf),

@@ -1,14 +1,14 @@
-// One of eight parts hangs: its disk has gone bad. It has run three times as long as its siblings took, so a second attempt begins
+// One of eight parts hangs: its disk has gone bad. It has run three times as long as its siblings took, so a speculative attempt begins
 // beside it, at another worker if there is one, and is done at once. The first to succeed counts; the other is stopped.
 //
-//   npx signalbox runs trigger straggler --wait
+//   npx signalbox runs trigger speculative --wait
 //   npx signalbox runs show <run> --all        # read[5] has two attempts; the first is `cancelled: superseded`
 import { setTimeout } from 'node:timers/promises';
 import { dag } from '@signalbox/sdk';
 
 const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
-export default dag('straggler', { description: 'Does not wait for the slowest of its items.' }, ({ task }) => {
+export default dag('speculative', { description: 'Does not wait for the slowest of its items.' }, ({ task }) => {
   const read = task(
     'read',
     { map: PARTS, speculate: { factor: 3, after: '2s' }, timeout: '5m' },
