@@ -50,6 +50,7 @@ import {
 } from './queries/events.ts';
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
+import { KnownSpecs } from './queries/known-specs.ts';
 import { lastRuns } from './queries/last-runs.ts';
 import { type ListChildren, listChildren } from './queries/list-children.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
@@ -82,6 +83,7 @@ const UNDEFINED_TABLE = '42P01';
 export class Queries {
   readonly #database: Database;
   readonly #partitions: Partitions;
+  readonly #specs = new KnownSpecs();
   #knownUntil = 0;
 
   constructor(database: Database) {
@@ -138,7 +140,7 @@ export class Queries {
   resolveRun = (tenantId: TenantId, uid: string) =>
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));
   getRun = (tenantId: TenantId, uid: string, choose?: (outline: RunOutline) => readonly number[]) =>
-    this.#withPartitions((days) => getRun(this.#database, days, tenantId, uid, choose));
+    this.#withPartitions((days) => getRun(this.#database, days, tenantId, { uid, specs: this.#specs }, choose));
   getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
   getPayloads = (tenantId: TenantId, run: WantedPayloads) =>
@@ -155,13 +157,13 @@ export class Queries {
   getTaskTimes = (tasks: { readonly runId: RunId; readonly below: number }) =>
     this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
   getDagGrid = (tenantId: TenantId, grid: { readonly dag: DagKey; readonly limit: number }) =>
-    this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, grid));
+    this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, { ...grid, specs: this.#specs }));
   /** Of runs that were found to be the tenant's. */
   firstClaims = (runIds: readonly RunId[]) => this.#withPartitions((days) => firstClaims(this.#database, days, runIds));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
   listChildren = (tenantId: TenantId, list: ListChildren) =>
-    this.#withPartitions((days) => listChildren(this.#database, days, tenantId, list));
+    this.#withPartitions((days) => listChildren(this.#database, days, tenantId, { ...list, specs: this.#specs }));
 
   listDeadLetters = (tenantId: TenantId, list: Parameters<typeof listDeadLetters>[2]) =>
     listDeadLetters(this.#database, tenantId, list);

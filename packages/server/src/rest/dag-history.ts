@@ -1,5 +1,4 @@
 /** The past and the future of one dag: its runs by tasks, how long they took, and when it fires next. */
-import { readTasks } from '@signalbox/engine';
 import {
   type DagGrid,
   type DagHistory,
@@ -19,7 +18,7 @@ import { callerOf } from './guards.ts';
 import { nextWindowsOf, offsetMinutesAt } from './next-window.ts';
 import type { RestParts } from './rest-parts.ts';
 import { roleOf } from './task-role.ts';
-import { stateOf } from './views.ts';
+import { stateOf, tasksOf } from './views.ts';
 
 export function dagHistoryRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
@@ -64,7 +63,7 @@ function gridAnswer({ runs, isCut }: DagGridRows): DagGrid {
   const specs = [...new Set(runs.map(({ spec }) => spec))];
   return {
     runs: runs.map((run) => {
-      const read = readTasks(run.spec, run.outline, run, run.graph);
+      const read = tasksOf(run);
       return {
         id: run.uid,
         version: run.versionNo,

@@ -1,6 +1,8 @@
 /** Turns rows into the views of the API. States are derived by the same function of the engine that makes decisions. */
 import {
+  type DagSpec,
   fingerprintText,
+  Graph,
   type Instant,
   NOBODY,
   readNotes,
@@ -63,9 +65,18 @@ function pauseAnswer({ pauses }: RunView, taskNo: number | null): RunSummary['pa
   return pause === undefined ? null : { by: pause.by, since: toIso(pause.at), until: toIsoOrNull(pause.until) };
 }
 
+/** Of specs that are read again and again: as long as the spec itself is kept. */
+const graphs = new WeakMap<DagSpec, Graph>();
+
+export function graphOfSpec(spec: DagSpec): Graph {
+  const known = graphs.get(spec) ?? new Graph(spec);
+  graphs.set(spec, known);
+  return known;
+}
+
 /** The states of a run's tasks, by number. */
 export function tasksOf(run: RunOutline): TasksRead {
-  return readTasks(run.spec, run.outline, run);
+  return readTasks(run.spec, run.outline, run, graphOfSpec(run.spec));
 }
 
 /** Params and outputs are JSON text. Of the tasks those with the numbers that are named; else all of the definition. */

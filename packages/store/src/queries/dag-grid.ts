@@ -1,5 +1,5 @@
 /** The newest runs of a dag with the states of all their tasks: three statements for all of the runs, and one spec for each version. */
-import { type DagSpec, Graph, type RunId, type StoredMap, type TenantId } from '@signalbox/engine';
+import { type DagSpec, type RunId, type StoredMap, type TenantId } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import type { Ask, Database } from '../database.ts';
 import { byLeaf, type KnownDays, type Leaf, leafOfRun, readable } from '../leaf.ts';
@@ -7,17 +7,17 @@ import { call, leafStatement, statement } from '../statement.ts';
 import { type MapsByRun, parseMaps, readMaps, sortMaps } from '../statements/map.ts';
 import { plainArray } from '../text.ts';
 import type { DagKey } from './events.ts';
+import type { KnownSpecs } from './known-specs.ts';
 import type { RunOutline } from './run-details.ts';
-import { specOf } from './run-spec.ts';
+import { specOfRun } from './run-spec.ts';
 import { parseRunView, RUN_VIEW_COLUMNS, RUN_VIEW_COUNT, type RunView } from './run-view.ts';
 import { parseOutline, TELLING } from './task-view.ts';
 
-/** Its `spec` and `graph` are the same objects for all runs of one shape. */
+/** Its `spec` is the same object for all runs of one shape. */
 export interface GridRun extends RunView, RunOutline {
   readonly notes: RunView['notes'];
   readonly phase: RunView['phase'];
   readonly outcome: RunView['outcome'];
-  readonly graph: Graph;
 }
 
 export interface DagGrid {
@@ -38,12 +38,6 @@ const selectRuns = statement(
       select * from run r where r.shard = d.shard and r.dag_id = d.dag_id order by r.run_id desc limit $4::integer) r
    where d.shard = $1::smallint and d.dag_id = $2::bigint and d.tenant_id = $3::integer
    order by r.run_id desc`,
-);
-
-const selectSpecs = statement(
-  'grid_specs',
-  `select version_no, spec::text from dag_version
-   where shard = $1::smallint and dag_id = $2::bigint and version_no = any ($3::integer[])`,
 );
 
 /** Leans on the primary key (shard, run_id, task_no), run by run. */
@@ -75,28 +69,25 @@ export async function getDagGrid(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { dag, limit }: { readonly dag: DagKey; readonly limit: number },
+  { dag, limit, specs }: { readonly dag: DagKey; readonly limit: number; readonly specs: KnownSpecs },
 ): Promise<DagGrid> {
   return database.snapshot(async (ask) => {
     const [found] = await ask([call(selectRuns, dag.shard, dag.dagId, tenantId, limit)]);
     const heads = (found?.rows ?? []).map(headOf);
     if (heads.length === 0) return { runs: [], isCut: false };
-    const shapes = await readShapes(ask, dag, heads);
+    const shapes = await readShapes(ask, specs, heads);
     const maps = await readAllMaps(ask, days, heads);
-    const sizes = heads.map((head) =>
-      tasksIn((shapes.get(shapeKey(head)) as Shape).spec, maps.get(head.view.runId) ?? []),
-    );
+    const sizes = heads.map((head) => tasksIn(shapes.get(shapeKey(head)) as DagSpec, maps.get(head.view.runId) ?? []));
     const kept = heads.slice(0, howManyFit(sizes));
     const outlines = await readOutlines(ask, days, dag, kept);
     const runs = kept.map((head): GridRun => {
-      const { spec, graph } = shapes.get(shapeKey(head)) as Shape;
+      const spec = shapes.get(shapeKey(head)) as DagSpec;
       const { columns = [], facts = [] } = outlines.get(head.view.runId) ?? {};
       return {
         ...head.view,
         facts: head.facts,
         isForced: head.isForced,
         spec,
-        graph,
         outline: parseOutline([columns], facts),
         maps: maps.get(head.view.runId) ?? [],
       };
@@ -115,26 +106,18 @@ function headOf(row: Row): Head {
   };
 }
 
-interface Shape {
-  readonly spec: DagSpec;
-  readonly graph: Graph;
-}
-
 /** A run that tasks were added to has a shape of its own. */
 function shapeKey({ view, added }: Head): string {
   return JSON.stringify([view.versionNo, view.notes.until ?? null, added === null ? null : view.runId]);
 }
 
-async function readShapes(ask: Ask, dag: DagKey, heads: readonly Head[]): Promise<ReadonlyMap<string, Shape>> {
-  const versions = [...new Set(heads.map(({ view }) => view.versionNo))];
-  const [found] = await ask([call(selectSpecs, dag.shard, dag.dagId, plainArray(versions))]);
-  const texts = new Map((found?.rows ?? []).map(([no, spec]) => [Number(no), spec ?? 'null']));
-  const shapes = new Map<string, Shape>();
+async function readShapes(ask: Ask, specs: KnownSpecs, heads: readonly Head[]): Promise<ReadonlyMap<string, DagSpec>> {
+  const shapes = new Map<string, DagSpec>();
   for (const head of heads) {
     const key = shapeKey(head);
     if (shapes.has(key)) continue;
-    const spec = specOf(texts.get(head.view.versionNo) ?? 'null', head.added, head.notes);
-    shapes.set(key, { spec, graph: new Graph(spec) });
+    const spec = specOfRun(await specs.read(ask, head.view), head.added, head.notes);
+    shapes.set(key, spec);
   }
   return shapes;
 }

@@ -8,9 +8,10 @@ import { readMaps } from '../statements/map.ts';
 import { decodeText, plainArray } from '../text.ts';
 import { expectResults } from '../whole-runs.ts';
 import { findChildren } from './child-runs.ts';
+import type { KnownSpecs } from './known-specs.ts';
 import { findRunId } from './resolve-run.ts';
 import type { RunDetails, RunOutline } from './run-details.ts';
-import { mapsOfRun, specOf } from './run-spec.ts';
+import { mapsOfRun, specOfRun } from './run-spec.ts';
 import { parseRunView, RUN_VIEW_COLUMNS, RUN_VIEW_COUNT } from './run-view.ts';
 import {
   othersOf,
@@ -28,7 +29,7 @@ import {
 const selectRun = leafStatement(
   'view_run',
   (leaf) => `
-  select ${RUN_VIEW_COLUMNS}, v.hash, v.spec::text, r.facts, r.forced_at is not null, r.added::text
+  select ${RUN_VIEW_COLUMNS}, v.hash, r.facts, r.forced_at is not null, r.added::text
     from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
@@ -53,7 +54,7 @@ export async function getRun(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  uid: string,
+  { uid, specs }: { readonly uid: string; readonly specs: KnownSpecs },
   choose?: (outline: RunOutline) => readonly number[],
 ): Promise<RunDetails | null> {
   const run = await database.snapshot(async (ask) => {
@@ -71,12 +72,13 @@ export async function getRun(
     );
     const row = found.rows[0];
     if (row === undefined) return null;
+    const view = parseRunView(row);
     const head = {
-      ...parseRunView(row),
+      ...view,
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
-      spec: specOf(row[RUN_VIEW_COUNT + 1] ?? 'null', row[RUN_VIEW_COUNT + 4], row[RUN_VIEW_COUNT - 1]),
-      facts: row[RUN_VIEW_COUNT + 2] ?? null,
-      isForced: row[RUN_VIEW_COUNT + 3] === 't',
+      spec: specOfRun(await specs.read(ask, view), row[RUN_VIEW_COUNT + 3], row[RUN_VIEW_COUNT - 1]),
+      facts: row[RUN_VIEW_COUNT + 1] ?? null,
+      isForced: row[RUN_VIEW_COUNT + 2] === 't',
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
       deadLetters: new Map(
         deadLetters.rows.map(([taskNo, reason]) => [Number(taskNo), deadLetterReasons.word(Number(reason))]),

@@ -4,6 +4,7 @@ import type { Database } from '../database.ts';
 import { findRunIdsByUid } from '../fetch.ts';
 import type { KnownDays } from '../leaf.ts';
 import { getRun } from './get-run.ts';
+import type { KnownSpecs } from './known-specs.ts';
 import type { RunOutline } from './run-details.ts';
 import { type ListedRuns, type ListRuns, newestFirst, type RunPlace, secondOf, viewRuns } from './run-list.ts';
 import type { RunView } from './run-view.ts';
@@ -17,9 +18,9 @@ export async function listChildren(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { parent, dagName, state, actor, before, limit }: ListChildren,
+  { parent, specs, dagName, state, actor, before, limit }: ListChildren & { readonly specs: KnownSpecs },
 ): Promise<ListedRuns | null> {
-  const run = await getRun(database, days, tenantId, parent, callsOf);
+  const run = await getRun(database, days, tenantId, { uid: parent, specs }, callsOf);
   if (run === null) return null;
   const wanted = [...run.children.values()].map((uid) => ({ uid, shard: shardOfUid(uid) }));
   if (wanted.length === 0) return { runs: [], next: null };

@@ -18,9 +18,17 @@ import { expectResults } from '../whole-runs.ts';
 import type { RunDetails } from './run-details.ts';
 
 /** Of the run: that of its version, as far as the run goes, and what was added to it. */
-export function specOf(spec: string, added: string | null | undefined, notes: string | null | undefined): DagSpec {
-  const { until } = readRunNotes(notes);
-  return growSpec(limitSpec(JSON.parse(spec) as DagSpec, until), parseAdded(added));
+function specOf(spec: string, added: string | null | undefined, notes: string | null | undefined): DagSpec {
+  return specOfRun(JSON.parse(spec) as DagSpec, added, notes);
+}
+
+/** The same, from the spec of its version, which is not changed. */
+export function specOfRun(
+  version: DagSpec,
+  added: string | null | undefined,
+  notes: string | null | undefined,
+): DagSpec {
+  return growSpec(limitSpec(version, readRunNotes(notes).until), parseAdded(added));
 }
 
 export function mapsOfRun(result: Parameters<typeof parseMaps>[0], runId: RunId): readonly StoredMap[] {
