@@ -14,6 +14,7 @@ import { loadTime } from './loading.ts';
 import { rawCommits } from './raw.ts';
 import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
+import { webUi } from './ui.ts';
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, json: { type: 'string' }, quick: { type: 'boolean', default: false } },
@@ -64,6 +65,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
+  ui: () => webUi(scale),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };
 
