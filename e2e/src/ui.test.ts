@@ -132,6 +132,19 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
   });
 
+  test('once a fix is deployed, the page of the failed run offers a run with it', async () => {
+    const { page, go } = admin;
+    const fixable = (handler: string) => ({ name: 'fixable', tasks: [{ name: 'only', handler }] });
+    await ui.rig.ask('PUT', '/v1/dags/fixable', fixable('fail'));
+    await go(`/runs/${await ended('fixable')}`);
+    await page.getByRole('button', { name: 'Rerun from failed' }).waitFor();
+    await ui.rig.ask('PUT', '/v1/dags/fixable', fixable('echo'));
+    await page.getByRole('button', { name: 'Run with version 2 …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
+    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByText('Version 2').waitFor();
+  });
+
   test('why a run waits is said on its page and on the home page', async () => {
     const { page, go } = admin;
     const { body } = await ui.rig.ask('POST', '/v1/dags/lonely/runs', {});
@@ -233,6 +246,88 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByText('The clock goes forward by 1 h before this one.').first().waitFor();
     await page.getByText('The clock goes back by 1 h before this one.').first().waitFor();
     expect(await page.getByRole('cell', { name: /, 06:00$/ }).count()).toBeGreaterThanOrEqual(12);
+  });
+
+  test('a run is paused and resumed, and its tasks are retried, marked and cancelled', async () => {
+    const { page, go } = admin;
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const choose = async (name: string) => {
+      await press('More actions');
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    const confirm = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+    const { body } = await ui.rig.ask('POST', '/v1/dags/held/runs', {});
+    await go(`/runs/${body.id}?tab=tasks`);
+    await page.getByRole('row').filter({ hasText: 'second' }).getByText('Running').waitFor();
+    await press('Pause');
+    await page.getByRole('heading', { name: 'Paused' }).waitFor();
+    await press('Resume');
+    await page.getByRole('heading', { name: 'Running' }).waitFor();
+    await go(`/runs/${body.id}/tasks/second`);
+    await choose('Cancel …');
+    await confirm('Cancel the task');
+    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+
+    const failed = await ended('failing');
+    await go(`/runs/${failed}/tasks/second`);
+    await page.getByRole('heading', { name: 'Failed' }).waitFor();
+    await press('Retry');
+    await page.getByRole('link', { name: 'Attempt 2' }).waitFor();
+    await page.getByRole('heading', { name: 'Failed' }).waitFor();
+    await choose('Mark as succeeded …');
+    await confirm('Mark as succeeded');
+    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await expect.poll(async () => (await ui.rig.ask('GET', `/v1/runs/${failed}`)).body.outcome).toBe('succeeded');
+  });
+
+  test('dead letters are replayed and discarded, with a preview', async () => {
+    const { page, go } = admin;
+    await ended('failing');
+    await go('/dead-letters?dag=failing');
+    const group = page.locator('section.card').filter({ hasText: 'The disk of the warehouse is full.' });
+    await group.getByRole('button', { name: 'Replay …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // It fails again, and is there again.
+    await group.getByRole('button', { name: 'Discard …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const open = async () => (await ui.rig.ask('GET', '/v1/dead-letters?dag=failing')).body.items.length;
+    await expect.poll(open).toBe(0);
+  });
+
+  test('schedules are paused and dags deleted, tokens made and revoked, workers drained', async () => {
+    const { page, go } = admin;
+    const schedule = { cron: '0 6 * * *', zone: 'UTC' };
+    await ui.rig.ask('PUT', '/v1/dags/daily', { name: 'daily', schedule, tasks: [{ name: 'a', handler: 'echo' }] });
+    const paused = async () => (await ui.rig.ask('GET', '/v1/dags/daily')).body.schedule.paused;
+    await go('/dags/daily?tab=settings');
+    await page.getByRole('button', { name: 'Pause the schedule of daily' }).click();
+    await expect.poll(paused).toBe(true);
+    await page.getByRole('button', { name: 'Resume the schedule of daily' }).click();
+    await expect.poll(paused).toBe(false);
+    await page.getByRole('button', { name: 'Delete the DAG …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('This DAG was deleted').waitFor();
+
+    await go('/system');
+    await page.getByRole('button', { name: 'New token …' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('robot');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create token', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Token robot' }).waitFor();
+    await page.keyboard.press('Escape');
+    const row = page.getByRole('row').filter({ hasText: 'robot' }).first();
+    await row.getByRole('button', { name: 'Revoke …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => row.getByRole('button', { name: 'Revoke …' }).count()).toBe(0);
+
+    await ui.rig.addWorker({ echo: () => null }, { name: 'leaves' });
+    await go('/workers');
+    const worker = page.getByRole('row').filter({ hasText: 'leaves' });
+    await worker.getByRole('button', { name: 'Drain' }).click();
+    await worker.waitFor({ state: 'detached' });
   });
 
   test('workers show what they run, queues what waits in them, and the system how large it is', async () => {

@@ -15,8 +15,8 @@ export interface ReadLog {
 }
 
 const TELL_MS = 120;
-/** More than this is for the download. */
-const MOST_LINES = 2_000_000;
+/** More than this is for the download. A page of 19 pixels a line can be no higher in Chromium. */
+const MOST_LINES = 1_700_000;
 
 const EMPTY: ReadLog = { lines: [], version: 0, isOver: false, isCut: false, missing: [], isConnected: false };
 

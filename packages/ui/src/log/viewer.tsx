@@ -6,6 +6,7 @@ import { Icon } from '../shell/icons.tsx';
 import { type Piece, plainOf, readAnsi } from './ansi.ts';
 import { findFrom, type Line, looksBad, wordsOf } from './lines.ts';
 import { useLog } from './use-log.ts';
+import { useScan } from './use-scan.ts';
 import './log.css';
 
 interface ViewerProps {
@@ -41,22 +42,20 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   }, [version, isFollowing, lines.length, rows]);
 
   const wanted = query.toLowerCase();
-  const found = useMemo(() => {
-    if (wanted === '' || version < 0) return null;
-    let total = 0;
-    for (const line of lines) if (plainOf(wordsOf(line).text).toLowerCase().includes(wanted)) total += 1;
-    return total;
-  }, [wanted, lines, version]);
+  const matches = useMemo(
+    () => (wanted === '' ? null : (line: Line) => plainOf(wordsOf(line).text).toLowerCase().includes(wanted)),
+    [wanted],
+  );
+  const found = useScan(lines, version, matches);
   const goTo = (at: number | null) => {
     if (at === null) return;
     setFollowing(false);
     setMarked(at);
     rows.scrollToIndex(at, { align: 'center' });
   };
-  const matches = (line: Line) => plainOf(wordsOf(line).text).toLowerCase().includes(wanted);
   const next = (step: 1 | -1) =>
-    wanted !== '' && goTo(findFrom(lines, (marked ?? (step === 1 ? -1 : 0)) + step, step, matches));
-  const firstError = useMemo(() => (version < 0 ? null : findFrom(lines, 0, 1, looksBad)), [lines, version]);
+    matches !== null && goTo(findFrom(lines, (marked ?? (step === 1 ? -1 : 0)) + step, step, matches));
+  const firstError = useScan(lines, version, looksBad)?.first ?? null;
 
   return (
     <section className="card log">
@@ -72,7 +71,10 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
         />
         {found !== null && (
           <>
-            <span className="small faint nowrap">{plural(found, 'line')}</span>
+            <span className="small faint nowrap">
+              {plural(found.count, 'line')}
+              {found.isDone ? '' : ' so far'}
+            </span>
             <button type="button" className="button small icon" aria-label="Previous match" onClick={() => next(-1)}>
               ↑
             </button>

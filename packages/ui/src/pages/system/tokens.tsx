@@ -140,7 +140,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
           disabled={name === '' || create.isPending}
           onClick={() => create.mutate()}
         >
-          Make it
+          Create token
         </button>
       }
     >
