@@ -187,6 +187,8 @@ export interface ScheduleSpec {
   readonly zone: string;
   /** What happens to a wall time that a clock change removes (I3). */
   readonly gap: 'skip' | 'fire_after';
+  /** Which of two fires when a clock change makes a wall time occur twice; `first` unless told. */
+  readonly overlap?: 'first' | 'second' | 'both';
   /** What happens to windows missed while no server was there: none of them, the newest only, or all up to the limit. */
   readonly missed: 'skip' | 'latest' | 'all';
   /** With `all`: no more than this many of the newest missed windows; older ones are recorded as skipped (I8). */

@@ -60,13 +60,34 @@ function twoDigits(value: number): string {
 /** The days of a month that match, bit 0 being the first. `firstDayNo` is the day number of that first day. */
 function matchingDays(cron: Cron, year: number, month: number, firstDayNo: number): number {
   if (((cron.months >>> (month - 1)) & 1) === 0) return 0;
+  if (cron.years !== null && !cron.years.has(year)) return 0;
   const length = daysInMonth(year, month);
   const all = 0x7fff_ffff >>> (31 - length);
   if (cron.anyDay && cron.anyWeekday) return all;
-  const byDay = (cron.days & all) | (cron.lastDay ? 1 << (length - 1) : 0);
-  if (cron.anyWeekday) return byDay;
+  const byDay = (cron.days & all) | daysOfMarks(cron, length, firstDayNo);
+  if (cron.anyWeekday && cron.bothDays) return byDay;
   const byWeekday = daysOnWeekdays(cron, length, firstDayNo) & all;
-  return cron.anyDay ? byWeekday : byDay | byWeekday;
+  return cron.bothDays ? byDay & byWeekday : byDay | byWeekday;
+}
+
+/** Days that depend on the length of the month and on where its weekends are: `L`, `L-3`, `15W`, `LW`. */
+function daysOfMarks({ lastDays, nearDays, nearLastDays }: Cron, length: number, firstDayNo: number): number {
+  if ((lastDays | nearDays | nearLastDays) === 0) return 0;
+  let days = 0;
+  for (let index = 0; index < length; index += 1) {
+    const fromEnd = length - 1 - index;
+    if ((lastDays >>> fromEnd) & 1) days |= 1 << index;
+    if ((nearDays >>> index) & 1 || (nearLastDays >>> fromEnd) & 1) days |= 1 << workdayNear(index, length, firstDayNo);
+  }
+  return days;
+}
+
+/** The working day, Monday to Friday, that is nearest to a day and in the same month. */
+function workdayNear(index: number, length: number, firstDayNo: number): number {
+  const weekday = modulo(firstDayNo + index + 4, 7);
+  if (weekday === 6) return index === 0 ? 2 : index - 1;
+  if (weekday === 0) return index === length - 1 ? index - 2 : index + 1;
+  return index;
 }
 
 function daysOnWeekdays(cron: Cron, length: number, firstDayNo: number): number {

@@ -1,6 +1,6 @@
 /**
  * One field of a cron expression, from text to a set. A field is a list; an item of it is `*`, a value, a range, either of
- * these with a step, or one of the marks `H`, `L`, `#` and `?`. Text comes in as upper-case ASCII.
+ * these with a step, or one of the marks `H`, `L`, `W`, `#` and `?`. Text comes in as upper-case ASCII.
  */
 import type { CronProblem } from './cron-type.ts';
 import {
@@ -8,24 +8,49 @@ import {
   isDay,
   isProblem,
   isWeekday,
+  isYear,
   parseDigits,
   parseRange,
   parseValue,
   problem,
   quote,
   type Range,
+  sizeOf,
   span,
 } from './cron-values.ts';
+
+/** Every month has the day so many days before its last. */
+const MOST_BEFORE_LAST = 27;
 
 /** Bit 0 of `low` is the least value of the field, bit 0 of `high` the thirtieth after it. */
 export type FieldSet = {
   low: number;
   high: number;
+  /** Everything matches. */
   any: boolean;
-  last: boolean;
+  /** Begins with `*` or `?`. */
+  star: boolean;
+  lastDays: number;
+  nearDays: number;
+  nearLastDays: number;
   lastWeekdays: number;
   nthWeekdays: number[];
+  years: Set<number>;
 };
+
+function emptySet(star: boolean): FieldSet {
+  const days = { lastDays: 0, nearDays: 0, nearLastDays: 0 };
+  return {
+    low: 0,
+    high: 0,
+    any: false,
+    star,
+    ...days,
+    lastWeekdays: 0,
+    nthWeekdays: [0, 0, 0, 0, 0],
+    years: new Set(),
+  };
+}
 
 export function parseField(
   spec: FieldSpec,
@@ -33,7 +58,7 @@ export function parseField(
   at: number,
   seed: string | undefined,
 ): FieldSet | CronProblem {
-  const set: FieldSet = { low: 0, high: 0, any: false, last: false, lastWeekdays: 0, nthWeekdays: [0, 0, 0, 0, 0] };
+  const set = emptySet(text.startsWith('*') || text === '?');
   let itemAt = at;
   for (const item of text.split(',')) {
     const fault = item === '?' ? addAny(spec, set, text, itemAt) : addItem(spec, set, item, itemAt, seed);
@@ -56,8 +81,7 @@ function addItem(
   if (base === '') {
     return problem(spec.name, at, `A ${spec.name} is missing here.`, `Write ${span(spec)}, or remove the stray sign.`);
   }
-  const size = spec.max - spec.min + 1;
-  const step = slash < 0 ? undefined : parseStep(spec, item.slice(slash + 1), baseEnd + 1, size);
+  const step = slash < 0 ? undefined : parseStep(spec, item.slice(slash + 1), baseEnd + 1, sizeOf(spec));
   if (step !== undefined && isProblem(step)) return step;
 
   if (base === '*') {
@@ -65,7 +89,12 @@ function addItem(
     return addRange(spec, set, spec.min, spec.max, step ?? 1);
   }
   if (base === 'H' || base.startsWith('H(')) return addSpread(spec, set, base, at, step, seed);
-  if (base.endsWith('L') && (isDay(spec) || isWeekday(spec))) return addLast(spec, set, base, at, step);
+  if (isDay(spec) && (base.startsWith('L') || base.endsWith('W'))) return addDayMark(spec, set, base, at, step);
+  if (isDay(spec) && base.endsWith('L')) {
+    const remedy = 'Write L alone for the last day of the month, or L-3 for the third before it.';
+    return problem(spec.name, at, `${quote(base)} is not a ${spec.name}.`, remedy);
+  }
+  if (isWeekday(spec) && base.endsWith('L')) return addLastWeekday(spec, set, base, at, step);
   if (base.includes('#')) return addNth(spec, set, base, at, step);
 
   const dash = base.indexOf('-');
@@ -90,13 +119,18 @@ function addAny(spec: FieldSpec, set: FieldSet, text: string, at: number): CronP
 
 function addRange(spec: FieldSpec, set: FieldSet, from: number, to: number, step: number): undefined {
   for (let value = from; value <= to; value += step) {
-    const bit = (isWeekday(spec) ? value % 7 : value) - spec.min; // 7 is Sunday, as 0 is
+    if (isYear(spec)) {
+      set.years.add(value);
+      continue;
+    }
+    const bit = (value - spec.min) % sizeOf(spec); // 7 is Sunday, as 0 is
     if (bit < 30) set.low |= 1 << bit;
     else set.high |= 1 << (bit - 30);
   }
 }
 
-function addLast(
+/** `L`, `L-3`, `15W`, `LW` and `L-3W`: days that depend on the month. */
+function addDayMark(
   spec: FieldSpec,
   set: FieldSet,
   base: string,
@@ -104,14 +138,32 @@ function addLast(
   step: number | undefined,
 ): CronProblem | undefined {
   if (step !== undefined) return noStep(spec, base, at);
-  if (isDay(spec) && base === 'L') {
-    set.last = true;
+  const isNear = base.endsWith('W');
+  const day = isNear ? base.slice(0, -1) : base;
+  if (!day.startsWith('L')) {
+    const value = parseValue(spec, day, at);
+    if (isProblem(value)) return value;
+    set.nearDays |= 1 << (value - 1);
     return undefined;
   }
-  if (isDay(spec)) {
-    const remedy = 'Write L alone for the last day of the month.';
+  const before = day === 'L' ? 0 : day.startsWith('L-') ? parseDigits(day.slice(2)) : undefined;
+  if (before === undefined || before > MOST_BEFORE_LAST) {
+    const remedy = `Write L for the last day of the month, L-1 to L-${MOST_BEFORE_LAST} for days before it, LW for the last working day.`;
     return problem(spec.name, at, `${quote(base)} is not a ${spec.name}.`, remedy);
   }
+  if (isNear) set.nearLastDays |= 1 << before;
+  else set.lastDays |= 1 << before;
+  return undefined;
+}
+
+function addLastWeekday(
+  spec: FieldSpec,
+  set: FieldSet,
+  base: string,
+  at: number,
+  step: number | undefined,
+): CronProblem | undefined {
+  if (step !== undefined) return noStep(spec, base, at);
   if (base === 'L') {
     const remedy = 'Name the day: 5L is the last Friday of the month; for each Saturday write SAT.';
     return problem(spec.name, at, '"L" names no day of the week.', remedy);
@@ -167,6 +219,7 @@ function addSpread(
     range = parseRange(spec, base.slice(2, -1), at + 2);
     if (isProblem(range)) return range;
   }
+  if (isYear(spec)) return problem(spec.name, at, 'A year can not be spread.', 'Write the years, or *.');
   // Without a seed all would fall on the same second, which is what H is there to prevent.
   if (seed === undefined) {
     return problem(

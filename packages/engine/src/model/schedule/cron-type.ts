@@ -9,7 +9,12 @@ export interface Cron {
   readonly hours: number;
   readonly everyHour: boolean;
   readonly days: number;
-  readonly lastDay: boolean;
+  /** Bit n is the day n days before the last of the month: `L` sets bit 0, `L-3` bit 3. */
+  readonly lastDays: number;
+  /** `15W` sets the bit of the 15th: the working day nearest to it, within the month. */
+  readonly nearDays: number;
+  /** The same for `LW` and `L-3W`, counted as `lastDays` is. */
+  readonly nearLastDays: number;
   readonly anyDay: boolean;
   readonly months: number;
   /** Bit 0 is Sunday, here and in the two that follow. */
@@ -18,6 +23,10 @@ export interface Cron {
   /** `MON#2` sets the bit of Monday in the second entry. */
   readonly nthWeekdays: readonly number[];
   readonly anyWeekday: boolean;
+  /** A day must match both day fields. False when either one is enough. */
+  readonly bothDays: boolean;
+  /** Null when every year matches. */
+  readonly years: ReadonlySet<number> | null;
 }
 
 /** `at` is the column of the fault in the expression as given, the first being 1. */
@@ -28,4 +37,5 @@ export type CronProblem = {
   readonly remedy: string;
 };
 
-export type ParsedCron = { ok: true; cron: Cron } | { ok: false; problem: CronProblem };
+/** `zone` is what `CRON_TZ=` names. */
+export type ParsedCron = { ok: true; cron: Cron; zone?: string } | { ok: false; problem: CronProblem };

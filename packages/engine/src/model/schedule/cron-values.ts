@@ -23,6 +23,7 @@ export function quote(text: string): string {
   return `"${text.length > 20 ? `${text.slice(0, 20)}…` : text}"`;
 }
 
+/** `to` may lie beyond the field: a range that wraps, such as FRI-MON, goes on at the field's beginning. */
 export type Range = { readonly from: number; readonly to: number };
 
 export function parseRange(spec: FieldSpec, text: string, at: number): Range | CronProblem {
@@ -30,12 +31,16 @@ export function parseRange(spec: FieldSpec, text: string, at: number): Range | C
   if (dash < 0) return problem(spec.name, at, `${quote(text)} is not a range.`, `Write it as ${spec.min}-${spec.max}.`);
   const from = parseValue(spec, text.slice(0, dash), at);
   if (isProblem(from)) return from;
-  let to = parseValue(spec, text.slice(dash + 1), at + dash + 1);
+  const to = parseValue(spec, text.slice(dash + 1), at + dash + 1);
   if (isProblem(to)) return to;
-  if (isWeekday(spec) && to === 0 && from > 0) to = 7; // FRI-SUN
   if (from <= to) return { from, to };
-  const first = from % 7 === 0 && isWeekday(spec) ? `0-${to}` : `${from}-${spec.max},${spec.min}-${to}`;
-  return problem(spec.name, at, `The range ${quote(text)} runs backwards.`, `Write ${first}.`);
+  if (!isYear(spec)) return { from, to: to + sizeOf(spec) };
+  return problem(spec.name, at, `The range ${quote(text)} runs backwards.`, `Write ${to}-${from}.`);
+}
+
+/** How many values the field has. */
+export function sizeOf(spec: FieldSpec): number {
+  return spec.max - spec.min + 1;
 }
 
 export function parseValue(spec: FieldSpec, text: string, at: number): number | CronProblem {
@@ -54,7 +59,7 @@ export function parseValue(spec: FieldSpec, text: string, at: number): number | 
 }
 
 export function parseDigits(text: string): number | undefined {
-  if (text.length === 0 || text.length > 4) return undefined; // no field has values of more than two digits
+  if (text.length === 0 || text.length > 4) return undefined; // no field has values of more than four digits
   let value = 0;
   for (let index = 0; index < text.length; index += 1) {
     const digit = text.charCodeAt(index) - 0x30;
@@ -75,4 +80,8 @@ export function isDay(spec: FieldSpec): boolean {
 
 export function isWeekday(spec: FieldSpec): boolean {
   return spec.name === 'day of week';
+}
+
+export function isYear(spec: FieldSpec): boolean {
+  return spec.name === 'year';
 }

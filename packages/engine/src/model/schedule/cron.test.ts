@@ -45,6 +45,18 @@ describe('what an expression means', () => {
     ],
     ['0 0 * * MON#2', '2026-01-01T00:00:00', ['2026-01-12T00:00:00', '2026-02-09T00:00:00']],
     ['0 0 * * MON#5', '2026-01-01T00:00:00', ['2026-03-30T00:00:00', '2026-06-29T00:00:00']],
+    ['0 22-2/2 * * *', '2026-01-01T21:00:00', ['2026-01-01T22:00:00', '2026-01-02T00:00:00', '2026-01-02T02:00:00']],
+    ['0 0 * * FRI-MON', '2026-01-05T00:00:00', ['2026-01-05T00:00:00', '2026-01-09T00:00:00', '2026-01-10T00:00:00']],
+    ['0 0 1 NOV-FEB *', '2026-02-02T00:00:00', ['2026-11-01T00:00:00', '2026-12-01T00:00:00', '2027-01-01T00:00:00']],
+    ['0 0 * * 7-2', '2026-01-03T00:00:00', ['2026-01-04T00:00:00', '2026-01-05T00:00:00', '2026-01-06T00:00:00']],
+    ['0 0 L-3 * *', '2028-02-01T00:00:00', ['2028-02-26T00:00:00', '2028-03-28T00:00:00']],
+    ['0 0 15W * *', '2026-02-01T00:00:00', ['2026-02-16T00:00:00', '2026-03-16T00:00:00', '2026-04-15T00:00:00']],
+    ['0 0 1W * *', '2026-08-01T00:00:00', ['2026-08-03T00:00:00', '2026-09-01T00:00:00']],
+    ['0 0 31W * *', '2026-05-01T00:00:00', ['2026-05-29T00:00:00', '2026-07-31T00:00:00']],
+    ['0 0 LW * *', '2026-01-01T00:00:00', ['2026-01-30T00:00:00', '2026-02-27T00:00:00', '2026-03-31T00:00:00']],
+    ['0 0 L-2W * *', '2026-02-01T00:00:00', ['2026-02-26T00:00:00', '2026-03-30T00:00:00']],
+    ['0 0 12 1 1 ? 2027', '2026-01-01T00:00:00', ['2027-01-01T12:00:00']],
+    ['0 0 0 1 1 ? 2028-2032/2', '2026-01-01T00:00:00', ['2028-01-01T00:00:00', '2030-01-01T00:00:00']],
     ['@hourly', '2026-01-01T00:00:01', ['2026-01-01T01:00:00']],
     ['@daily', '2026-01-01T00:00:01', ['2026-01-02T00:00:00']],
     ['@weekly', '2026-01-01T00:00:01', ['2026-01-04T00:00:00']],
@@ -54,15 +66,21 @@ describe('what an expression means', () => {
     expect(wallsFrom(expression, from, expected.length)).toEqual(expected);
   });
 
-  test('either day matches when both are restricted, and both must when one is *', () => {
+  test('either day matches when neither field begins with *, and both must otherwise, as in Vixie cron', () => {
     expect(wallsFrom('0 0 13 * FRI', '2026-02-01T00:00:00', 3)).toEqual(
       ['2026-02-06T00:00:00', '2026-02-13T00:00:00', '2026-02-20T00:00:00'], // the 13th is a Friday
     );
     expect(wallsFrom('0 0 */10 * MON', '2026-01-01T00:00:00', 3)).toEqual([
+      '2026-05-11T00:00:00',
+      '2026-06-01T00:00:00',
+      '2026-08-31T00:00:00',
+    ]);
+    expect(wallsFrom('0 0 1-31/10 * MON', '2026-01-01T00:00:00', 3)).toEqual([
       '2026-01-01T00:00:00',
       '2026-01-05T00:00:00',
       '2026-01-11T00:00:00',
     ]);
+    expect(wallsFrom('0 0 13 * ?', '2026-02-01T00:00:00', 2)).toEqual(['2026-02-13T00:00:00', '2026-03-13T00:00:00']);
     expect(wallsFrom('0 0 */1 * MON', '2026-01-01T00:00:00', 2)).toEqual([
       '2026-01-05T00:00:00',
       '2026-01-12T00:00:00',
@@ -127,7 +145,12 @@ describe('a refusal points to the fault and says what to do', () => {
     ['', 'expression', 1, 'Write five fields'],
     ['   ', 'expression', 1, 'Write five fields'],
     ['* * * *', 'expression', 8, 'Write minute, hour'],
-    ['* * * * * * 2026', 'expression', 13, 'no field for the year'],
+    ['* * * * * * 2026 7', 'expression', 18, 'seven with the year last'],
+    ['* * * * * * 1969', 'year', 13, '1970 to 2199'],
+    ['* * * * * * 2030-2028', 'year', 13, 'Write 2028-2030.'],
+    ['* * * * * * H', 'year', 13, 'Write the years'],
+    ['CRON_TZ= 0 0 * * *', 'expression', 9, 'without a space'],
+    ['CRON_TZ=UTC', 'expression', 1, 'Write five fields'],
     ['@reboot', 'expression', 1, 'Use @hourly'],
     ['@daily 5', 'expression', 8, 'stands alone'],
     ['* * * * é', 'expression', 9, 'plain letters'],
@@ -140,8 +163,6 @@ describe('a refusal points to the fault and says what to do', () => {
     ['0,15,x * * * *', 'minute', 6, '0 to 59'],
     ['0,,5 * * * *', 'minute', 3, 'remove the stray sign'],
     ['/5 * * * *', 'minute', 1, 'remove the stray sign'],
-    ['0 22-6 * * *', 'hour', 3, 'Write 22-23,0-6.'],
-    ['0 0 * * 7-3', 'day of week', 9, 'Write 0-3.'],
     ['1- * * * *', 'minute', 3, '0 to 59'],
     ['1-2-3 * * * *', 'minute', 3, '0 to 59'],
     ['*/0 * * * *', 'minute', 3, '1 to 60'],
@@ -160,11 +181,23 @@ describe('a refusal points to the fault and says what to do', () => {
     ['H(1-5 * * * *', 'minute', 6, 'H(0-29)'],
     ['H(5) * * * *', 'minute', 3, '0-59'],
     ['H(50-70) * * * *', 'minute', 6, '0 to 59'],
-    ['0 0 15W * *', 'day of month', 5, '1 to 31'],
+    ['0 0 32W * *', 'day of month', 5, '1 to 31'],
+    ['0 0 L-28 * *', 'day of month', 5, 'L-1 to L-27'],
+    ['0 0 LX * *', 'day of month', 5, 'LW for the last working day'],
+    ['0 0 * * 5W', 'day of week', 9, '0 to 7'],
   ])('%s: %s at column %i, %s', (expression, field, at, remedy) => {
     const parsed = parseCron(expression, 'seed');
     expect(parsed).toMatchObject({ ok: false, problem: { field, at } });
     expect(parsed.ok ? '' : parsed.problem.remedy).toContain(remedy);
+  });
+
+  test('CRON_TZ names the zone as it is written', () => {
+    expect(parseCron('CRON_TZ=Europe/Berlin 30 2 * * *')).toEqual({
+      ...parseCron('30 2 * * *'),
+      zone: 'Europe/Berlin',
+    });
+    expect(parseCron('TZ=UTC @daily')).toMatchObject({ ok: true, zone: 'UTC' });
+    expect(parseCron('CRON_TZ=UTC 61 * * * *')).toMatchObject({ ok: false, problem: { field: 'minute', at: 13 } });
   });
 
   test('H without a seed is refused, since all schedules would fall on one place', () => {
@@ -173,7 +206,7 @@ describe('a refusal points to the fault and says what to do', () => {
 });
 
 describe('any text at all', () => {
-  const alphabet = '0123456789*/,-#?HLhl() \t@JANMONSUNFRI'.split('');
+  const alphabet = '0123456789*/,-#?HLWhlw() \t@JANMONSUNFRITZ=_C'.split('');
   const nearly = fc.array(fc.constantFrom(...alphabet), { maxLength: 60 }).map((characters) => characters.join(''));
 
   test('parsing does not throw, and a fault lies within the text or at its end', () => {

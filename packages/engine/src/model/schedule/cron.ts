@@ -1,12 +1,14 @@
-// A cron expression as bit sets: five or six fields (six: seconds first), or a macro such as `@daily`.
+// A cron expression as bit sets: five fields, six (seconds first) or seven (the year last), or a macro such as `@daily`.
+// `CRON_TZ=Europe/Berlin` before them names the time zone.
 //
 //   const parsed = parseCron('H/15 9-17 * * MON-FRI', scheduleId);
 //   if (parsed.ok) nextWindow(parsed.cron, zone, afterMs);
 //
 // Two rules are ours to state, since crons differ in them:
 //
-// - Day of month and day of week: when both are restricted, a day that matches either one fires. A field is unrestricted
-//   only when it is written `*`, `?` or `*/1`; so `*/2` restricts, and `1-31` does too, though it names every day.
+// - Day of month and day of week go by the rule of Vixie cron: when neither field begins with `*` (or is `?`), a day that
+//   matches either one fires; otherwise it must match both. So `0 0 1,15 * MON` fires on Mondays and on both dates, and
+//   `0 0 */2 * MON` on Mondays that have an odd date.
 // - Every hour (`everyHour`) goes by meaning, not spelling: `*`, `0-23` and `*/1` in the hour field are the same schedule and
 //   must have the same windows. What follows from it when clocks change is told in `zone.ts`.
 
@@ -25,7 +27,8 @@ const hourField: FieldSpec = { name: 'hour', min: 0, max: 23, names: [] };
 const dayField: FieldSpec = { name: 'day of month', min: 1, max: 31, names: [], spreadMax: 28 };
 const monthField: FieldSpec = { name: 'month', min: 1, max: 12, names: monthNames };
 const weekdayField: FieldSpec = { name: 'day of week', min: 0, max: 6, names: weekdayNames };
-const fieldSpecs = [secondField, minuteField, hourField, dayField, monthField, weekdayField];
+const yearField: FieldSpec = { name: 'year', min: 1970, max: 2199, names: [] };
+const fieldSpecs = [secondField, minuteField, hourField, dayField, monthField, weekdayField, yearField];
 
 const macros: ReadonlyMap<string, string> = new Map([
   ['@HOURLY', '0 * * * *'],
@@ -37,9 +40,10 @@ const macros: ReadonlyMap<string, string> = new Map([
   ['@ANNUALLY', '0 0 1 1 *'],
 ]);
 
-/** Six fields that list each of their values have 550 characters; what is longer is no schedule. */
+/** Six fields that list each of their values have 550 characters; what is much longer is no schedule. */
 const lengthLimit = 1000;
 const allHours = 0xff_ffff;
+const zonePrefixes = ['CRON_TZ=', 'TZ='];
 const whole = 'expression';
 
 /**
@@ -49,16 +53,38 @@ const whole = 'expression';
 export function parseCron(expression: string, spreadSeed?: string): ParsedCron {
   const fault = findForeign(expression);
   if (fault !== undefined) return { ok: false, problem: fault };
-  const words = splitWords(expression.toUpperCase());
+  const named = takeZone(splitWords(expression));
+  if (isProblem(named)) return refuse(named);
+  const parsed = parseWords(
+    named.rest.map(({ text, at }) => ({ text: text.toUpperCase(), at })),
+    spreadSeed,
+  );
+  return parsed.ok && named.zone !== undefined ? { ...parsed, zone: named.zone } : parsed;
+}
+
+/** `CRON_TZ=Europe/Berlin`, or `TZ=` as some crontabs write it, before the fields. */
+function takeZone(words: readonly Word[]): { readonly zone?: string; readonly rest: readonly Word[] } | CronProblem {
+  const first = words[0];
+  const prefix =
+    first === undefined ? undefined : zonePrefixes.find((known) => first.text.toUpperCase().startsWith(known));
+  if (first === undefined || prefix === undefined) return { rest: words };
+  const zone = first.text.slice(prefix.length);
+  if (zone !== '') return { zone, rest: words.slice(1) };
+  const remedy = 'Write it as CRON_TZ=Europe/Berlin, without a space.';
+  return problem(whole, first.at + prefix.length, `${quote(prefix)} names no time zone.`, remedy);
+}
+
+function parseWords(words: readonly Word[], spreadSeed: string | undefined): ParsedCron {
   const first = words[0];
   if (first === undefined) {
     const remedy = 'Write five fields, such as "0 9 * * MON-FRI", or a macro such as @daily.';
     return refuse(problem(whole, 1, 'The expression is empty.', remedy));
   }
   if (first.text.startsWith('@')) return parseMacro(first, words[1]);
-  if (words.length !== 5 && words.length !== 6) return refuse(wrongCount(words));
+  if (words.length < 5 || words.length > 7) return refuse(wrongCount(words));
 
-  const timed = words.length === 6 ? words : [{ text: '0', at: first.at }, ...words];
+  const timed = words.length === 5 ? [{ text: '0', at: first.at }, ...words] : [...words];
+  if (timed.length === 6) timed.push({ text: '*', at: first.at });
   const sets: FieldSet[] = [];
   for (const [index, spec] of fieldSpecs.entries()) {
     const word = timed[index] ?? first;
@@ -66,7 +92,7 @@ export function parseCron(expression: string, spreadSeed?: string): ParsedCron {
     if (isProblem(set)) return refuse(set);
     sets.push(set);
   }
-  return { ok: true, cron: assemble(sets as [FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet]) };
+  return { ok: true, cron: assemble(sets as unknown as FieldSets) };
 }
 
 type Word = { readonly text: string; readonly at: number };
@@ -129,14 +155,15 @@ function parseMacro(word: Word, next: Word | undefined): ParsedCron {
       problem(whole, next.at, `${quote(next.text)} follows a macro.`, 'A macro stands alone: remove what follows it.'),
     );
   }
-  return parseCron(fields);
+  return parseWords(splitWords(fields), undefined);
 }
 
 function wrongCount(words: readonly Word[]): CronProblem {
-  const extra = words[6];
+  const extra = words[7];
   if (extra !== undefined) {
-    const message = `The expression has ${words.length} fields; six is the most.`;
-    return problem(whole, extra.at, message, 'Remove what is too much; there is no field for the year.');
+    const message = `The expression has ${words.length} fields; seven is the most.`;
+    const remedy = 'Write five fields, six with the second first, or seven with the year last.';
+    return problem(whole, extra.at, message, remedy);
   }
   const last = words[words.length - 1];
   const at = last === undefined ? 1 : last.at + last.text.length;
@@ -144,9 +171,9 @@ function wrongCount(words: readonly Word[]): CronProblem {
   return problem(whole, at, message, 'Write minute, hour, day of month, month and day of week; * stands for any.');
 }
 
-type FieldSets = readonly [FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet];
+type FieldSets = readonly [FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet];
 
-function assemble([seconds, minutes, hours, days, months, weekdays]: FieldSets): Cron {
+function assemble([seconds, minutes, hours, days, months, weekdays, years]: FieldSets): Cron {
   return Object.freeze({
     secondsLow: seconds.low,
     secondsHigh: seconds.high,
@@ -155,12 +182,16 @@ function assemble([seconds, minutes, hours, days, months, weekdays]: FieldSets):
     hours: hours.low,
     everyHour: hours.low === allHours,
     days: days.low | (days.high << 30),
-    lastDay: days.last,
+    lastDays: days.lastDays,
+    nearDays: days.nearDays,
+    nearLastDays: days.nearLastDays,
     anyDay: days.any,
     months: months.low,
     weekdays: weekdays.low,
     lastWeekdays: weekdays.lastWeekdays,
     nthWeekdays: Object.freeze([...weekdays.nthWeekdays]),
     anyWeekday: weekdays.any,
+    bothDays: days.star || weekdays.star,
+    years: years.any ? null : years.years,
   });
 }

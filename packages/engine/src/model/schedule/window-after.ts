@@ -16,7 +16,7 @@ const LAST_SPAN_DAYS = 40 * 366;
 /** Null when there is none, and for a zone that is not known. */
 export function windowAfter(
   cron: Cron,
-  { zone, gap }: Pick<ScheduleSpec, 'zone' | 'gap'>,
+  { zone, gap, overlap = 'first' }: Pick<ScheduleSpec, 'zone' | 'gap' | 'overlap'>,
   after: Instant,
   zoneData: ZoneSource,
 ): Instant | null {
@@ -25,7 +25,7 @@ export function windowAfter(
     const data = zoneOrNull(zoneData, zone, after, until);
     // Zone data may lose a name on upgrade. That schedule then has no windows; all others go on (I57).
     if (data === null) return null;
-    const next = nextWindow(cron, data, after, gap);
+    const next = nextWindow(cron, data, after, { gap, overlap });
     if (next.kind === 'fires') return next.atMs as Instant;
     if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
   }

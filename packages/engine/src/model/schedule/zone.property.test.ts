@@ -40,9 +40,10 @@ function field(min: number, max: number, get: (wall: Wall) => number): fc.Arbitr
   return fc.oneof(
     step.map((by) => ({ text: `*/${by}`, any: false, holds: (wall: Wall) => (get(wall) - min) % by === 0 })),
     fc.tuple(value, value, step).map(([a, b, by]) => {
-      const [from, to] = a < b ? [a, b] : [b, a];
-      const holds = (wall: Wall) => get(wall) >= from && get(wall) <= to && (get(wall) - from) % by === 0;
-      return { text: `${from}-${to}/${by}`, any: false, holds };
+      const size = max - min + 1;
+      const passed = (value: number) => (value - a + size) % size; // a range may wrap
+      const holds = (wall: Wall) => passed(get(wall)) <= passed(b) && passed(get(wall)) % by === 0;
+      return { text: `${a}-${b}/${by}`, any: false, holds };
     }),
     fc.uniqueArray(value, { minLength: 1, maxLength: 4 }).map((values) => {
       return { text: values.join(','), any: false, holds: (wall: Wall) => values.includes(get(wall)) };
@@ -63,11 +64,31 @@ const hours = fc.oneof(
     return { text, any: false, holds: (wall: Wall) => wall.hour === Number(text) };
   }),
 );
-const lastDay = fc.constant<Field>({ text: 'L', any: false, holds: (wall) => wall.day === wall.daysInMonth });
+/** The working day nearest to a day of the wall's month, looked for one day at a time. */
+function workdayNear(wall: Wall, day: number): number {
+  const weekdayOf = (each: number) => (((wall.weekday + each - wall.day) % 7) + 7) % 7;
+  for (const distance of [0, -1, 1, 2, -2]) {
+    const near = day + distance;
+    if (near >= 1 && near <= wall.daysInMonth && weekdayOf(near) >= 1 && weekdayOf(near) <= 5) return near;
+  }
+  throw new Error('Every month has a working day within two days of each of its days.');
+}
+
+const dayMarks = fc
+  .tuple(fc.constantFrom('L', 'L-', 'W', 'LW', 'L-W'), fc.integer({ min: 1, max: 27 }))
+  .map(([mark, no]): Field => {
+    const fromEnd = (wall: Wall) => wall.daysInMonth - (mark.startsWith('L-') ? no : 0);
+    if (mark === 'W') return { text: `${no}W`, any: false, holds: (wall) => wall.day === workdayNear(wall, no) };
+    if (mark === 'LW' || mark === 'L-W') {
+      const text = mark === 'LW' ? mark : `L-${no}W`;
+      return { text, any: false, holds: (wall) => wall.day === workdayNear(wall, fromEnd(wall)) };
+    }
+    return { text: mark === 'L' ? mark : `L-${no}`, any: false, holds: (wall) => wall.day === fromEnd(wall) };
+  });
 const days = fc.oneof(
   { weight: 3, arbitrary: star },
   field(1, 31, (wall) => wall.day),
-  lastDay,
+  dayMarks,
 );
 const months = fc.oneof(
   { weight: 5, arbitrary: star },
@@ -96,34 +117,40 @@ function expressions(seconds: fc.Arbitrary<Field>, minute = minutes): fc.Arbitra
     const parsed = parseCron(text);
     if (!parsed.ok) throw new Error(`${text}: ${parsed.problem.message}`);
     const onDay = (wall: Wall) =>
-      day.any || weekday.any ? day.holds(wall) && weekday.holds(wall) : day.holds(wall) || weekday.holds(wall);
+      day.text.startsWith('*') || weekday.text.startsWith('*')
+        ? day.holds(wall) && weekday.holds(wall)
+        : day.holds(wall) || weekday.holds(wall);
     const holds = (wall: Wall) =>
       second.holds(wall) && minute.holds(wall) && hour.holds(wall) && month.holds(wall) && onDay(wall);
     return { cron: parsed.cron, everyHour: hour.any, holds, toString: () => text };
   });
 }
 
-/** A stretch of a zone, walked: each instant with its reading, each wall time with the first instant that shows it. */
+/** A stretch of a zone, walked: each instant with its reading, each wall time with the first and last instant that show it. */
 type Walk = {
   readonly zone: ZoneData;
   readonly fromMs: number;
   readonly untilMs: number;
   readonly instants: readonly { readonly atMs: number; readonly wall: Wall }[];
-  readonly walls: readonly { readonly wall: Wall; readonly firstMs: number }[];
+  readonly walls: readonly { readonly wall: Wall; readonly firstMs: number; readonly lastMs: number }[];
   /** With the instant's reading had the clock not been changed, which decides whether a pace was kept. */
   readonly gaps: readonly { readonly wall: Wall; readonly insteadOf: Wall; readonly gapAtMs: number }[];
 };
 
 function expectAsWalked(expression: Expression, walk: Walk): void {
-  const fires = (
-    expression.everyHour ? walk.instants : walk.walls.map(({ wall, firstMs }) => ({ wall, atMs: firstMs }))
-  )
-    .filter(({ wall, atMs }) => atMs > walk.fromMs && atMs <= walk.untilMs && expression.holds(wall))
-    .map(({ atMs }) => atMs);
+  const firesOf = (shown: readonly { readonly atMs: number; readonly wall: Wall }[]) =>
+    (expression.everyHour ? walk.instants : shown)
+      .filter(({ wall, atMs }) => atMs > walk.fromMs && atMs <= walk.untilMs && expression.holds(wall))
+      .map(({ atMs }) => atMs)
+      .sort((a, b) => a - b);
+  const fires = firesOf(walk.walls.map(({ wall, firstMs }) => ({ wall, atMs: firstMs })));
+  const last = firesOf(walk.walls.map(({ wall, lastMs }) => ({ wall, atMs: lastMs })));
   const lost = walk.gaps.filter(
     ({ wall, insteadOf }) => expression.holds(wall) && !(expression.everyHour && expression.holds(insteadOf)),
   );
   expect(collect(expression.cron, walk, 'skip')).toEqual(fires);
+  expect(collect(expression.cron, walk, 'skip', 'second')).toEqual(last);
+  expect(collect(expression.cron, walk, 'skip', 'both')).toEqual(firesOf(walk.instants));
   expect(removedWindows(expression.cron, walk.zone, walk.fromMs, walk.untilMs)).toEqual(
     lost.map(({ wall, gapAtMs }) => ({ wallTime: wall.text, gapAtMs })),
   );
@@ -131,15 +158,21 @@ function expectAsWalked(expression: Expression, walk: Walk): void {
   expect(collect(expression.cron, walk, 'fire_after')).toEqual(withGaps);
 }
 
-function collect(cron: Cron, walk: Walk, gap: 'skip' | 'fire_after'): readonly number[] {
+function collect(
+  cron: Cron,
+  walk: Walk,
+  gap: 'skip' | 'fire_after',
+  overlap: 'first' | 'second' | 'both' = 'first',
+): readonly number[] {
+  const policy = { gap, overlap };
   const found: number[] = [];
   let afterMs = walk.fromMs;
   for (;;) {
-    const next = nextWindow(cron, walk.zone, afterMs, gap);
+    const next = nextWindow(cron, walk.zone, afterMs, policy);
     if (next.kind !== 'fires' || next.atMs > walk.untilMs) return found;
     if (next.atMs <= afterMs) throw new Error(`${next.atMs} does not come after ${afterMs}`);
     // Asked from anywhere in between, the answer is the same.
-    const again = nextWindow(cron, walk.zone, Math.floor((afterMs + next.atMs) / 2), gap);
+    const again = nextWindow(cron, walk.zone, Math.floor((afterMs + next.atMs) / 2), policy);
     if (again.kind !== 'fires' || again.atMs !== next.atMs) throw new Error(`${next.atMs} is not found from nearer by`);
     afterMs = next.atMs;
     found.push(afterMs);
@@ -165,14 +198,15 @@ function walkReal(name: string, near: string, stepMs: number, reachMs: number): 
     const wall = wallOf(time);
     const first = time.toZonedDateTime(name, { disambiguation: 'earlier' });
     const later = time.toZonedDateTime(name, { disambiguation: 'later' });
-    if (first.toPlainDateTime().equals(time)) walls.push({ wall, firstMs: first.epochMilliseconds });
+    const shown = { wall, firstMs: first.epochMilliseconds, lastMs: later.epochMilliseconds };
+    if (first.toPlainDateTime().equals(time)) walls.push(shown);
     else gaps.push({ wall, insteadOf: wallOf(later.toPlainDateTime()), gapAtMs });
   }
   const zone = {
     zone: name,
     tzVersion: 'test',
     fromMs: fromMs - 2 * dayMs,
-    untilMs: untilMs + dayMs,
+    untilMs: untilMs + 4 * dayMs,
     initialOffsetMs: at(gapAtMs - 1).offsetNanoseconds / 1e6,
     transitions: [{ atMs: gapAtMs, offsetMs: change.offsetNanoseconds / 1e6 }],
   };
@@ -257,10 +291,12 @@ describe('zones that never were', () => {
       zone.transitions.findLast((each) => each.atMs <= atMs)?.offsetMs ?? zone.initialOffsetMs;
     const instants = [];
     const firstMs = new Map<number, number>();
+    const lastMs = new Map<number, number>();
     for (let atMs = zone.fromMs; atMs < zone.untilMs; atMs += 15 * minuteMs) {
       const wallMs = atMs + offsetAt(atMs);
       instants.push({ atMs, wall: readWall(wallMs) });
       if (!firstMs.has(wallMs)) firstMs.set(wallMs, atMs);
+      lastMs.set(wallMs, atMs);
     }
     const gaps = [];
     for (const { atMs, offsetMs } of zone.transitions) {
@@ -271,8 +307,10 @@ describe('zones that never were', () => {
         gaps.push({ wall: readWall(wallMs), insteadOf: readWall(insteadMs + offsetAt(insteadMs)), gapAtMs: atMs });
       }
     }
-    const walls = [...firstMs].map(([wallMs, atMs]) => ({ wall: readWall(wallMs), firstMs: atMs }));
-    return { zone, fromMs: zone.fromMs + dayMs, untilMs: zone.untilMs - dayMs, instants, walls, gaps };
+    const walls = [...firstMs].map(([wallMs, atMs]) => {
+      return { wall: readWall(wallMs), firstMs: atMs, lastMs: lastMs.get(wallMs) ?? atMs };
+    });
+    return { zone, fromMs: zone.fromMs + dayMs, untilMs: zone.untilMs - 2.5 * dayMs, instants, walls, gaps };
   }
 
   test('fire as walked, whatever the clock does (I3)', () => {

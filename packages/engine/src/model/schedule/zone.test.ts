@@ -41,13 +41,14 @@ function windows(
   zone: ZoneData,
   after: string,
   until: string,
-  gap?: 'fire_after',
+  gap: 'skip' | 'fire_after' = 'skip',
+  overlap: 'first' | 'second' | 'both' = 'first',
 ): readonly string[] {
   const cron = cronOf(expression);
   const found: string[] = [];
   let atMs = ms(after);
   for (;;) {
-    const next = nextWindow(cron, zone, atMs, gap);
+    const next = nextWindow(cron, zone, atMs, { gap, overlap });
     if (next.kind !== 'fires' || next.atMs > ms(until)) return found;
     atMs = next.atMs;
     found.push(Temporal.Instant.fromEpochMilliseconds(atMs).toString().slice(0, 16));
@@ -185,6 +186,29 @@ describe('fire_after fires once at the end of the gap', () => {
     ['0 12 30 12 *', apia, '2011-01-01T00:00:00Z', '2012-01-01T00:00:00Z', ['2011-12-30T10:00']],
   ])('%s', (expression, zone, after, until, fires) => {
     expect(windows(expression, zone, after, until, 'fire_after')).toEqual(fires);
+  });
+});
+
+describe('overlap says which of two fires', () => {
+  const [newYorkDay, lordHoweDay] = [
+    ['2025-11-01T12:00:00Z', '2025-11-03T04:00:00Z'],
+    ['2025-04-05T00:00:00Z', '2025-04-06T00:00:00Z'],
+  ] as const;
+  test.each([
+    ['30 1 * * *', 'first', newYork, newYorkDay, ['2025-11-02T05:30']],
+    ['30 1 * * *', 'second', newYork, newYorkDay, ['2025-11-02T06:30']],
+    ['30 1 * * *', 'both', newYork, newYorkDay, ['2025-11-02T05:30', '2025-11-02T06:30']],
+    ['30 0,2 * * *', 'second', newYork, newYorkDay, ['2025-11-02T04:30', '2025-11-02T07:30']],
+    ['45 1 * * *', 'second', lordHowe, lordHoweDay, ['2025-04-05T15:15']],
+    ['15,45 1 * * *', 'both', lordHowe, lordHoweDay, ['2025-04-05T14:15', '2025-04-05T14:45', '2025-04-05T15:15']],
+  ] as const)('%s, %s', (expression, overlap, zone, [after, until], fires) => {
+    expect(windows(expression, zone, after, until, 'skip', overlap)).toEqual(fires);
+  });
+
+  test('every hour keeps its pace, whatever overlap says', () => {
+    const all = windows('0 * * * *', newYork, ...newYorkDay);
+    expect(windows('0 * * * *', newYork, ...newYorkDay, 'skip', 'second')).toEqual(all);
+    expect(windows('0 * * * *', newYork, ...newYorkDay, 'skip', 'both')).toEqual(all);
   });
 });
 

@@ -3,9 +3,9 @@
 //
 // What a clock change does to a schedule depends on its hour field:
 //
-// - *Fixed hours* (any set but all 24) name wall times. One that a change removes is skipped; one that occurs twice fires the
-//   first time only. `30 1 * * *` fires once a day, whatever the clock does, and `30 2 * * *` not at all on the day
-//   that has no 2:30. Steps do not alter this: `*/15 1 * * *` are four wall times.
+// - *Fixed hours* (any set but all 24) name wall times. One that a change removes is skipped, or with `fire_after` fires when
+//   the gap ends; one that occurs twice fires the first time, the second, or both, as `overlap` says. So `30 1 * * *` fires
+//   once a day, whatever the clock does. Steps do not alter this: `*/15 1 * * *` are four wall times.
 // - *Every hour* (all 24) names a pace. It fires at each real instant at which the clock reads a match, so it goes
 //   through both copies of a repeated hour, and passes over a removed one without a pause: `*/15 * * * *` fires every
 //   15 real minutes. A removed wall time counts as lost only when the instant it would have been is no firing under its new
@@ -35,8 +35,18 @@ const dayMs = 86_400_000;
 const reachMs = 2 * dayMs;
 const horizonMs = horizonYears * 365.25 * dayMs;
 
+/** What a clock change does to fixed hours. */
+export interface ClockChangePolicy {
+  /** A wall time that the change removes is skipped, or all that the gap removes fire once, at its end. */
+  readonly gap: 'skip' | 'fire_after';
+  /** A wall time that occurs twice fires the first time, the second, or both. */
+  readonly overlap: 'first' | 'second' | 'both';
+}
+
+const DEFAULT_POLICY: ClockChangePolicy = { gap: 'skip', overlap: 'first' };
+
 /**
- * The next firing strictly after `afterMs`. With `fire_after` a gap in which wall times are lost fires once, at its end.
+ * The next firing strictly after `afterMs`.
  *
  *   nextWindow(cron, berlin, afterMs) // { kind: 'fires', atMs: 1743296400000 }
  */
@@ -44,12 +54,12 @@ export function nextWindow(
   cron: Cron,
   zone: ZoneData,
   afterMs: number,
-  gap: 'skip' | 'fire_after' = 'skip',
+  { gap, overlap }: ClockChangePolicy = DEFAULT_POLICY,
 ): NextWindow {
   assertWithin(zone, afterMs);
   let fromMs = Math.floor(afterMs) + 1;
   let segment = segmentAt(zone, fromMs);
-  // Each round either enters the next segment or leaves behind all that repeats one earlier segment.
+  // Each round either enters the next segment or leaves behind all that repeats one other segment.
   for (;;) {
     const offsetMs = offsetOf(zone, segment);
     const endMs = endOf(zone, segment);
@@ -58,9 +68,13 @@ export function nextWindow(
     const atMs = wallMs - offsetMs;
     if (atMs - afterMs > horizonMs) return { kind: 'never' };
     if (atMs < endMs) {
-      const repeatedUntilMs = cron.everyHour ? undefined : repeatedUntil(zone, segment, wallMs);
-      if (repeatedUntilMs === undefined) return { kind: 'fires', atMs };
-      fromMs = repeatedUntilMs - offsetMs;
+      if (cron.everyHour || overlap === 'both') return { kind: 'fires', atMs };
+      if (overlap === 'second' && atMs + reachMs >= zone.untilMs)
+        return { kind: 'beyond', untilMs: atMs + reachMs + 1 };
+      const passOver = overlap === 'first' ? shownBeforeUntil : shownAgainUntil;
+      const untilWallMs = passOver(zone, segment, wallMs);
+      if (untilWallMs === undefined) return { kind: 'fires', atMs };
+      fromMs = untilWallMs - offsetMs;
     } else if (segment === zone.transitions.length) {
       return { kind: 'beyond', untilMs: atMs + reachMs };
     } else {
@@ -115,11 +129,22 @@ function lostWalls(cron: Cron, zone: ZoneData, segment: number, limit: number): 
 // A zone is a row of segments with one offset each: segment 0 before the first transition, segment n after the nth.
 
 /** When an earlier segment has shown this wall time already: the wall time at which that segment ended. */
-function repeatedUntil(zone: ZoneData, segment: number, wallMs: number): number | undefined {
+function shownBeforeUntil(zone: ZoneData, segment: number, wallMs: number): number | undefined {
   const atMs = wallMs - offsetOf(zone, segment);
   if (atMs - startOf(zone, segment) > reachMs) return undefined;
   for (let earlier = segmentAt(zone, startOf(zone, segment) - reachMs); earlier < segment; earlier += 1) {
     if (shows(zone, earlier, wallMs)) return endOf(zone, earlier) + offsetOf(zone, earlier);
+  }
+  return undefined;
+}
+
+/** When a later segment shows this wall time again: the wall time up to which both segments show the same. */
+function shownAgainUntil(zone: ZoneData, segment: number, wallMs: number): number | undefined {
+  const atMs = wallMs - offsetOf(zone, segment);
+  const last = segmentAt(zone, atMs + reachMs);
+  for (let later = segment + 1; later <= last; later += 1) {
+    if (!shows(zone, later, wallMs)) continue;
+    return Math.min(endOf(zone, segment) + offsetOf(zone, segment), endOf(zone, later) + offsetOf(zone, later));
   }
   return undefined;
 }
