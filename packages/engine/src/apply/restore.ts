@@ -91,7 +91,7 @@ function restoreSchedule(state: State, stored: StoredSchedule): void {
     state.schedules.set(stored.dagId, schedule);
   } catch (error) {
     const { shard, dagId } = stored;
-    state.schedules.set(dagId, { ...stored, cron: null });
+    state.schedules.set(dagId, { ...stored, timetable: null });
     state.agenda.faulty.push({ shard, dagId, reason: error instanceof Error ? error.message : String(error) });
   }
 }

@@ -1,5 +1,11 @@
 /** When a schedule fires, computed by the same function that the server uses. */
-import { scheduleFault as faultOf, type Instant, parseCron, type ScheduleFault, windowAfter } from '@signalbox/engine';
+import {
+  compileTimetable,
+  scheduleFault as faultOf,
+  type Instant,
+  type ScheduleFault,
+  windowAfter,
+} from '@signalbox/engine';
 import { type DagDefinition, parseDagDefinition } from '@signalbox/protocol';
 import { zoneData } from '@signalbox/protocol/zones';
 import { definitionOf, type Testable } from './definition.ts';
@@ -10,7 +16,7 @@ type Schedule = NonNullable<DagDefinition['schedule']>;
 export function scheduleFault({
   cron,
   zone = 'UTC',
-  gap = 'skip',
+  gap = 'fire_after',
 }: Pick<Schedule, 'cron' | 'zone' | 'gap'>): ScheduleFault | null {
   return faultOf({ cron, zone, gap }, Date.now() as Instant, zoneData);
 }
@@ -26,13 +32,13 @@ export function nextWindows(dag: Testable, from: Date | string, count: number): 
   if (schedule === null) throw new Error(`Dag ${name} has no schedule.`);
   const fault = scheduleFault(schedule);
   if (fault !== null) throw new Error(`The schedule of dag ${name} cannot be used: ${fault.message} ${fault.remedy}`);
-  const parsed = parseCron(schedule.cron, name);
+  const compiled = compileTimetable(schedule, name);
   let at = new Date(from).getTime();
-  if (!parsed.ok || Number.isNaN(at))
+  if (!compiled.ok || Number.isNaN(at))
     throw new Error(`${String(from)} is no instant; give one such as 2026-01-01T00:00:00Z.`);
   const windows: Date[] = [];
   while (windows.length < count) {
-    const next = windowAfter(parsed.cron, schedule, at as Instant, zoneData);
+    const next = windowAfter(compiled.timetable, at as Instant, zoneData);
     if (next === null) break;
     windows.push(new Date(next));
     at = next;

@@ -1,5 +1,12 @@
 /** When a schedule fires next, computed by the same function that the engine uses. */
-import { type DagId, type Instant, parseCron, type ScheduleSpec, windowAfter } from '@signalbox/engine';
+import {
+  compileTimetable,
+  type DagId,
+  type Instant,
+  previewFirings,
+  type ScheduleSpec,
+  windowAfter,
+} from '@signalbox/engine';
 import { zoneData } from '@signalbox/protocol/zones';
 
 interface ShownSchedule {
@@ -10,8 +17,8 @@ interface ShownSchedule {
 
 /** Null while it is paused, and for one that never fires. */
 export function nextWindowOf(dagId: DagId, { spec, paused, decidedUntil }: ShownSchedule): Instant | null {
-  const parsed = parseCron(spec.cron, String(dagId));
-  return paused || !parsed.ok ? null : windowAfter(parsed.cron, spec, decidedUntil, zoneData);
+  const compiled = compileTimetable(spec, String(dagId));
+  return paused || !compiled.ok ? null : windowAfter(compiled.timetable, decidedUntil, zoneData);
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
@@ -20,16 +27,9 @@ export function nextWindowsOf(
   { spec, decidedUntil }: Omit<ShownSchedule, 'paused'>,
   count: number,
 ): Instant[] {
-  const parsed = parseCron(spec.cron, String(dagId));
-  const found: Instant[] = [];
-  let after = decidedUntil;
-  while (parsed.ok && found.length < count) {
-    const next = windowAfter(parsed.cron, spec, after, zoneData);
-    if (next === null) break;
-    found.push(next);
-    after = next;
-  }
-  return found;
+  const compiled = compileTimetable(spec, String(dagId));
+  if (!compiled.ok) return [];
+  return previewFirings(compiled.timetable, decidedUntil, count, zoneData).map(({ at }) => at);
 }
 
 /** How far the clock of a zone is ahead of UTC. */

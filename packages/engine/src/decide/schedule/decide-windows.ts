@@ -147,15 +147,11 @@ function recordSkip(
 /** Wall times between the last window and this one that a clock change removed (I3). */
 function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void {
   const { state } = recorder;
-  if (schedule.spec.gap !== 'skip' || schedule.cron === null) return;
-  const zone = zoneOrNull(
-    state.settings.zoneData,
-    schedule.spec.zone,
-    schedule.decidedUntil,
-    (next + DAY_MS) as Instant,
-  );
+  const { timetable } = schedule;
+  if (timetable === null || timetable.changes.gap !== 'skip') return;
+  const zone = zoneOrNull(state.settings.zoneData, timetable.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
   if (zone === null) return;
-  const removed = removedWindows(schedule.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
+  const removed = removedWindows(timetable.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
   for (const { wallTime, gapAtMs } of removed) {
     recorder.record({
       kind: 'WindowDecided',

@@ -7,8 +7,8 @@ const minutely = job({ schedule: every('* * * * *') });
 
 /** Deciding its windows throws from here on, until it is loaded anew. */
 function spoil(box: Scenario, dagId: DagId): void {
-  const cron = new Proxy({}, { get: () => { throw new Error('cron is broken'); } }); // biome-ignore format: one thought
-  box.state.schedules.set(dagId, { ...box.state.schedules.get(dagId)!, cron: cron as never });
+  const timetable = new Proxy({}, { get: () => { throw new Error('cron is broken'); } }); // biome-ignore format: one thought
+  box.state.schedules.set(dagId, { ...box.state.schedules.get(dagId)!, timetable: timetable as never });
 }
 
 function strike(box: Scenario, dagId = box.dagId) {

@@ -79,6 +79,7 @@ function isSame(a: ScheduleSpec, b: ScheduleSpec): boolean {
     a.cron === b.cron &&
     a.zone === b.zone &&
     a.gap === b.gap &&
+    a.overlap === b.overlap &&
     a.missed === b.missed &&
     a.missedLimit === b.missedLimit
   );

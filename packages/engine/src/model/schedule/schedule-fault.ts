@@ -1,7 +1,6 @@
 /** Why a schedule can't be used. Deploying refuses such a dag, and so does whoever checks a dag without a server. */
-import type { ScheduleSpec } from '../dag/spec.ts';
 import type { Instant } from '../ids.ts';
-import { parseCron } from './cron.ts';
+import { compileTimetable, type TimetableSpec } from './timetable.ts';
 import { windowAfter, type ZoneSource, zoneOrNull } from './window-after.ts';
 
 export interface ScheduleFault {
@@ -11,19 +10,20 @@ export interface ScheduleFault {
 }
 
 /** Null when it can be used. `now` is the instant from which on it must fire at least once. */
-export function scheduleFault(
-  { cron, zone, gap }: Pick<ScheduleSpec, 'cron' | 'zone' | 'gap'>,
-  now: Instant,
-  zoneData: ZoneSource,
-): ScheduleFault | null {
+export function scheduleFault(spec: TimetableSpec, now: Instant, zoneData: ZoneSource): ScheduleFault | null {
   // What an `H` in the expression is spread by alters when it fires, not whether it does.
-  const parsed = parseCron(cron, '');
-  if (!parsed.ok) return { field: 'cron', message: parsed.problem.message, remedy: parsed.problem.remedy };
+  const compiled = compileTimetable(spec, '');
+  if (!compiled.ok) {
+    const { field, message, remedy } = compiled.problem;
+    return { field: field === 'zone' ? 'zone' : 'cron', message, remedy };
+  }
+  const { timetable } = compiled;
+  const { zone } = timetable;
   if (zoneOrNull(zoneData, zone, now, now) === null) {
     const remedy = 'Give a name of the IANA database, such as Europe/Berlin.';
     return { field: 'zone', message: `The time zone ${JSON.stringify(zone)} is not known.`, remedy };
   }
-  if (windowAfter(parsed.cron, { zone, gap }, now, zoneData) !== null) return null;
-  const message = `The cron expression "${cron}" never fires: no date matches it.`;
+  if (windowAfter(timetable, now, zoneData) !== null) return null;
+  const message = `The cron expression "${spec.cron}" never fires: no date matches it.`;
   return { field: 'cron', message, remedy: 'Correct the day of month or the month.' };
 }

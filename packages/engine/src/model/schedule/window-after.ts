@@ -1,7 +1,6 @@
 /** The first window of a schedule after an instant, for whoever has zone data: the engine, servers that show it, tests of dags. */
-import type { ScheduleSpec } from '../dag/spec.ts';
 import type { Instant } from '../ids.ts';
-import type { Cron } from './cron-type.ts';
+import type { Timetable } from './timetable.ts';
 import { nextWindow, type ZoneData } from './zone.ts';
 
 /** Throws for a zone that it does not know. */
@@ -14,18 +13,13 @@ const FIRST_SPAN_DAYS = 400;
 const LAST_SPAN_DAYS = 40 * 366;
 
 /** Null when there is none, and for a zone that is not known. */
-export function windowAfter(
-  cron: Cron,
-  { zone, gap, overlap = 'first' }: Pick<ScheduleSpec, 'zone' | 'gap' | 'overlap'>,
-  after: Instant,
-  zoneData: ZoneSource,
-): Instant | null {
+export function windowAfter({ cron, zone, changes }: Timetable, after: Instant, zoneData: ZoneSource): Instant | null {
   for (let days = FIRST_SPAN_DAYS; ; days *= 4) {
     const until = (after + Math.min(days, LAST_SPAN_DAYS) * DAY_MS) as Instant;
     const data = zoneOrNull(zoneData, zone, after, until);
     // Zone data may lose a name on upgrade. That schedule then has no windows; all others go on (I57).
     if (data === null) return null;
-    const next = nextWindow(cron, data, after, { gap, overlap });
+    const next = nextWindow(cron, data, after, changes);
     if (next.kind === 'fires') return next.atMs as Instant;
     if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
   }

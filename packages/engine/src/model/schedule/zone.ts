@@ -13,26 +13,14 @@
 
 import { formatWall, horizonYears, matchesWall, nextWall } from './cron-next.ts';
 import type { Cron } from './cron-type.ts';
+import { endOf, offsetOf, reachMs, readingAt, segmentAt, shows, startOf, type ZoneData } from './zone-segments.ts';
 
-/**
- * The offsets of a zone over a span of time, `untilMs` not included. `fromMs` should lie two days before the first instant
- * that is asked about: whether a wall time occurs for the first time shows only in what came before it.
- */
-export interface ZoneData {
-  readonly zone: string;
-  readonly tzVersion: string;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly initialOffsetMs: number;
-  readonly transitions: readonly { readonly atMs: number; readonly offsetMs: number }[];
-}
+export type { ZoneData } from './zone-segments.ts';
 
 /** `beyond`: nothing fires within the data; for an answer it has to reach at least `untilMs`. */
 type NextWindow = { kind: 'fires'; atMs: number } | { kind: 'never' } | { kind: 'beyond'; untilMs: number };
 
 const dayMs = 86_400_000;
-/** No zone ever moved its clock by more than a day, so what is further away than this cannot show the same wall time. */
-const reachMs = 2 * dayMs;
 const horizonMs = horizonYears * 365.25 * dayMs;
 
 /** What a clock change does to fixed hours. */
@@ -126,8 +114,6 @@ function lostWalls(cron: Cron, zone: ZoneData, segment: number, limit: number): 
   return lost;
 }
 
-// A zone is a row of segments with one offset each: segment 0 before the first transition, segment n after the nth.
-
 /** When an earlier segment has shown this wall time already: the wall time at which that segment ended. */
 function shownBeforeUntil(zone: ZoneData, segment: number, wallMs: number): number | undefined {
   const atMs = wallMs - offsetOf(zone, segment);
@@ -156,38 +142,6 @@ function occursNear(zone: ZoneData, gapAtMs: number, wallMs: number): boolean {
     if (shows(zone, segment, wallMs)) return true;
   }
   return false;
-}
-
-function shows(zone: ZoneData, segment: number, wallMs: number): boolean {
-  const atMs = wallMs - offsetOf(zone, segment);
-  return atMs >= startOf(zone, segment) && atMs < endOf(zone, segment);
-}
-
-function readingAt(zone: ZoneData, atMs: number): number {
-  return atMs + offsetOf(zone, segmentAt(zone, atMs));
-}
-
-function segmentAt(zone: ZoneData, atMs: number): number {
-  let low = 0;
-  let high = zone.transitions.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((zone.transitions[middle]?.atMs ?? 0) <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function offsetOf(zone: ZoneData, segment: number): number {
-  return zone.transitions[segment - 1]?.offsetMs ?? zone.initialOffsetMs;
-}
-
-function startOf(zone: ZoneData, segment: number): number {
-  return zone.transitions[segment - 1]?.atMs ?? Number.NEGATIVE_INFINITY;
-}
-
-function endOf(zone: ZoneData, segment: number): number {
-  return zone.transitions[segment]?.atMs ?? zone.untilMs;
 }
 
 /** Data that starts too late is a bug of the caller: a window that was passed over would be gone for good (I2). */

@@ -2,8 +2,7 @@
 import { assert } from '../../model/assert.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import type { DagId, Instant, ShardNo } from '../../model/ids.ts';
-import { parseCron } from '../../model/schedule/cron.ts';
-import type { Cron } from '../../model/schedule/cron-type.ts';
+import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
 
 export interface Schedule {
   readonly shard: ShardNo;
@@ -11,16 +10,16 @@ export interface Schedule {
   readonly revision: number;
   readonly spec: ScheduleSpec;
   /** Null while it has a fault: nothing of it is looked at. */
-  readonly cron: Cron | null;
+  readonly timetable: Timetable | null;
   readonly paused: boolean;
   readonly fault: string | null;
   /** Windows up to here are decided. Only grows: a clock that goes back fires nothing again (I5). */
   decidedUntil: Instant;
 }
 
-export function makeSchedule(stored: Omit<Schedule, 'cron'>): Schedule {
-  if (stored.fault !== null) return { ...stored, cron: null };
-  const parsed = parseCron(stored.spec.cron, String(stored.dagId));
-  assert(parsed.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
-  return { ...stored, cron: parsed.cron };
+export function makeSchedule(stored: Omit<Schedule, 'timetable'>): Schedule {
+  if (stored.fault !== null) return { ...stored, timetable: null };
+  const compiled = compileTimetable(stored.spec, String(stored.dagId));
+  assert(compiled.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
+  return { ...stored, timetable: compiled.timetable };
 }

@@ -5,8 +5,8 @@ import type { State } from '../state.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The first window after this instant; null when there is none. */
-export function nextOf(state: State, { cron, spec }: Pick<Schedule, 'cron' | 'spec'>, after: Instant): Instant | null {
-  return cron === null ? null : windowAfter(cron, spec, after, state.settings.zoneData);
+export function nextOf(state: State, { timetable }: Pick<Schedule, 'timetable'>, after: Instant): Instant | null {
+  return timetable === null ? null : windowAfter(timetable, after, state.settings.zoneData);
 }
 
 /** Puts the next window into the heap of windows. */
