@@ -68,6 +68,15 @@ export function wholeNumber(text: string): number {
   throw new UsageError('Use a whole number above 0.');
 }
 
+/** `2027-03-13T00:00:00Z`, or a day, as UTC. */
+export function instant(text: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new UsageError('Use a time with its zone, such as 2027-03-13T00:00:00Z.');
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `500ms`, `30s`, `5m`, `2h`, `1d`, as in dags. */

@@ -40,7 +40,7 @@ export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
 export { notesCreated, type RunNotes, readRunNotes } from './model/run/run-notes.ts';
 export { parseCron } from './model/schedule/cron.ts';
-export { type Firing, previewFirings } from './model/schedule/preview.ts';
+export { previewFirings, previewSchedule, type SchedulePreview } from './model/schedule/preview.ts';
 export { type ScheduleFault, scheduleFault } from './model/schedule/schedule-fault.ts';
 export { compileTimetable, type Timetable, type TimetableSpec } from './model/schedule/timetable.ts';
 export { windowAfter, type ZoneSource } from './model/schedule/window-after.ts';

@@ -200,7 +200,7 @@ export const ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
     message: 'The schedule is invalid: {reason}.',
-    remedy: 'Use a cron expression of 5 or 6 fields that can fire, and an IANA time zone such as Europe/Berlin.',
+    remedy: 'Use a cron expression of 5 to 7 fields that can fire, and an IANA time zone such as Europe/Berlin.',
   },
   TOO_LARGE: {
     http: 413,

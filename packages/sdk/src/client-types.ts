@@ -37,6 +37,7 @@ import type {
   NewToken,
   NodePage,
   Paused,
+  PreviewSchedule,
   Priority,
   ReplayDeadLettersOptions,
   Rerun,
@@ -51,6 +52,7 @@ import type {
   RunView,
   SchedulePage,
   SchedulePaused,
+  SchedulePreview,
   Signalled,
   Submitted,
   SubmittedBatch,
@@ -81,6 +83,13 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+export interface PreviewOptions extends CallOptions {
+  /** Firings strictly after this time, such as `2027-03-13T00:00:00Z`; now unless told. */
+  readonly from?: string;
+  /** How many; 5 unless told. */
+  readonly count?: number;
 }
 
 export interface ChangeOptions extends CallOptions {
@@ -254,6 +263,12 @@ export interface Client {
   resetBreaker(breaker: ResetBreakerOptions, options?: ChangeOptions): Promise<BreakerReset>;
 
   listSchedules(page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
+  /**
+   * When a schedule would fire. Stores nothing.
+   *
+   * @example await client.previewSchedule({ cron: '30 2 * * *', zone: 'America/New_York' }, { count: 3 })
+   */
+  previewSchedule(schedule: PreviewSchedule['schedule'], options?: PreviewOptions): Promise<SchedulePreview>;
   /** What became of each planned time, newest first. */
   listWindows(dag: string, page?: PageOptions, options?: CallOptions): Promise<WindowPage>;
   pauseSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;

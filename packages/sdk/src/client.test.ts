@@ -151,6 +151,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ],
   ['signalEvent', (c) => c.signalEvent('e', { a: 1 }), { runs: [] }, 'POST /v1/events/e', { payload: { a: 1 } }],
   ['listSchedules', (c) => c.listSchedules(), page, 'GET /v1/schedules', undefined],
+  [
+    'previewSchedule',
+    (c) => c.previewSchedule({ cron: '@daily' }, { count: 2 }),
+    { firings: [] },
+    'POST /v1/schedules/preview',
+    { schedule: { cron: '@daily' }, count: 2 },
+  ],
   ['listWindows', (c) => c.listWindows('d'), page, 'GET /v1/dags/d/windows', undefined],
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
   ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],

@@ -120,6 +120,8 @@ export function createClient(options: ClientOptions): Client {
     resetBreaker: (breaker, call) => post((s) => s.breakerResetSchema, '/v1/breakers/reset', breaker, call),
 
     listSchedules: (page = {}, call) => get((s) => s.schedulePageSchema, `/v1/schedules${query({ ...page })}`, call),
+    previewSchedule: (schedule, { from, count, ...call } = {}) =>
+      post((s) => s.schedulePreviewSchema, '/v1/schedules/preview', { schedule, from, count }, call),
     listWindows: (dag, page = {}, call) =>
       get((s) => s.windowPageSchema, `${dagPath(dag)}/windows${query({ ...page })}`, call),
     pauseSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/pause`, {}, call),

@@ -8,5 +8,8 @@ export const toIso = (atMs: number): string => new Date(atMs).toISOString();
 
 export const toIsoOrNull = (atMs: number | null): string | null => (atMs === null ? null : toIso(atMs));
 
+/** Without milliseconds where there are none. */
+export const toShortIso = (atMs: number): string => toIso(atMs).replace('.000Z', 'Z');
+
 /** NaN for a text that is no instant. */
 export const fromIso = (text: string): number => Date.parse(text);

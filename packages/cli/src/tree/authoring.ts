@@ -1,8 +1,12 @@
 /** From files to dags. */
 import type { DeployFlags } from '../commands/deploy.ts';
 import type { InitFlags } from '../commands/init.ts';
+import type { NextFlags } from '../commands/next.ts';
 import type { ValidateFlags } from '../commands/validate.ts';
-import { type ArgumentDefinition, clientFlags, define, jsonFlag } from '../define.ts';
+import { type ArgumentDefinition, clientFlags, define, instant, jsonFlag, oneOf, wholeNumber } from '../define.ts';
+
+const GAPS = ['skip', 'fire_after'] as const;
+const OVERLAPS = ['first', 'second', 'both'] as const;
 
 const paths: ArgumentDefinition = {
   name: 'paths',
@@ -45,6 +49,41 @@ export const authoringCommands = [
       ['signalbox validate pipelines --json', 'for programs: {"dags": […], "problems": […]}'],
     ],
     run: async (given, flags) => (await import('../commands/validate.ts')).validate(given, flags),
+  }),
+  define<NextFlags>({
+    name: 'next',
+    summary: 'show when a cron expression fires next; needs no server',
+    details: 'Shows local time and UTC, with a note where a clock change moves, skips or repeats a firing.',
+    arguments: [{ name: 'cron', what: 'the expression, in quotes' }],
+    flags: [
+      { flags: '--tz <zone>', what: 'IANA time zone', usual: 'UTC', field: 'timezone' },
+      { flags: '--count <count>', what: 'how many firings', usual: 5, read: wholeNumber },
+      {
+        flags: '--from <time>',
+        what: 'firings after this time, such as 2027-03-13T00:00:00Z (default: now)',
+        read: instant,
+      },
+      {
+        flags: '--gap <policy>',
+        what: 'for a local time that a clock change removes: skip it, or fire_after the gap',
+        usual: 'fire_after',
+        completes: GAPS,
+        read: oneOf(GAPS),
+      },
+      {
+        flags: '--overlap <policy>',
+        what: 'for a local time that occurs twice: fire the first time, the second, or both',
+        usual: 'first',
+        completes: OVERLAPS,
+        read: oneOf(OVERLAPS),
+      },
+      jsonFlag,
+    ],
+    examples: [
+      ['signalbox next "0 2 * * *" --tz America/New_York', 'the next five'],
+      ['signalbox next "0 9 LW * *" --count 12 --json', 'the last working day of each month, for programs'],
+    ],
+    run: async ([cron = ''], flags) => (await import('../commands/next.ts')).showNext(cron, flags),
   }),
   define<DeployFlags>({
     name: 'deploy',

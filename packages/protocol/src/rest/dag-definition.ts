@@ -42,10 +42,11 @@ export const taskDefinitionSchema = z.strictObject({
 });
 
 export const scheduleSchema = z.strictObject({
-  /** 5 or 6 fields. Only its length is checked here: the server knows the grammar. */
+  /** 5 to 7 fields. Only its length is checked here: the server knows the grammar. */
   cron: z.string().min(1).max(200),
   zone: z.string().min(1).max(100).default('UTC'),
-  gap: z.enum(['skip', 'fire_after']).default('skip'),
+  gap: z.enum(['skip', 'fire_after']).default('fire_after'),
+  overlap: z.enum(['first', 'second', 'both']).default('first'),
   missed: z.enum(['skip', 'latest', 'all']).default('latest'),
   missedLimit: z.int().min(1).max(10_000).default(100),
 });

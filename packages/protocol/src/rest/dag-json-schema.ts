@@ -253,12 +253,16 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'schedule.cron': {
     description:
-      'Minute, hour, day of month, month, day of week. With six fields, seconds come first. L, #, ? and H are supported.',
+      'Minute, hour, day of month, month, day of week. With six fields, seconds come first; with seven, the year comes last. L, W, #, ? and H are supported.',
     examples: ['*/15 * * * *', '0 7 * * 1-5'],
   },
   'schedule.zone': { description: 'IANA time zone. Default: UTC.', examples: ['Europe/Berlin'] },
   'schedule.gap': {
-    description: 'For a local time that a clock change removes: skip it, or fire at the end of the gap.',
+    description: 'For a local time that a clock change removes: skip it, or fire at the end of the gap (the default).',
+  },
+  'schedule.overlap': {
+    description:
+      'For a local time that occurs twice when the clock goes back: fire the first time, the second, or both.',
   },
   'schedule.missed': {
     description: 'Windows that were missed while no server ran: run none, the latest, or all of them.',

@@ -52,6 +52,7 @@ export interface ScheduleSpecShape {
   readonly cron: string;
   readonly zone: string;
   readonly gap: 'skip' | 'fire_after';
+  readonly overlap?: 'first' | 'second' | 'both';
   readonly missed: 'skip' | 'latest' | 'all';
   readonly missedLimit: number;
 }

@@ -193,7 +193,14 @@ test('what is left out gets its default', () => {
       priority: 'normal',
       maxActiveRuns: null,
       maxActiveTasks: null,
-      schedule: { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'latest', missedLimit: 100 },
+      schedule: {
+        cron: '* * * * *',
+        zone: 'UTC',
+        gap: 'fire_after',
+        overlap: 'first',
+        missed: 'latest',
+        missedLimit: 100,
+      },
     },
   });
 });

@@ -41,6 +41,7 @@ import { rerunRoutes } from './rerun.ts';
 import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
+import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
 import { storageRoutes } from './storage.ts';
@@ -144,6 +145,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(app, parts);
   dagRoutes(app, parts);
   dagHistoryRoutes(app, parts);
+  schedulePreviewRoutes(app);
   bundleRoutes(app, parts);
   submitRoutes(app, parts);
   runRoutes(app, parts);

@@ -1,5 +1,5 @@
 /** Turns rows of dags and versions into the views of the API. */
-import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE } from '@signalbox/engine';
+import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE, type ScheduleSpec } from '@signalbox/engine';
 import {
   type DagView as DagAnswer,
   type DagDetails,
@@ -47,7 +47,12 @@ function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
 
 export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
   const { dagId, spec, paused, fault } = schedule;
-  return { ...spec, paused, fault, nextAt: toIsoOrNull(nextWindowOf(dagId, schedule)) };
+  return { ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(dagId, schedule)) };
+}
+
+/** A schedule that was deployed before `overlap` existed does not have it. */
+export function scheduleSettings(spec: ScheduleSpec): ScheduleSpec & Required<Pick<ScheduleSpec, 'overlap'>> {
+  return { ...spec, overlap: spec.overlap ?? 'first' };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

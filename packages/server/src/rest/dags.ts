@@ -19,7 +19,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { breakerView } from './breakers.ts';
 import { firstShard } from './dag-lookup.ts';
-import { dagAnswer, graphOf, versionAnswer } from './dag-views.ts';
+import { dagAnswer, graphOf, scheduleSettings, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -132,7 +132,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
       priority: spec.priority,
       maxActiveRuns: spec.maxActiveRuns,
       maxActiveTasks: spec.maxActiveTasks,
-      schedule: spec.schedule,
+      schedule: spec.schedule === null ? null : scheduleSettings(spec.schedule),
       description: spec.description ?? null,
       event: spec.on?.event ?? null,
       bundle: spec.bundle ?? null,

@@ -40,6 +40,8 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'POST /v1/dags/:name/schedule/resume': 'operators',
   'GET /v1/dags/:name/windows': 'readers',
   'GET /v1/schedules': 'readers',
+  'GET /v1/schedules/preview': 'readers',
+  'POST /v1/schedules/preview': 'readers',
   'GET /v1/runs': 'readers',
   'GET /v1/runs/:id': 'readers',
   'GET /v1/runs/:id/columns': 'readers',

@@ -2,10 +2,12 @@
  * The next firings of a schedule, for people: when, what the clock on the wall shows, and a note where a clock change has a
  * hand in it. Nothing is decided by this; the firings come from the function that decides.
  */
+import { assert } from '../assert.ts';
 import type { Instant } from '../ids.ts';
 import { removedWindows } from './cron.ts';
 import { formatWall } from './cron-next.ts';
-import type { Timetable } from './timetable.ts';
+import { type ScheduleFault, scheduleFault } from './schedule-fault.ts';
+import { compileTimetable, type Timetable, type TimetableSpec } from './timetable.ts';
 import { windowAfter, type ZoneSource } from './window-after.ts';
 import { endOf, offsetOf, reachMs, segmentAt, shows, startOf, type ZoneData } from './zone-segments.ts';
 
@@ -14,6 +16,25 @@ export interface Firing {
   /** With its offset: `2027-03-14T03:00:00-04:00`. */
   readonly local: string;
   readonly note: string | null;
+}
+
+export type SchedulePreview =
+  | { readonly ok: true; readonly zone: string; readonly firings: readonly Firing[] }
+  | { readonly ok: false; readonly fault: ScheduleFault };
+
+/** Of a schedule that no dag has yet. An `H` is spread by the id that a server gives a dag, so it may fall elsewhere there. */
+export function previewSchedule(
+  spec: TimetableSpec,
+  from: Instant,
+  count: number,
+  zoneData: ZoneSource,
+): SchedulePreview {
+  const fault = scheduleFault(spec, from, zoneData);
+  if (fault !== null) return { ok: false, fault };
+  const compiled = compileTimetable(spec, '');
+  assert(compiled.ok, 'a schedule without a fault compiles');
+  const { timetable } = compiled;
+  return { ok: true, zone: timetable.zone, firings: previewFirings(timetable, from, count, zoneData) };
 }
 
 /** Strictly after `from`; fewer than `count` when it does not fire so often. */

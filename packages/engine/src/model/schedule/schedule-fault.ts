@@ -14,8 +14,9 @@ export function scheduleFault(spec: TimetableSpec, now: Instant, zoneData: ZoneS
   // What an `H` in the expression is spread by alters when it fires, not whether it does.
   const compiled = compileTimetable(spec, '');
   if (!compiled.ok) {
-    const { field, message, remedy } = compiled.problem;
-    return { field: field === 'zone' ? 'zone' : 'cron', message, remedy };
+    const { field, at, message, remedy } = compiled.problem;
+    if (field === 'zone') return { field, message, remedy };
+    return { field: 'cron', message: `${message.slice(0, -1)} (column ${at} of "${spec.cron}").`, remedy };
   }
   const { timetable } = compiled;
   const { zone } = timetable;

@@ -17,6 +17,8 @@ export interface Operation {
   readonly roles: readonly Role[] | 'anyone';
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
+  /** A POST that stores nothing: what it asks about needs a body. */
+  readonly isRead?: true;
   /** A schema for JSON; `bytes` for what goes as it is. */
   readonly body?: z.ZodType | 'bytes';
   /** An example of the body, for the page of docs. */
@@ -59,8 +61,8 @@ export const inDag = { name: name.describe('Name of the dag.') };
 export const inRun = { id: runIdSchema.describe('Id of the run.') };
 export const inTask = { ...inRun, task: z.string().describe('Name of the task.') };
 
-export function isChange({ method }: Pick<Operation, 'method'>): boolean {
-  return method !== 'GET';
+export function isChange({ method, isRead }: Pick<Operation, 'method' | 'isRead'>): boolean {
+  return method !== 'GET' && isRead !== true;
 }
 
 /** Every code that the operation may be refused with. */
