@@ -49,8 +49,7 @@ const root = protobuf.loadSync(protoPath('worker.proto'));
 const workerMessage = root.lookupType('signalbox.worker.v1.WorkerMessage');
 const gatewayMessage = root.lookupType('signalbox.worker.v1.GatewayMessage');
 
-const write = (type: protobuf.Type, message: object): Buffer =>
-  type.encode(message as protobuf.Message).finish() as Buffer;
+const write = (type: protobuf.Type, message: object): Buffer => type.encode(message).finish() as Buffer;
 
 /** What is empty is not written: the reader finds the same default. */
 const filled = (text: string): string | undefined => (text === '' ? undefined : text);
