@@ -1,4 +1,4 @@
-/** The way in: one step decides on a batch of commands. No I/O, no clock, no chance of its own (D1). */
+/** The entry point: one step decides on a batch of commands. It has no I/O, no clock and no randomness of its own (D1). */
 
 import { forgetSettledRuns } from './apply/forget-run.ts';
 import { noteLook } from './apply/service.ts';

@@ -1,4 +1,4 @@
-/** What a command must see and the working set lacks: the host fetches it, all of a batch in one go (D1). */
+/** What a command must see and the working set lacks. The host fetches it for a whole batch at once (D1). */
 
 import { dueSchedules } from './decide/timer/tick.ts';
 import type { Command } from './model/command.ts';

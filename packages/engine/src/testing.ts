@@ -1,4 +1,4 @@
-/** For tests of what stands on the engine: a server without threads, scripted workers, small dags. */
+/** For tests of packages that use the engine: a server without threads, scripted workers, small dags. */
 
 export { MemoryStore } from './testing/memory-store.ts';
 export { byId, Gathering, liveRuns, readLive, readNeeds } from './testing/model-store/read.ts';

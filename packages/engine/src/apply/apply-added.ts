@@ -1,4 +1,4 @@
-/** A run has tasks that it had not, or others in the place of some that have not begun. */
+/** Adds tasks to a run, or replaces added tasks that have not begun. */
 
 import { assert } from '../model/assert.ts';
 import type { TasksAdded, TasksDropped } from '../model/change.ts';

@@ -1,4 +1,4 @@
-/** What the times of tasks and runs have come to. */
+/** Applies changes about deadlines of tasks and runs. */
 
 import { assert } from '../model/assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../model/change.ts';

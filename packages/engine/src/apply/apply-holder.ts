@@ -1,4 +1,4 @@
-/** What the holder of a claim has asked for. */
+/** Applies requests of the holder of a claim. */
 
 import { assert } from '../model/assert.ts';
 import type { CheckpointSaved, ClaimAsserted } from '../model/change.ts';

@@ -1,4 +1,4 @@
-/** What people say of tasks, and hold back (I32). Clearing is in `apply-task.ts`, with what follows from it. */
+/** Applies marks and pauses that people set (I32). Clearing is in `apply-task.ts`, with its consequences. */
 
 import { assert } from '../model/assert.ts';
 import type { PauseSet, TaskMarked } from '../model/change.ts';

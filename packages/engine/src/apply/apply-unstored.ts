@@ -1,4 +1,4 @@
-/** Moves of tasks that are not stored: see `model/unstored-change.ts`. */
+/** Applies moves of tasks that are not stored: see `model/unstored-change.ts`. */
 
 import { assert } from '../model/assert.ts';
 import { AWAITS_RETRY, READY, RETRYING, RUNNING, SUCCEEDED } from '../model/task/task-states.ts';

@@ -1,4 +1,4 @@
-/** Turns changes into state: live, on load, and in replay. Nothing else alters what is stored (I19). */
+/** Turns changes into state: live, on load, and in replay. Nothing else changes the stored part of the state (I19). */
 
 import { assert } from '../model/assert.ts';
 import type { Change, KeyStored } from '../model/change.ts';

@@ -1,4 +1,4 @@
-/** An attempt enters the attempt table: by a claim, or by a load. The leading one and a speculative one alike. */
+/** Adds an attempt to the attempt table, on a claim or a load. The same for leading and speculative attempts. */
 
 import { assert } from '../model/assert.ts';
 import { chanceOf } from '../model/chance.ts';

@@ -1,4 +1,4 @@
-/** Runs leave the working set. */
+/** Removes runs from the working set. */
 import type { Version } from '../tables/dag/dag.ts';
 import { pagesOf } from '../tables/map/run-maps.ts';
 import type { State } from '../tables/state.ts';

@@ -1,4 +1,4 @@
-/** A live run from its rows: what has no row is derived (D4). */
+/** Restores a live run from its rows. Tasks without a row are derived (D4). */
 
 import { assert } from '../model/assert.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';

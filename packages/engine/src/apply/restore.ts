@@ -1,4 +1,4 @@
-/** Makes state of what the store hands back: on takeover, while the rest is loading, and for what a command needs to see. */
+/** Builds state from stored rows: on takeover, while the rest is loading, and for what a command needs to see. */
 
 import { assert } from '../model/assert.ts';
 import { birthShardOf, dagNo } from '../model/dag/dag-id.ts';

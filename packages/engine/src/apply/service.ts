@@ -1,7 +1,7 @@
 /**
- * Which windows were due while their schedule was served. A node serves the schedules of its shards as long as it looks at
- * the clock several times a second. A break of at most `windowGraceMs` (a slow turn, a quick takeover) counts as served.
- * After a longer break (no server, a frozen process, a clock that leapt) all windows that are due and undecided are missed.
+ * Which windows were due while their schedule was served. A node serves the schedules of its shards while it looks at the
+ * clock several times a second. A break of at most `windowGraceMs` (a slow turn, a quick takeover) counts as served. After a
+ * longer break (no server, a frozen process, a clock that jumped) all windows that are due and undecided are missed.
  */
 import type { Instant } from '../model/ids.ts';
 import type { State } from '../tables/state.ts';

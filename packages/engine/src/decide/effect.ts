@@ -1,4 +1,4 @@
-/** What the outside is told. Leaves only after the commit of its batch, in order (I15). */
+/** What the outside is told. Effects leave only after the commit of their batch, in order (I15). */
 
 import type { ClaimRef, ParentRef } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';

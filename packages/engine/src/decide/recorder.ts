@@ -1,4 +1,4 @@
-/** One step in the making: decisions record changes, which are applied at once, and effects, which wait for the commit. */
+/** Collects one step: decisions record changes, which are applied at once, and effects, which wait for the commit. */
 import { apply } from '../apply/apply.ts';
 import type { Change } from '../model/change.ts';
 import type { Command } from '../model/command.ts';

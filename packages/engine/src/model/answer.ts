@@ -1,4 +1,4 @@
-/** What a command is answered with. */
+/** The answers to commands. */
 import type { DagId, RunUid, TaskNo, VersionNo } from './ids.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { TaskState } from './task/task-states.ts';

@@ -1,4 +1,4 @@
-/** A broken promise of our own: never the caller's fault. The host drops its memory and loads again (I16). */
+/** A broken invariant of our own, never the caller's fault. The host drops its memory and loads again (I16). */
 export class BrokenInvariant extends Error {
   constructor(message: string) {
     super(message);

@@ -1,4 +1,4 @@
-/** Chance comes in with the step, as one number; each use of it is spread from there, so that a replay draws the same. */
+/** Randomness comes into a step as one number. Every use is derived from it, so a replay draws the same. */
 export function chanceOf(seed: number, ...parts: readonly number[]): number {
   let h = seed >>> 0 || 0x9e3779b9;
   for (const part of parts) {

@@ -1,6 +1,6 @@
 /**
- * What someone wants. Callers' commands get an answer (see `answer.ts`); what workers and gateways say, and ticks, do not need
- * one. The commands lie in `command/`, by who sends them.
+ * What someone wants. Commands of callers get an answer (see `answer.ts`); messages of workers and gateways, and ticks, do
+ * not need one. The commands are in `command/`, grouped by sender.
  */
 import type {
   AddTasks,

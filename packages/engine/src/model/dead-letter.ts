@@ -1,4 +1,4 @@
-/** The words of dead letters, and how one is named. */
+/** The words of dead letters, and how one is identified. */
 import type { AttemptNo, Instant, RunId, TaskNo } from './ids.ts';
 
 /** Why the task was given up. */

@@ -1,9 +1,9 @@
 /**
- * The names of things inside the engine. All are integers but those that come from outside; branded, so that one can't
- * be taken for another.
+ * Identifiers inside the engine. All are integers, except those that come from outside. They are branded, so one can't be
+ * passed for another.
  *
- * A run's id is made of the second it was created in, its shard, and a number: ordered by time, so that tables can be
- * cut by age, and carrying its shard, so that a dag may move without its runs. It stays below 2^53 until 2088.
+ * The id of a run consists of the second of its creation, its shard, and a number. It is ordered by time, so tables can be
+ * partitioned by age, and it contains the shard, so a dag can move without its runs. It stays below 2^53 until 2088.
  */
 declare const brand: unique symbol;
 type Branded<T, Name extends string> = T & { readonly [brand]: Name };

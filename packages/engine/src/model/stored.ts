@@ -1,6 +1,6 @@
 /**
- * What the store hands back: on load, and for what a command needs to see. Plain values; the store makes them of rows,
- * `apply/restore.ts` makes state of them.
+ * What the store returns, on load and for what a command needs to see. Plain values: the store makes them from rows, and
+ * `apply/restore.ts` makes state from them.
  */
 
 import type { ParentRef } from './command.ts';

@@ -1,8 +1,8 @@
 /**
- * Moves of tasks that are decided like any other, and not stored. `apply` makes them too, so that nothing else moves a task.
+ * Moves of tasks that are decided like any other but not stored. `apply` makes them too, so nothing else moves a task.
  *
- * They are not in the journal because a load decides them again: a retry is loaded as *retrying*, with what is left of its
- * backoff, and comes to its breaker and to the budget of its node from there.
+ * They are not in the journal because a load decides them again: a retry is loaded as *retrying*, with the rest of its
+ * backoff, and meets its breaker and the budget of its node again.
  */
 import type { RunId, TaskNo } from './ids.ts';
 

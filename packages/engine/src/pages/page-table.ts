@@ -1,4 +1,4 @@
-/** A table of Markdown, with columns of one width, as the formatter wants them. */
+/** A Markdown table with columns of equal width, as the formatter wants it. */
 export function pageTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, i) => Math.max(3, ...[head, ...rows].map((cells) => cells[i]!.length)));
   const rule = widths.map((width) => '-'.repeat(width));

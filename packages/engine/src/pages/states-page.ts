@@ -1,4 +1,4 @@
-/** The page `docs/reference/states.md`, made from the tables that the engine goes by. */
+/** The page `docs/reference/states.md`, made from the tables that the engine uses. */
 
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from '../model/run/phase.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, BUDGET_OF } from '../model/task/outcome.ts';

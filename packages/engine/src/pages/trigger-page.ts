@@ -1,4 +1,4 @@
-/** The page `docs/reference/trigger-rules.md`, made from the rules that the engine goes by. */
+/** The page `docs/reference/trigger-rules.md`, made from the rules that the engine uses. */
 
 import { decideTrigger, RULE_WORDS, TRIGGER_RULES, type TriggerRule, VERDICT_NAMES } from '../model/task/trigger.ts';
 import { pageTable } from './page-table.ts';

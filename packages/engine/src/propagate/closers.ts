@@ -1,6 +1,6 @@
 /**
- * Which closing tasks wait for which others, by their numbers in a run. Each waits for one task of each that it awaits: the one
- * in the nearest scope around both, which is a placeholder where that is in a map of its own. A placeholder has ended when all
+ * Which closing tasks wait for which others, by their numbers in a run. For each task that it awaits, a closing task waits
+ * for the one in the nearest scope around both. If that is a map of its own, this is a placeholder, which has ended when all
  * its instances have.
  */
 

@@ -1,6 +1,7 @@
 /**
- * What a teardown, an undo or a hook is to become. Each waits until what it awaits has ended, in whatever way; some wait for the
- * run's outcome as well. A pure function of the states of others, of the run's phase and its outcome (I33).
+ * What a teardown, an undo or a hook becomes. Each waits until the tasks that it awaits have ended, successfully or not;
+ * some also wait for the outcome of the run. A pure function of the states of other tasks and of the phase and outcome of
+ * the run (I33).
  */
 import { type ClosingTask, isRepeating } from '../model/dag/closing-plan.ts';
 import type { HookEvent } from '../model/dag/spec.ts';

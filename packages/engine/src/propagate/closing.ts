@@ -1,7 +1,7 @@
 /**
- * When teardowns, undos and hooks run. Each waits until what it awaits has ended, in whatever way; some wait for the run's
- * outcome as well. What they do then is a pure function of the states of others, of the run's phase and its outcome: the same
- * live, on load and for readers (D4, I33).
+ * When teardowns, undos and hooks run. Each waits until the tasks that it awaits have ended, successfully or not; some also
+ * wait for the outcome of the run. The result is a pure function of the states of other tasks and of the phase and outcome
+ * of the run: the same live, on load and for readers (D4, I33).
  */
 import { RUN_OUTCOMES, type RunOutcome } from '../model/run/phase.ts';
 import { BLOCKED, EXPANDED, IS_TERMINAL } from '../model/task/task-states.ts';

@@ -1,7 +1,7 @@
 /**
- * What the stored rows imply. A task has a row from its first claim on; before that, and when it will never be claimed,
- * its state follows from its run and from the rows of the others. This one function says how: for the engine when it
- * loads a run, for readers and pages when they show one (D4).
+ * What the stored rows imply. A task has a row from its first claim on. Before that, and if it is never claimed, its state
+ * follows from its run and from the rows of other tasks. This one function computes it: for the engine when it loads a run,
+ * and for readers and pages when they show one (D4).
  */
 
 import type { Graph } from '../model/dag/graph.ts';

@@ -1,6 +1,6 @@
 /**
- * One evaluator for all tasks of a run: what a blocked one becomes, and that it does. The rules are in `ordinary-verdict.ts` and
- * `closing-verdict.ts`; who has to be looked at next is for `settle.ts` and `closing.ts`.
+ * One evaluator for all tasks of a run. It computes what a blocked task becomes, and moves it. The rules are in
+ * `ordinary-verdict.ts` and `closing-verdict.ts`; which tasks to look at next is decided in `settle.ts` and `closing.ts`.
  */
 import { BLOCKED, IS_TERMINAL } from '../model/task/task-states.ts';
 import { closingVerdict } from './closing-verdict.ts';

@@ -1,4 +1,4 @@
-/** How tasks of live runs move: the counts of their run, the lanes they wait in, and what follows for those behind them. */
+/** Moves tasks of live runs: updates the counts of the run and the lanes, and propagates to the tasks downstream. */
 
 import { assert } from '../model/assert.ts';
 import {

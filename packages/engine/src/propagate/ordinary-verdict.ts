@@ -1,5 +1,5 @@
 /**
- * What an ordinary task is to become, by what has become of the tasks that it needs: its trigger rule, branches and short circuits,
+ * What an ordinary task becomes, given the states of the tasks that it needs: its trigger rule, branches and short circuits,
  * setups, its condition, the items of its map. `BLOCKED`: nothing yet.
  */
 import { evaluate } from '../model/dag/expression.ts';

@@ -1,4 +1,4 @@
-/** Why tasks never ran, in words: which rule, condition, branch or short circuit says so. For readers. */
+/** Why tasks never ran, as sentences: the rule, condition, branch or short circuit. For readers. */
 
 import type { Graph } from '../model/dag/graph.ts';
 import { isTruthy } from '../model/task/fact.ts';

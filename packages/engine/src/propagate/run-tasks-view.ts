@@ -1,4 +1,4 @@
-/** The tasks of one run as decisions see them: over the table of live ones, or over columns of their own for loads and readers. */
+/** The tasks of one run as decisions see them: in the table of live tasks, or in separate columns for loads and readers. */
 
 import type { Graph } from '../model/dag/graph.ts';
 import type { RunOutcome } from '../model/run/phase.ts';

@@ -1,6 +1,7 @@
 /**
- * What the end of a task means for those behind it: by counts, at the cost of its out-degree; nothing is rescanned (I30).
- * One function for the live engine, for loads and for readers, over columns of the task table or of a run that is derived.
+ * What the end of a task means for the tasks downstream: computed from counts, at the cost of its out-degree; nothing is
+ * rescanned (I30). The same function serves the live engine, loads and readers, on columns of the task table or of a derived
+ * run.
  */
 import {
   BLOCKED,

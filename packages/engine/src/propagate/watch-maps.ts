@@ -1,4 +1,4 @@
-/** What is left to do about the maps of a run. */
+/** The work that is left for the maps of a run. */
 import { note } from '../tables/map/watch-map.ts';
 import type { State } from '../tables/state.ts';
 import { viewOf } from './move.ts';

@@ -1,7 +1,6 @@
 /**
- * The stored part of a shard's state as plain values in a fixed order: two states are the same if these are (I19).
- * Whether a backoff has run out is known to timers alone, so a task that waits for a retry and one that is ready
- * again read the same.
+ * The stored part of a shard's state as plain values in a fixed order: two states are equal if these are equal (I19). Only
+ * timers know whether a backoff is over, so a task that waits for a retry and one that is ready again look the same.
  */
 
 import { PRIORITIES } from '../model/dag/spec.ts';

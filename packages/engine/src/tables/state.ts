@@ -1,9 +1,8 @@
 /**
- * The working set of one node: the live runs of the shards it owns, with what is needed to decide about them.
+ * The working set of one node: the live runs of the shards that it owns, with what is needed to decide about them.
  *
- * Three kinds of things are in it. What is stored: shards, dags, schedules, runs, tasks, attempts; altered by `apply` alone, so
- * that state equals history (I19). What is derived from that: ready queues, counts, timers. And what is known only in
- * memory: workers, lent slots, leases (D5).
+ * It contains three kinds of data. Stored: shards, dags, schedules, runs, tasks, attempts. Only `apply` changes these, so state equals
+ * history (I19). Derived from that: ready queues, counts, timers. Known in memory only: workers, lent slots, leases (D5).
  */
 
 import type { KeyStored } from '../model/change.ts';

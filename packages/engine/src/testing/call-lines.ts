@@ -1,4 +1,4 @@
-/** Plays the host for calls of other dags within one scenario: brings words on their way, or loses them, as a test says. */
+/** Plays the host for calls of other dags within one scenario: delivers messages or loses them, as a test says. */
 
 import type { SendCall, TellParent } from '../decide/effect.ts';
 import type { Answer } from '../model/answer.ts';

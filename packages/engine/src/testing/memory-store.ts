@@ -1,4 +1,4 @@
-/** What a database would hold, in memory: the other side of "restored equals live" (I19). */
+/** What a database would contain, in memory: the other side of "restored equals live" (I19). */
 import type { Heads } from '../apply/restore.ts';
 import type { Change, WindowDecided } from '../model/change.ts';
 import { type Epoch, type RunId, type ShardNo, shardOfRun, type WorkerId } from '../model/ids.ts';

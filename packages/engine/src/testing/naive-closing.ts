@@ -1,6 +1,6 @@
 /**
- * What becomes of the tasks that close a run, in the plainest way: all that each waits for is looked at again and again until
- * nothing changes. Shares no line with the engine.
+ * Computes the states of the tasks that close a run in the simplest way: it looks at everything again and again until
+ * nothing changes. Shares no code with the engine.
  */
 import type { DagSpec } from '../model/dag/spec.ts';
 import { naiveName } from './naive-states.ts';

@@ -1,6 +1,6 @@
 /**
- * What becomes of the tasks of a dag, in the plainest way: everything is looked at again and again until nothing changes. Slow,
- * and shares no line with the engine, so that the two can be held against each other.
+ * Computes the states of the tasks of a dag in the simplest way: it looks at everything again and again until nothing
+ * changes. Slow, and shares no code with the engine, so the two can be compared.
  */
 import type { Expression } from '../model/dag/expression.ts';
 import type { DagSpec } from '../model/dag/spec.ts';

@@ -1,6 +1,6 @@
 /**
  * One server around the engine, without threads: clocks that stand still until they are moved, a store in memory, commits
- * that happen at once or are held back. What it owns it can lose, and take again with a higher epoch.
+ * that happen at once or are held back. It can lose the shards that it owns, and take them again with a higher epoch.
  */
 
 import { adoptShards } from '../apply/restore.ts';

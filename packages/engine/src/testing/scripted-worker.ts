@@ -1,4 +1,4 @@
-/** A worker and its gateway as a script: it does what a test tells it, and keeps what it was told. */
+/** A worker and its gateway as a script: it does what a test tells it, and records what it was told. */
 
 import type { KillAttempt, SendAssignment } from '../decide/effect.ts';
 import type { ClaimRef } from '../model/command.ts';

@@ -1,4 +1,4 @@
-/** Small dags for tests. Every field has a value that stays out of the way unless a test is about it. */
+/** Small dags for tests. Every field has a neutral value unless a test is about it. */
 import type { DagSpec, RetryPolicy, ScheduleSpec, TaskSpec } from '../model/dag/spec.ts';
 import type { QueueName } from '../model/ids.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A running attempt adds tasks to its run. They wait for the task that adds them: so none of them begins before an attempt has
- * succeeded that named it, and what an attempt that failed has added can still be changed by the next.
+ * A running attempt adds tasks to its run. They wait for the task that adds them. So none of them begins before an attempt
+ * that named it has succeeded, and the next attempt can still change what a failed attempt has added.
  */
 
 import type { Answer } from '../../model/answer.ts';

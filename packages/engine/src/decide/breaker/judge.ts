@@ -1,4 +1,4 @@
-/** What the end of an attempt says to breakers: opens them, and tells how a probe went. */
+/** What the end of an attempt means for breakers: it can open one, or be the result of a probe. */
 import type { Fingerprint } from '../../model/task/fingerprint.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import type { Breaker } from '../../tables/breaker/breaker.ts';

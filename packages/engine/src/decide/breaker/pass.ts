@@ -1,4 +1,7 @@
-/** How retries go on once their backoff is over: past the breaker of what they failed with, then past the budget of the node. */
+/**
+ * Lets retries continue after their backoff: first the breaker of their failure must let them pass, then the retry budget of
+ * the node.
+ */
 
 import { ATTEMPT_OUTCOMES } from '../../model/task/outcome.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';

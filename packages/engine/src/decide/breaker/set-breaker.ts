@@ -1,4 +1,4 @@
-/** A breaker opens, lets go or closes. */
+/** Opens, ramps and closes breakers. */
 import type { BreakerSet } from '../../model/change.ts';
 import type { Actor } from '../../model/ids.ts';
 import { type Fingerprint, firstLineOf } from '../../model/task/fingerprint.ts';

@@ -1,4 +1,4 @@
-/** The time of a breaker has come: another probe, or the next step of its ramp. */
+/** Handles the timer of a breaker: another probe, or the next step of its ramp. */
 import { AWAITS_RETRY, HOLDS_CLAIM, READY } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
 import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';

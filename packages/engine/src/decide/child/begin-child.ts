@@ -1,4 +1,4 @@
-/** What the shard of a called dag does: makes the run, once, and says what has become of it. */
+/** Commands on the shard of a called dag: create the run once, and report its state. */
 import type { Answer } from '../../model/answer.ts';
 import { refuse } from '../../model/answer.ts';
 import type { AskChild, BeginChild } from '../../model/command.ts';

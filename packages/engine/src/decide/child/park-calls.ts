@@ -1,8 +1,7 @@
 /**
- * Tasks that run other dags. One that is ready is parked at once: a claim without a worker, the first word of the call, and
- * from then on the task waits, holding no slot (I54). It is asked for again until its end is known, so no word that is
- * lost on the way matters; and its attempt ends only when the child run has ended, or will never be, so that no child outlives
- * the call that made it.
+ * Tasks that run other dags. A ready one is parked at once: it gets a claim without a worker, the call is sent, and then the
+ * task waits without a slot (I54). The parent asks again until the end is known, so lost messages do not matter. The attempt
+ * ends only when the child run has ended, or will never exist, so no child outlives its call.
  */
 import { leadingOf } from '../../tables/attempt/find-attempt.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';

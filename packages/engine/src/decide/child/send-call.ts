@@ -1,4 +1,4 @@
-/** What the shard of a called dag is told. */
+/** The messages to the shard of a called dag. */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { AttemptSlot, Instant } from '../../model/ids.ts';
 import { claimOf } from '../../tables/attempt/claim-of.ts';

@@ -1,4 +1,4 @@
-/** A call that is to end before its time: its child run is cancelled, and the attempt ends when that has ended. */
+/** Stops a call early: its child run is cancelled, and the attempt ends when the child has ended. */
 
 import type { AttemptSlot } from '../../model/ids.ts';
 import type { StopOfCall } from '../../tables/attempt/attempt-table.ts';

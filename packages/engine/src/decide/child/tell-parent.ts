@@ -1,4 +1,4 @@
-/** A child run has ended: the shard of its parent is told. Lost on the way, it is asked for again from there. */
+/** Tells the shard of the parent that a child run has ended. If the message is lost, the parent asks again. */
 
 import type { ParentRef } from '../../model/command.ts';
 import type { RunId } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** A dag that is deleted keeps its history, its live runs and its name; the next deploy brings it back. */
+/** Retires a dag. It keeps its history, its live runs and its name; the next deploy brings it back. */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetireDag } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * Dead letters: what failed for good and waits for a person (I43). One is written in the commit that ends its task, and is
- * open until the task is tried again, by its replay or otherwise, or somebody discards it, or it expires.
+ * Dead letters: tasks that failed for good and wait for a person (I43). A dead letter is written in the commit that ends its
+ * task. It is open until the task is tried again (by replay or otherwise), somebody discards it, or it expires.
  */
 
 import type { DeadLetterReason } from '../../model/dead-letter.ts';

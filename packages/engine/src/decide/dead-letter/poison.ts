@@ -1,6 +1,6 @@
 /**
- * Poison: a task that fails at once, again and again. Trying it further costs slots and tells nobody anything, so it ends
- * before its retries are used up. What many tasks fail on is no poison of any of them: that is a breaker's to hold back.
+ * Poison: a task that fails at once, again and again. More attempts cost slots and show nothing new, so it ends before its
+ * retries are used up. An error that many tasks share is not poison: a breaker holds those tasks back.
  */
 import type { PoisonPolicy } from '../../model/dag/spec.ts';
 import type { QuickFailures } from '../../model/dead-letter.ts';

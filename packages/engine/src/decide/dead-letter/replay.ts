@@ -1,4 +1,4 @@
-/** What people do with dead letters. One is used once: from its commit on it is open no more (I43). */
+/** Replaying and discarding dead letters. Each can be used once: after its commit it is no longer open (I43). */
 
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { CloseDeadLetters, ReplayDeadLetter } from '../../model/command.ts';

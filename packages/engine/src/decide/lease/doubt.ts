@@ -1,6 +1,6 @@
 /**
- * The time of an attempt is over, and its worker was not heard for a while: it is given up in time (I41), but nobody knows whether
- * it hung or its worker is gone. So it counts as lost, as it would have with a longer timeout, and is tried again as lost ones are.
+ * An attempt has timed out, and its worker was not heard for a while. It is given up in time (I41), but nobody knows whether
+ * it hung or its worker is gone. So it counts as lost, as it would have with a longer timeout, and is retried as such.
  */
 
 import type { AttemptSlot } from '../../model/ids.ts';

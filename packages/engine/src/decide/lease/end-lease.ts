@@ -1,4 +1,4 @@
-/** A worker loses its attempts: its lease is over, or it has left. */
+/** A worker loses its attempts, because its lease has ended or it has left. */
 import type { AttemptSlot } from '../../model/ids.ts';
 import { CONFIRMED, MISSING } from '../../tables/attempt/confirmed.ts';
 import { attemptsOfWorker } from '../../tables/attempt/find-attempt.ts';

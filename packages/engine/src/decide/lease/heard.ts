@@ -1,4 +1,4 @@
-/** Heartbeats: they renew leases in memory, and tell which claims have arrived and which never will (D5). */
+/** Heartbeats: they renew leases in memory, and show which claims have arrived and which never will (D5). */
 import type { ClaimRef, WorkerHeard, WorkerLeft } from '../../model/command.ts';
 import { type MonoMs, type RunId, shardOfRun } from '../../model/ids.ts';
 import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from '../../tables/attempt/confirmed.ts';

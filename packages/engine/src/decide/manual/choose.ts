@@ -1,4 +1,4 @@
-/** Which tasks of a run a person means. */
+/** Selects the tasks of a run that a person means. */
 
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { TaskSelection } from '../../model/command.ts';

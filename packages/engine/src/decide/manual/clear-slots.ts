@@ -1,6 +1,6 @@
 /**
- * Tasks are to run again. Two changes say all of it: `RunReopened` for a run that had ended, `TaskCleared` for each task
- * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
+ * Clears tasks, so they run again. Two changes describe this completely: `RunReopened` for a run that had ended, and
+ * `TaskCleared` for each task with its own state. The state of all other tasks follows from upstream and needs no change.
  */
 
 import { type Answer, refuse } from '../../model/answer.ts';

@@ -1,4 +1,4 @@
-/** One task is to run again, by hand or by a policy: the change that says so. */
+/** Records that one task runs again, for a person or a policy. */
 
 import type { ClearedFrom } from '../../model/change.ts';
 import type { Actor, AttemptNo, Fence, RunId } from '../../model/ids.ts';

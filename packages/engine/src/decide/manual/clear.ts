@@ -1,7 +1,4 @@
-/**
- * Tasks are to run again, by hand. Two changes say all of it: `RunReopened` for a run that had ended, `TaskCleared` for each task
- * that has a state of its own. What has none is what its upstream makes of it, and needs no change.
- */
+/** The command `ClearTasks`: tasks run again because a person wants it. `clear-slots.ts` records the changes. */
 import type { Answer } from '../../model/answer.ts';
 import type { ClearTasks } from '../../model/command.ts';
 import type { Recorder } from '../recorder.ts';

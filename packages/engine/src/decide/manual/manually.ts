@@ -1,8 +1,8 @@
 /**
- * What all hands on a run have in common: the run is found, brought back when it has ended, and what was done is told task by task.
+ * What all manual actions share: the run is found, loaded if it has ended, and the result is reported task by task.
  *
- * A dry run is the same decision on a copy of the run, made of its rows as a load would make it; the copy is thrown away. So what
- * it tells is what would be done, and it changes nothing.
+ * A dry run makes the same decision on a copy of the run, which is built from its rows as in a load and then thrown away. So
+ * it reports exactly what would happen, and changes nothing.
  */
 
 import { forgetRun } from '../../apply/forget-run.ts';

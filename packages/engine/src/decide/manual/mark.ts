@@ -1,4 +1,4 @@
-/** What has become of tasks, by a person's word (I32). */
+/** Marks tasks: a person sets their state (I32). */
 
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { MarkTasks } from '../../model/command.ts';

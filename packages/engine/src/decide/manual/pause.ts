@@ -1,4 +1,4 @@
-/** Nothing new of a run, or of one of its tasks, is claimed; what runs goes on, and so does time. */
+/** Pauses a run or a task: nothing new of it is claimed. Running attempts continue, and so does time. */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { SetPaused } from '../../model/command.ts';
 import type { Actor, RunId } from '../../model/ids.ts';

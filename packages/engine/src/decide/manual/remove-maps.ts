@@ -1,4 +1,4 @@
-/** Maps that run over something that is to come anew: their instances are no longer part of the run (I34). */
+/** Removes the instances of maps whose source runs again: they are no longer part of the run (I34). */
 import type { Actor, RunId } from '../../model/ids.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { specIn, visitNear } from '../../propagate/run-tasks-view.ts';

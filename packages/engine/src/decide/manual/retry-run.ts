@@ -1,4 +1,4 @@
-/** A run that ended failed is tried again by its dag's own policy: what failed is cleared, in the commit of its end (I32). */
+/** Retries a failed run by the policy of its dag: failed tasks are cleared in the commit that ends the run (I32). */
 
 import type { Actor, Instant, RunId } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';

@@ -1,4 +1,7 @@
-/** A person wants something else of a task than what runs: its tokens are void from this commit on, its workers are told. */
+/**
+ * Stops the running attempts of a task for a manual action: their tokens are void from this commit on, and their workers are
+ * told.
+ */
 import type { Actor, Instant } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { claimOf, workerIdOf } from '../../tables/attempt/claim-of.ts';

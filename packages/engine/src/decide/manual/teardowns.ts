@@ -1,7 +1,7 @@
 /**
- * What was taken down is made again before anything works with it. A task between a setup and its teardown may be opened by much
- * that is not about it: the retry of a task outside that it needs, a mark, a run that goes on. So this looks at what has become of
- * the tasks, whoever opened them, and not at what was chosen.
+ * Runs setups again before anything uses what was torn down. A task between a setup and its teardown can be reopened
+ * indirectly: by the retry of a task outside that it needs, by a mark, by a run that continues. So this looks at the states
+ * of the tasks, whatever reopened them, and not at the selection of the user.
  */
 
 import type { Actor, RunId } from '../../model/ids.ts';

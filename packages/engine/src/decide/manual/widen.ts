@@ -1,4 +1,4 @@
-/** What else runs again when tasks do. */
+/** Which other tasks run again when tasks are cleared. */
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
 import { HAS_ENDED, HOLDS_CLAIM, IS_DUE, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';

@@ -1,4 +1,4 @@
-/** What the assignment of a task says in a dag with maps: which items it is for, and where the outputs upstream are. */
+/** The part of an assignment that depends on maps: which items the task is for, and where the outputs of earlier tasks are. */
 
 import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { picksOf, resolveMap } from '../../propagate/map/resolve.ts';

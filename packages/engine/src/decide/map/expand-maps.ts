@@ -1,4 +1,4 @@
-/** Decides on maps: that they expand, once what they run over has ended, and how far they are unfolded. */
+/** Decides when maps expand (once their source has ended) and how far they are unfolded. */
 import { MAX_RUN_TASKS } from '../../model/dag/spec.ts';
 import { resolveMap } from '../../propagate/map/resolve.ts';
 import { viewOf } from '../../propagate/move.ts';

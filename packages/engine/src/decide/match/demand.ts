@@ -1,4 +1,4 @@
-/** What waits for a slot, by queue and priority: told to gateways, so that they lend where something waits (D6). */
+/** How many tasks wait for a slot, by queue and priority. Gateways are told, so they lend slots where something waits (D6). */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
 import { workerIdOf } from '../../tables/attempt/claim-of.ts';

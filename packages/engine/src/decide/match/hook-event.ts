@@ -1,4 +1,4 @@
-/** What a hook is told of what has happened. Why it happened is in the database: the host reads it. */
+/** What a hook is told about its event. The reason is in the database; the host reads it. */
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
 import type { AttemptNo, TaskNo } from '../../model/ids.ts';

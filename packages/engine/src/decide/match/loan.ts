@@ -1,4 +1,4 @@
-/** Slots on loan from gateways (D6). A loan is for one decision, unless it stands until recalled. */
+/** Slots on loan from gateways (D6). A loan is for one decision, unless it is a standing loan, which lasts until recalled. */
 import type { GatewayLost, LendSlots, RecallSlots } from '../../model/command.ts';
 import type { MonoMs } from '../../model/ids.ts';
 import { queueKey } from '../../tables/queue/queue-key.ts';

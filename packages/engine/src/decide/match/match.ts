@@ -1,4 +1,4 @@
-/** Slots meet tasks: priority first, then the oldest run. */
+/** Matches slots with tasks: by priority first, then the oldest run. */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';

@@ -1,4 +1,4 @@
-/** What a worker is told of a task that was claimed for it. */
+/** The assignment that a worker receives for a claimed task. */
 
 import type { ClaimRef } from '../../model/command.ts';
 import { shardOfRun, type TaskNo } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** Makes runs: of a submission, of a window. */
+/** Creates runs for submissions and windows. */
 import { assert } from '../../model/assert.ts';
 import { bitsOf } from '../../model/chance.ts';
 import type { RunCreated } from '../../model/change.ts';

@@ -1,4 +1,4 @@
-/** Follows up on what a step has done: runs with nothing left to run close and end, waiting runs are admitted. */
+/** Follows up at the end of a step: runs with nothing left to run close and end, and waiting runs are admitted. */
 
 import type { Actor, RunId } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';

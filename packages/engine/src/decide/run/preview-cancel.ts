@@ -1,6 +1,7 @@
 /**
- * What a cancel would do, decided on a copy of the run by the code that does it: which attempts are stopped, which tasks never begin,
- * and what closes the run then. The closing is played to its end as if all of it succeeded: what a failure in it changes nobody knows.
+ * What a cancel would do, decided on a copy of the run by the same code: which attempts stop, which tasks never begin, and
+ * what closes the run. The closing is played to its end as if everything succeeded, because the effect of a failure can't be
+ * predicted.
  */
 
 import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';

@@ -1,4 +1,4 @@
-/** A run that has ended goes on, because a person wants more of it (I32). */
+/** Reopens a run that has ended (I32). */
 
 import { restoreRun } from '../../apply/restore-run.ts';
 import { assert } from '../../model/assert.ts';

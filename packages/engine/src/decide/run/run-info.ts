@@ -1,4 +1,4 @@
-/** What a task may be told about its run. */
+/** What a task can learn about its run. */
 
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import { type DagId, type Instant, instantOfUid, type RunUid, shardOfUid } from '../../model/ids.ts';

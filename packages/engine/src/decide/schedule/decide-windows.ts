@@ -1,8 +1,7 @@
 /**
- * What becomes of windows that are due: each ends as a run, or as skipped with a reason, in order (I2). Windows that were
- * due while nobody served the schedule (`service.ts`) are missed and go by its policy `missed`. A window that is late for
- * another reason, such as a full step, is not missed. The cost grows with the number of runs, not with the length of the
- * break (I8).
+ * Decides windows that are due, in order: each becomes a run, or is skipped with a reason (I2). Windows that were due while
+ * nobody served the schedule (`service.ts`) are missed and follow its policy `missed`. A window that is late for another
+ * reason, such as a full step, is not missed. The cost grows with the number of runs, not with the length of the break (I8).
  */
 import { assert } from '../../model/assert.ts';
 import type { SkipReason } from '../../model/change.ts';

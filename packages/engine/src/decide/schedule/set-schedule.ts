@@ -1,4 +1,7 @@
-/** Create, edit, pause, resume and remove: once answered, no window of the old version fires, and none fires twice (I6). */
+/**
+ * Creates, edits, pauses, resumes and removes schedules. Once answered, no window of the old version fires, and none fires
+ * twice (I6).
+ */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { SetSchedulePaused, StrikeSchedule } from '../../model/command.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';

@@ -1,4 +1,4 @@
-/** One of two attempts of a task ends while the other goes on, or is about to decide the task. */
+/** One of two attempts of a task ends while the other continues, or is about to decide the task. */
 import type { SpeculativeEnded } from '../../model/change.ts';
 import type { AttemptNo, AttemptSlot, Instant } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';

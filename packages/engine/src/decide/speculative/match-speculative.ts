@@ -1,7 +1,7 @@
 /**
- * Slots meet attempts that take too long: each gets a speculative attempt beside it, before other tasks of the same priority begin.
- * They are few, and their run waits for them. Each counts against its dag's limit like any other (I44), and goes to another worker
- * than the first, if there is one.
+ * Gives slots to attempts that take too long: each gets a speculative attempt beside it, before other tasks of the same
+ * priority begin. They are few, and their run waits for them. Each counts against the limit of its dag like any other (I44),
+ * and goes to another worker than the first, if there is one.
  */
 import type { AttemptSlot } from '../../model/ids.ts';
 import { queueKey } from '../../tables/queue/queue-key.ts';

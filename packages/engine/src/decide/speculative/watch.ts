@@ -1,4 +1,4 @@
-/** Which attempts take too long: each that may have a speculative one beside it is looked at from time to time while it runs. */
+/** Finds attempts that take too long: each attempt that may have a speculative one is checked from time to time while it runs. */
 
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';

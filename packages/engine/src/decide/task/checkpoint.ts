@@ -1,10 +1,10 @@
 /**
- * What a running attempt may ask of the owner of its task: to keep a checkpoint for the attempt after it, and whether the task
- * is still its own. Both are for the holder of the claim alone (I21), and both are answered when they are committed.
+ * Requests of a running attempt to the owner of its task: to store a checkpoint for the next attempt, and whether it still
+ * owns the task. Only the holder of the claim may ask (I21), and both are answered after a commit.
  *
- * Where two attempts of a task run, the checkpoint is that which either saved last.
+ * If two attempts of a task run, the checkpoint is the one that either saved last.
  *
- * A checkpoint is kept over failed attempts of a task, retries by hand included, until the task has succeeded and is to be run anew.
+ * A checkpoint survives failed attempts, including manual retries, until the task has succeeded and is run again.
  */
 import { type Answer, RECORDED, refuse } from '../../model/answer.ts';
 import type { AssertOwned, ClaimRef, SaveCheckpoint } from '../../model/command.ts';

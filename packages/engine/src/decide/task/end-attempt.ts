@@ -1,4 +1,4 @@
-/** The end of an attempt, however it comes: report, timeout, lost worker, cancel. */
+/** Ends an attempt, for whatever reason: report, timeout, lost worker, cancel. */
 
 import { chanceOf } from '../../model/chance.ts';
 import type { AttemptEnded } from '../../model/change.ts';

@@ -1,4 +1,4 @@
-/** What the end of an attempt means beyond its task: its fingerprint, poison, the dead letter, breakers. */
+/** What the end of an attempt means beyond its task: fingerprint, poison, dead letter, breakers. */
 
 import type { AttemptEnded } from '../../model/change.ts';
 import { type DeadLetterReason, type QuickFailures } from '../../model/dead-letter.ts';

@@ -1,4 +1,4 @@
-/** What comes after an attempt that ended without success: when the next one may start, and what it may have. */
+/** What follows an attempt that did not succeed: when the next one may start, and with which resources. */
 import type { MemoryGrowth, RetryPolicy, TaskSpec } from '../../model/dag/spec.ts';
 import { backoffMs } from '../../model/task/backoff.ts';
 import type { TaskNotes } from '../../model/task/notes.ts';

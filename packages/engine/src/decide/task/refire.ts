@@ -1,7 +1,7 @@
 /**
- * Hooks that run each time that something happens: a task or the run is tried again, or is slow. How often it has happened is
- * stored with the task or the run; which of those times a hook has been about is kept with the hook. So one that comes while the
- * hook runs is not lost: when that has ended it is cleared for the next.
+ * Hooks that run each time that something happens: a retry of a task or a run, or a slow one. The task or run stores how
+ * often it has happened; the hook stores which of those times it has handled. So an event that happens while the hook runs
+ * is not lost: the hook is cleared when it has ended, and runs again.
  */
 
 import { type ClosingPlan, isRepeating } from '../../model/dag/closing-plan.ts';

@@ -1,4 +1,4 @@
-/** One more attempt, by hand: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
+/** A manual retry: at once for a task that waits for its backoff, with fresh budgets for one that failed. */
 
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetryTask } from '../../model/command.ts';

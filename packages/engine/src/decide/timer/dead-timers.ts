@@ -1,6 +1,6 @@
 /**
- * Timers are not taken out when what they watch has ended: an attempt that takes a second leaves a timeout of a day
- * behind. So the heaps are swept from time to time; what they hold stays within twice what is alive (I73).
+ * Timers are not removed when what they watch has ended: an attempt that takes a second leaves a timeout of a day behind. So
+ * the heaps are swept from time to time, and hold at most twice as many entries as are alive (I73).
  */
 
 import type { DagId, RunId, TaskNo } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** A time of a running attempt is over. */
+/** Handles a deadline of a running attempt. */
 
 import type { AttemptSlot } from '../../model/ids.ts';
 import { notesWith, type TaskNotes } from '../../model/task/notes.ts';

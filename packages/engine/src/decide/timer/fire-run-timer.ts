@@ -1,4 +1,4 @@
-/** The time of a whole run is over. */
+/** Handles a deadline of a whole run. */
 import type { Actor, RunId } from '../../model/ids.ts';
 import { notesSlow } from '../../model/run/run-notes.ts';
 import { OPEN } from '../../tables/run/run-table.ts';

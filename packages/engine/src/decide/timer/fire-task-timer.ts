@@ -1,4 +1,4 @@
-/** The time of a task is over, in its queue or in all. */
+/** Handles a deadline of a task. */
 
 import type { AttemptNo } from '../../model/ids.ts';
 import { fingerprintOf } from '../../model/task/fingerprint.ts';

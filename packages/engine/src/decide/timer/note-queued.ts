@@ -1,6 +1,6 @@
 /**
- * Tasks that wait for a slot at the end of a step, and may not wait for ever: since when is stored, for no other row tells it.
- * One that was claimed in the step in which it became ready costs nothing here.
+ * Tasks that still wait for a slot at the end of a step and have a limit for that. Since when they wait is stored, because
+ * no other row tells it. A task that is claimed in the step in which it became ready costs nothing here.
  */
 
 import { notesWith } from '../../model/task/notes.ts';

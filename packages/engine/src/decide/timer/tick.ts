@@ -1,4 +1,4 @@
-/** What time brings: due windows, retries, timeouts, lost workers, claims that never arrived. */
+/** Handles the passing of time: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
 import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';

@@ -1,4 +1,4 @@
-/** What becomes of tasks and runs that wait or run for too long. */
+/** Tasks and runs that wait or run for too long. */
 import type { AttemptNo, Instant, RunId, TaskNo } from '../ids.ts';
 import { type ChangeOf, defineChange, notTold, taskKey } from './define.ts';
 import { f } from './fields.ts';

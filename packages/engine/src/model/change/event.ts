@@ -1,4 +1,4 @@
-/** From a change of the journal to the event that users are told. */
+/** Turns a change of the journal into the event that users see. */
 import type { DagId, Instant, RunId, ShardNo, TaskNo } from '../ids.ts';
 import type { ShowInstant } from './define.ts';
 import { type Change, type ChangeEventKind, kindOf } from './kinds.ts';

@@ -1,4 +1,4 @@
-/** What people do to runs and tasks, and the retry policy of a run in their place. */
+/** Manual actions on runs and tasks, and the retry policy of a run, which acts in the place of a person. */
 import type { Actor, AttemptNo, Fence, RunId, TaskNo } from '../ids.ts';
 import { type ChangeOf, defineChange, taskKey } from './define.ts';
 import { f } from './fields.ts';

@@ -1,4 +1,4 @@
-/** The life of a run. What its tasks do is in `attempt.ts`, what people do to it in `manual.ts`. */
+/** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
 import type { ParentRef } from '../command.ts';
 import type { Actor, DagId, RunId, RunUid, TenantId, VersionNo } from '../ids.ts';

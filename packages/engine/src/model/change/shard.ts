@@ -1,4 +1,4 @@
-/** What a shard keeps beside dags and runs: idempotency keys, breakers, silent workers. */
+/** What a shard stores besides dags and runs: idempotency keys, breakers, silent workers. */
 import type { Actor, DagId, RunUid, ShardNo, TenantId, WorkerId } from '../ids.ts';
 import { type Fingerprint, fingerprintText } from '../task/fingerprint.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';

@@ -1,6 +1,6 @@
 /**
- * Words of fixed lists. Tables and journal have the number of a word, its place in the list; so lists only grow, at their
- * end. A new word needs a new format of the journal.
+ * Words of fixed lists. Tables and journal store the index of a word in its list, so lists only grow at the end. A new word
+ * needs a new format of the journal.
  */
 import { PRIORITIES } from '../dag/spec.ts';
 import { LETTER_REASONS, LETTER_STATES } from '../dead-letter.ts';

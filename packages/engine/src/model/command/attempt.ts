@@ -1,4 +1,4 @@
-/** What a worker says of one attempt, or asks for it. */
+/** Messages and requests of a worker about one attempt. */
 import type { AttemptNo, Fence, Instant, RunId, TaskNo, WorkerId } from '../ids.ts';
 import type { ReadFacts } from '../task/facts.ts';
 import type { ReportedOutcome } from '../task/outcome.ts';

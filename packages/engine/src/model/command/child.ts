@@ -1,4 +1,4 @@
-/** Between the shard of a task that runs another dag, and the shard of that dag. */
+/** Commands between the shard of a task that runs another dag and the shard of that dag. */
 
 import type { Priority } from '../dag/spec.ts';
 import type { DagId, RunUid, ShardNo, TenantId, VersionNo } from '../ids.ts';

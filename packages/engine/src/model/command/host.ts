@@ -1,4 +1,4 @@
-/** What the host itself wants: decisions that threw, and the passing of time. */
+/** Commands of the host itself: decisions that threw, and the passing of time. */
 import type { DagId, RunId, ShardNo } from '../ids.ts';
 
 /** A decision about this run threw in the host's hands (I57). */

@@ -1,4 +1,4 @@
-/** Actions of a person on tasks of a run, dead letters and breakers. */
+/** Manual actions on tasks of a run, dead letters and breakers. */
 import type { DeadLetterRef } from '../dead-letter.ts';
 import type { Actor, DagId, RunId, ShardNo, TaskNo, TenantId } from '../ids.ts';
 import type { Fingerprint } from '../task/fingerprint.ts';

@@ -1,4 +1,4 @@
-/** Commands of users and of the API: dags, schedules and runs as a whole. */
+/** Commands of users and of the API about dags, schedules and whole runs. */
 import type { DagSpec, Priority } from '../dag/spec.ts';
 import type { DeadLetterRef } from '../dead-letter.ts';
 import type { Actor, DagId, RunId, RunUid, ShardNo, TenantId, VersionNo } from '../ids.ts';

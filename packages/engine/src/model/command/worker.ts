@@ -1,4 +1,4 @@
-/** What gateways say of workers: slots, heartbeats, and workers that leave. */
+/** Commands of gateways about workers: slots, heartbeats, and workers that leave. */
 
 import type { Epoch, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../ids.ts';
 import type { ClaimRef } from './attempt.ts';

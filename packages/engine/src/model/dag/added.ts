@@ -1,7 +1,7 @@
 /**
- * Tasks that tasks have added to a run. They have numbers of their own, from the last of the spec on, in *seats* that the dag keeps
- * free for them; and with them the run has a spec of its own, which is that of its version and what was added. All else, rules,
- * retries, hands, readers, goes by that spec and knows nothing of where a task came from.
+ * Tasks that tasks have added to a run. They are numbered after the tasks of the spec, in *seats* that the dag keeps free
+ * for them. Such a run has its own spec: that of its version plus the added tasks. Everything else (rules, retries, manual
+ * actions, readers) uses that spec and does not know where a task came from.
  */
 
 import type { Fence, TaskNo } from '../ids.ts';

@@ -1,8 +1,8 @@
 /**
- * Branches and short circuits, as the tasks that need them directly see them.
+ * Branches and short circuits, from the view of the tasks that directly need them.
  *
- * Such a task waits for each of them, whatever its rule, and is skipped when one does not let it pass. If it waited for its rule
- * alone, an eager rule could run it before the branch has chosen, and the order of arrival would decide (I31).
+ * Such a task waits for all of them, whatever its rule, and is skipped if one does not let it pass. If it waited for its
+ * rule alone, an eager rule could start it before the branch has chosen, and the order of arrival would decide (I31).
  */
 import { walkDown, walkUp } from './dag-walk.ts';
 import type { TaskSpec } from './spec.ts';

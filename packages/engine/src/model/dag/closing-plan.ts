@@ -1,6 +1,6 @@
 /**
- * The tasks that close a run: teardowns, undos and hooks. They wait until others have *ended*, in whatever way, and not for the
- * success of any; so their edges are kept apart from those of ordinary tasks, which nothing here can hold up or decide (I33).
+ * The tasks that close a run: teardowns, undos and hooks. They wait until other tasks have *ended*, successfully or not. So
+ * their edges are separate from those of ordinary tasks: nothing here can hold up or decide an ordinary task (I33).
  */
 import type { TaskSpec } from './spec.ts';
 

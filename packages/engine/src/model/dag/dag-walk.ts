@@ -1,6 +1,6 @@
 /**
- * Walks along the edges that a dag has from the start. A task that was added to a run is reached, but no way leads from it to a task
- * of the dag: it may be dropped again, and that must not change what was decided without it.
+ * Walks along the edges of the dag as deployed. An added task can be reached, but no path leads from it to a task of the
+ * dag: it can be dropped again, and that must not change what was decided without it.
  */
 type Edges = (no: number) => Iterable<number>;
 

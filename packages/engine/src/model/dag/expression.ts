@@ -1,6 +1,7 @@
 /**
- * Conditions as they are stored: a tree of JSON, made by the parser at the edge. Evaluation is total and linear in the size of
- * the tree: no loops, no patterns, nothing that can throw. What goes wrong in it is a *fault*, with words for people.
+ * Conditions as they are stored: a tree of JSON, built by the parser at the edge. Evaluation is total and linear in the size
+ * of the tree: no loops, no patterns, nothing that throws. An error during evaluation is a *fault*, with a sentence for
+ * people.
  */
 import { type Fact, isTruthy, type Json, NOTHING } from '../task/fact.ts';
 

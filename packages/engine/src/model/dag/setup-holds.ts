@@ -1,7 +1,7 @@
 /**
- * What lies between a setup and its teardown does not start before the setup has ended, whatever its rule (but `always`). When a run
- * goes for the first time the edges see to that by themselves, except for eager rules. When a task in the middle runs again, and the
- * setup with it, the tasks between the two may have succeeded long ago: only this holds the task back.
+ * Tasks between a setup and its teardown do not start before the setup has ended, whatever their rule (except `always`). In
+ * the first pass of a run the edges ensure this, except for eager rules. When a task in the middle runs again together with
+ * the setup, the tasks between the two may have succeeded long ago; then only this rule holds the task back.
  */
 import type { TriggerRule } from '../task/trigger.ts';
 import type { ClosingPlan } from './closing-plan.ts';

@@ -1,4 +1,4 @@
-/** What a dag is, as the engine sees it: tasks by number, edges by number, nothing of user code but a handler's name. */
+/** A dag as the engine sees it: tasks and edges by number. Of user code it has only the name of a handler. */
 import type { QueueName } from '../ids.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';

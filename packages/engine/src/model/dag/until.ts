@@ -1,6 +1,6 @@
 /**
- * A run up to a chosen task: only that task and what it depends on run. The run has a spec of its own, that of its version with all
- * other tasks marked as `outside`; these are skipped when the run begins. All else goes by that spec, and knows nothing of it.
+ * A run up to a chosen task: only that task and what it depends on run. The run has its own spec: that of its version, with
+ * all other tasks marked as `outside`. Those are skipped when the run begins. Everything else just uses that spec.
  */
 import { closingKind } from './closing-plan.ts';
 import type { DagSpec, TaskSpec } from './spec.ts';

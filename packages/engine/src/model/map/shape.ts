@@ -1,4 +1,4 @@
-/** How the mapped groups of a dag lie in each other: made once for all its runs. */
+/** How the mapped groups of a dag are nested. Computed once for all runs. */
 import type { DagSpec, GroupSpec, MapSpec, TaskSpec } from '../dag/spec.ts';
 import { DEFAULT_MAP_SIZE } from '../dag/spec.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is kept of a run beside its row, for those that ask for more than tasks: JSON, written whole by each change that alters it,
- * so that live, on load and in replay it is the same (I19).
+ * Notes of a run: data beside its row, for runs that use more than plain tasks. They are JSON. Each change that alters them
+ * writes them completely, so they are the same live, on load and in replay (I19).
  */
 import type { ClosingPlan } from '../dag/closing-plan.ts';
 import type { Instant } from '../ids.ts';

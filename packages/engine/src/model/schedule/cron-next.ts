@@ -1,6 +1,6 @@
 /**
- * The next wall time that a cron matches. A wall time is what a clock on the wall shows, counted in milliseconds as if it
- * were UTC; here no zone exists, every day has 24 hours, and months are the only thing that is uneven.
+ * The next wall time that matches a cron expression. A wall time is what a clock on the wall shows, in milliseconds as if it
+ * were UTC. There are no zones here, every day has 24 hours, and only months differ in length.
  */
 import type { Cron } from './cron-type.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One field of a cron expression, from text to a set. A field is a list; an item of it is `*`, a value, a range, either of
- * these with a step, or one of the marks `H`, `L`, `W`, `#` and `?`. Text comes in as upper-case ASCII.
+ * Parses one field of a cron expression into a set. A field is a list. An item is `*`, a value, a range, one of these with a
+ * step, or one of the marks `H`, `L`, `W`, `#` and `?`. The text is upper-case ASCII.
  */
 import type { CronProblem } from './cron-type.ts';
 import {

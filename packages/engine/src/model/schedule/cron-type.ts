@@ -1,4 +1,4 @@
-/** A parsed cron expression, and what is wrong with one that can not be parsed. */
+/** A parsed cron expression, and the problem with one that can't be parsed. */
 
 /** Sets of sixty are two halves of thirty bits, which stay small integers. `days` and `months` start with bit 0 for 1. */
 export interface Cron {

@@ -1,4 +1,4 @@
-/** The small parts that all items of a cron field are made of: numbers, names, ranges, and the words of a refusal. */
+/** The parts of all items of a cron field: numbers, names, ranges, and the sentences of a refusal. */
 import type { CronProblem } from './cron-type.ts';
 
 export type FieldSpec = {

@@ -1,4 +1,4 @@
-/** Why a schedule can't be used. Deploying refuses such a dag, and so does whoever checks a dag without a server. */
+/** Why a schedule can't be used. A deploy with such a schedule is refused, and checks without a server report the same. */
 import type { Instant } from '../ids.ts';
 import { compileTimetable, type TimetableSpec } from './timetable.ts';
 import { windowAfter, type ZoneSource, zoneOrNull } from './window-after.ts';

@@ -1,4 +1,4 @@
-/** The first window of a schedule after an instant, for whoever has zone data: the engine, servers that show it, tests of dags. */
+/** The first window of a schedule after an instant. Used by the engine, by servers that show it, and by tests of dags. */
 import type { Instant } from '../ids.ts';
 import type { Timetable } from './timetable.ts';
 import { nextWindow, type ZoneData } from './zone.ts';

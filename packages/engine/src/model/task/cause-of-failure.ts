@@ -1,9 +1,10 @@
 /**
- * What a failure is about, in one line, and for whom that line has a meaning. A function's error says it in its first line. All
- * processes that fail say the same there, their exit code: what matters is the last line that they wrote to stderr, and even that
- * means something only together with their task and command. A call says in its first line whom it called, and in the answer why it failed.
+ * The cause of a failure in one line, and the scope in which that line means something. The error of a function says it in
+ * its first line. All failing processes say the same there, their exit code, so what matters is the last line that they
+ * wrote to stderr, and that only together with their task and command. An HTTP call says in its first line what it called,
+ * and in the response why it failed.
  *
- * Pure and linear in the text: errors come from user code. Workers have masked secrets in it before.
+ * Pure and linear in the text, because errors come from user code. Workers have already masked secrets in it.
  */
 import type { TaskSpec } from '../dag/spec.ts';
 import { type Failure, firstLineOf } from './fingerprint.ts';

@@ -1,4 +1,4 @@
-/** One value that a condition looks at. */
+/** One value that a condition uses. */
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 /** A value, or of one that is too large to be kept what kind it is of and how long. */

@@ -1,6 +1,6 @@
 /**
- * What decisions need of params and outputs, taken out when those pass through: neither is kept in memory. Facts are small,
- * are stored with the run and the task that they come from, and are loaded with them; so a load decides as live (I19).
+ * The values that decisions need from params and outputs. They are extracted when those pass through, because neither is
+ * kept in memory. Facts are small, and stored and loaded with their run and task, so a load decides the same as live (I19).
  */
 import type { Path, TaskSpec } from '../dag/spec.ts';
 import { type Fact, isTruthy, type Json, NOTHING } from './fact.ts';

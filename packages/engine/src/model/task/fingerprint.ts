@@ -1,8 +1,8 @@
 /**
- * What failures of one cause have in common: a number made of class, code and the error's text without what varies from one
- * attempt to the next. Two tasks that meet the same dead database have the same one, whatever rows they were about.
+ * What failures of one cause have in common: a number computed from class, code and the text of the error without its
+ * varying parts. Two tasks that hit the same dead database have the same fingerprint, whatever rows they worked on.
  *
- * Pure and linear in the text, of which it looks at the first line and the first frame alone: errors come from user code.
+ * Pure and linear in the text, because errors come from user code. It uses only the first line and the first frame.
  */
 import type { AttemptOutcome } from './outcome.ts';
 

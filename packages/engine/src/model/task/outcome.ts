@@ -1,4 +1,4 @@
-/** How an attempt ends, and what people see of a task. */
+/** How an attempt ends, and the task states that people see. */
 
 /**
  * The classes. `lost`, `timeout` and `stuck` may be the server's own verdict; the others come with a report. A worker says `lost`

@@ -1,6 +1,6 @@
 /**
- * Whether a failure is worth another attempt. The most specific word counts: the first pattern for the code that fits, then the
- * first for the error's text, then the class. Budgets come after that.
+ * Whether a failure is worth another attempt. The most specific rule counts: the first matching pattern for the code, then
+ * the first for the text of the error, then the class. Budgets come after that.
  */
 import type { RetryPattern, RetryPolicy } from '../dag/spec.ts';
 import { type AttemptOutcome, BUDGET_OF } from './outcome.ts';

@@ -1,8 +1,8 @@
 /**
- * When a task may run, given what became of the tasks upstream: the thirteen rules, by the names that Airflow 3 has for them.
+ * When a task may run, given the states of the tasks upstream: the thirteen trigger rules, with the names of Airflow 3.
  *
- * A rule is a pure function of counts. It decides as soon as every way in which the open ones may still end leads to the same
- * outcome, and not before: so what is decided stays so (I30), and the order in which they end does not matter (I31).
+ * A rule is a pure function of counts. It decides as soon as all possible ends of the open tasks lead to the same result,
+ * and not before. So a decision stays valid (I30), and the order in which tasks end does not matter (I31).
  */
 
 export const WAIT = 0;

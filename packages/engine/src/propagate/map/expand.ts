@@ -1,6 +1,6 @@
 /**
- * A map becomes its instances, and they become nothing again: over the live table, and over columns of their own for loads and
- * readers. What is counted comes out the same whether the instances come all at once or by and by.
+ * Expands a map into its instances, and removes them again: in the live table, and in separate columns for loads and
+ * readers. The counts are the same whether the instances come all at once or gradually.
  */
 
 import { BLOCKED, EXPANDED } from '../../model/task/task-states.ts';

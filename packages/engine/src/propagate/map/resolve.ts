@@ -1,4 +1,4 @@
-/** How many items a map has: a pure function of what has ended above it, and of facts. */
+/** The number of items of a map: a pure function of the ended tasks above it, and of facts. */
 
 import type { MapSource } from '../../model/dag/spec.ts';
 import { MAX_RUN_TASKS } from '../../model/dag/spec.ts';

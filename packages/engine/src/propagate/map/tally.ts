@@ -1,4 +1,4 @@
-/** What has become of the instances of a mapped task, taken together: what its placeholder shows once all have ended. */
+/** The combined state of all instances of a mapped task. Its placeholder shows it when all have ended. */
 
 import {
   CANCELLED,

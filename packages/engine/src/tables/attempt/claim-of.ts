@@ -1,4 +1,4 @@
-/** What is known of the claim of an attempt. */
+/** The claim of an attempt. */
 import type { ClaimRef } from '../../model/command.ts';
 import type { AttemptNo, AttemptSlot, Fence, WorkerId } from '../../model/ids.ts';
 import { NOBODY } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** What is known of a claim's arrival at its worker: the values of `attempts.confirmed`. */
+/** Whether a claim has arrived at its worker: the values of `attempts.confirmed`. */
 
 /** Sent, or about to be; the worker has not shown it yet. */
 export const UNCONFIRMED = 0;

@@ -1,4 +1,4 @@
-/** What the engine watches of a running attempt, on the clock that never jumps. */
+/** The deadlines of a running attempt, on the clock that never jumps. */
 import type { AttemptSlot } from '../../model/ids.ts';
 import type { State } from '../state.ts';
 import type { AttemptWatch } from './attempt-table.ts';

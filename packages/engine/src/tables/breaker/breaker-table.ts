@@ -1,4 +1,4 @@
-/** The breakers that hold anything, and what is counted towards new ones. */
+/** The breakers that hold tasks back, and the counts towards new ones. */
 
 import type { DagId, ShardNo } from '../../model/ids.ts';
 import type { Dag } from '../dag/dag.ts';

@@ -1,6 +1,6 @@
 /**
- * What is counted towards opening a breaker. In memory only: after a handover counting begins anew, which can open a breaker
- * later, never wrongly. Bounded, whatever errors there are (I73).
+ * Counts towards opening a breaker. They are in memory only: after a handover counting starts again, so a breaker can open
+ * late but never wrongly. The number of entries is bounded, whatever errors there are (I73).
  */
 import type { DagId } from '../../model/ids.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Retries per second of a node, whatever fails: a storm of them does not take the slots of first attempts, nor drown the
- * database in claims. What is over it waits in its order, is not lost, and never starts early (I40).
+ * Limits the retries per second of a node, whatever fails. So a storm of retries does not take the slots of first attempts,
+ * nor flood the database with claims. Retries over the limit wait in order, are not lost, and never start early (I40).
  */
 import type { HeldTask } from './breaker.ts';
 

@@ -1,4 +1,4 @@
-/** The dags in the working set, with what their limits count. One comes in when a command or a live run needs it. */
+/** The dags in the working set, with the counts of their limits. A dag is loaded when a command or a live run needs it. */
 import type { DagId, TenantId } from '../../model/ids.ts';
 import type { Dag } from './dag.ts';
 

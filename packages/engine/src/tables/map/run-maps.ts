@@ -1,10 +1,10 @@
 /**
- * What the maps of one run have become, and where its tasks are by their numbers.
+ * The expanded maps of one run, and where its tasks are by number.
  *
- * Tasks of the spec have the numbers 0 … T−1; for one in a mapped group that is the *placeholder*. When a map expands in a *scope*
- * (the run, or one instance of the mapped group around it) its instances get a block of numbers from T on: member j of instance
- * i is `firstNo + i × members + j`. Members of a mapped group inside are placeholders in turn, one in each instance. A scope is
- * named by the number of the first member of its instance; the run itself is RUN_SCOPE.
+ * Tasks of the spec have the numbers 0 … T−1. For a task in a mapped group that is the *placeholder*. When a map expands in
+ * a *scope* (the run, or one instance of the mapped group around it), its instances get a block of numbers from T on: member
+ * j of instance i is `firstNo + i × members + j`. Members of a mapped group inside are placeholders in turn, one in each
+ * instance. A scope is named by the number of the first member of its instance; the run itself is RUN_SCOPE.
  */
 import { assert } from '../../model/assert.ts';
 import type { MappedGroup, MapShape } from '../../model/map/shape.ts';

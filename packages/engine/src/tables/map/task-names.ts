@@ -1,4 +1,4 @@
-/** Tasks of a run by the names that people have for them: `load`, and `load[3]` or `part[2][5]` for one instance of a mapped task. */
+/** The names of tasks that people use: `load`, and `load[3]` or `part[2][5]` for one instance of a mapped task. */
 import { roomOf } from '../../model/dag/added.ts';
 import { type DagSpec } from '../../model/dag/spec.ts';
 import { MapShape } from '../../model/map/shape.ts';

@@ -1,4 +1,4 @@
-/** Which maps there is something to do about: noted when it becomes so, done before the step ends or in the next ones. */
+/** Which maps need work. They are noted when that happens, and handled before the step ends or in the next steps. */
 import type { RunId } from '../../model/ids.ts';
 import type { State } from '../state.ts';
 

@@ -1,4 +1,4 @@
-/** How a ready task gets into its lane, and how a lane learns that its dag has room again. */
+/** Puts a ready task into its lane, and tells a lane that its dag has room again. */
 
 import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';

@@ -1,9 +1,9 @@
 /**
- * The ready tasks of one dag, for one queue and one priority, oldest run first: order is a function of ids alone, so it
- * survives a handover, and a task that comes back (refused, retried) stands where it stood (I26).
+ * The ready tasks of one dag, for one queue and one priority, oldest run first. The order depends on ids alone, so it
+ * survives a handover, and a task that comes back (refused, retried) keeps its place (I26).
  *
- * A lane is the unit that a limit holds back: when its dag may start no more, the lane as a whole steps aside and holds
- * up nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
+ * A lane is the unit that a limit holds back: when its dag may start no more tasks, the whole lane steps aside and blocks
+ * nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
 import type { TaskTable } from '../task/task-table.ts';
 

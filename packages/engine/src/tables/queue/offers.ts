@@ -1,4 +1,4 @@
-/** The workers that lend slots to one queue, each in its turn. */
+/** The workers that lend slots to one queue, in turn. */
 import type { Worker } from '../worker/worker-table.ts';
 import type { QueueKey } from './queue-key.ts';
 

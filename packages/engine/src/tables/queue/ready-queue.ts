@@ -1,6 +1,6 @@
 /**
- * One queue: for each priority its active lanes, the one with the oldest head first, and the workers that lend slots.
- * Each tenant has queues of its own, whatever they are called: no worker gets a task of another's (I65).
+ * One queue: for each priority its active lanes, the one with the oldest head first, and the workers that lend slots. Each
+ * tenant has separate queues, whatever their names, so no worker gets a task of another tenant (I65).
  */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** Run id to slot: open addressing over one array of integers, a tenth of the memory of a Map. */
+/** Maps run ids to slots: open addressing over one array of integers, a tenth of the memory of a Map. */
 import type { RunId } from '../../model/ids.ts';
 
 const EMPTY = -1;

@@ -1,4 +1,4 @@
-/** What of a run is paused, by whom and since when. Nothing new of it is claimed; it holds back nobody else (I47). */
+/** What is paused in a run, by whom and since when. Nothing new of it is claimed, and it blocks nobody else (I47). */
 import type { Actor, Instant } from '../../model/ids.ts';
 
 export interface Pause {

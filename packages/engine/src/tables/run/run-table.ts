@@ -1,6 +1,6 @@
 /**
- * The live runs, as columns: a million of them must fit, and an object each would cost a kilobyte and long collections.
- * A run is a *slot*, a small number that is used again after the run has left.
+ * The live runs, as columns: a million of them must fit, and an object each would cost a kilobyte and long garbage
+ * collections. A run is a *slot*, a small number that is used again after the run has left.
  */
 
 import type { ParentRef } from '../../model/command.ts';

@@ -1,4 +1,4 @@
-/** Uids as four integers each: a million strings of 36 characters would be 60 MB, and work for the collector. */
+/** Uids as four integers each: a million strings of 36 characters would take 60 MB, and work for the garbage collector. */
 import type { RunUid } from '../../model/ids.ts';
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

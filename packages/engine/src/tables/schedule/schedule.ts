@@ -1,4 +1,4 @@
-/** A schedule in the working set: which windows are decided, and when the next one comes. */
+/** A schedule in the working set: which windows are decided, and when the next one is due. */
 import { assert } from '../../model/assert.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import type { DagId, Instant, ShardNo } from '../../model/ids.ts';

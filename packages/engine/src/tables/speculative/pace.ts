@@ -1,6 +1,6 @@
 /**
- * How long the finished ones of a mapped task took, in buckets an eighth of an octave apart: a kilobyte, whether ten or a hundred
- * thousand have finished, and the median of them to within a tenth. Nothing of it is stored: rows tell it again on load.
+ * How long the finished instances of a mapped task took, in buckets an eighth of an octave apart: one kilobyte for ten or a
+ * hundred thousand instances, and their median to within a tenth. Nothing of it is stored; the rows give it again on load.
  */
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
 

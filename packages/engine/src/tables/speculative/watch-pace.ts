@@ -1,4 +1,4 @@
-/** How long the tasks of a map take, and when a running one is looked at. */
+/** How long the tasks of a map take, and when a running one is checked. */
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';
 import { claimOf } from '../attempt/claim-of.ts';

@@ -1,6 +1,7 @@
 /**
- * What is kept of a task beside its row, for those that ask for more than plain retries and one timeout. It is written whole,
- * as JSON, by each change that alters it, so that live, on load and in replay it is the same (I19). Plain tasks have none.
+ * Notes of a task: data beside its row, for tasks that use more than plain retries and one timeout. They are JSON. Each
+ * change that alters them writes them completely, so they are the same live, on load and in replay (I19). Plain tasks have
+ * none.
  */
 import { readNotes, type TaskNotes } from '../../model/task/notes.ts';
 import type { State } from '../state.ts';

@@ -1,4 +1,4 @@
-/** Where the tasks of a run are in the task table. Whoever goes from a task to its slot, or back, asks here. */
+/** Where the tasks of a run are in the task table. All conversions between task numbers and slots are here. */
 import type { TaskSpec } from '../../model/dag/spec.ts';
 import type { TaskNo } from '../../model/ids.ts';
 import type { State } from '../state.ts';

@@ -1,7 +1,7 @@
 /**
- * The times that a whole run may take: `timeoutMs` ends it as failed, `softTimeoutMs` tells of it once. Both count from when it
- * became active, which is stored; one that is opened again begins anew, after the delay of its retry policy if it has one. The
- * times of its tasks never count from before that (I41). Closing is not a part of it: what closes a run has timeouts of its own.
+ * The deadlines of a whole run: `timeoutMs` ends it as failed, `softTimeoutMs` reports it once as slow. Both count from when
+ * it became active, which is stored. A reopened run starts again, after the delay of its retry policy if it has one. The
+ * deadlines of its tasks never count from before that (I41). Closing does not count: closing tasks have their own timeouts.
  */
 
 import type { Instant, RunId } from '../../model/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * What must happen later, smallest first. Entries are never removed: whoever takes one out looks whether it still
- * speaks of the present (same run, same fence, same revision).
+ * What must happen later, smallest first. Entries are never removed: the code that takes one out checks whether it is still
+ * valid (same run, same fence, same revision).
  */
 export interface Timer {
   readonly at: number;

@@ -1,4 +1,4 @@
-/** A pause with an end: the run goes on by itself. */
+/** A pause with an end: the run continues by itself. */
 import type { State } from '../state.ts';
 
 /** The longest wait that a dag may ask for before its runs are tried again. */

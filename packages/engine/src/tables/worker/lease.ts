@@ -1,6 +1,6 @@
 /**
- * The lease of a worker: one for all of its attempts. It begins with the first of them, each heartbeat renews it, and when
- * it ends the worker loses them all (D5). Only the clock that never jumps counts.
+ * The lease of a worker: one for all its attempts. It begins with the first of them, each heartbeat renews it, and when it
+ * ends the worker loses them all (D5). Only the clock that never jumps counts.
  */
 import type { MonoMs } from '../../model/ids.ts';
 import type { State } from '../state.ts';

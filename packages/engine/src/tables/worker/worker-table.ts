@@ -1,6 +1,6 @@
 /**
- * The workers that the engine knows: those that lend slots and those that run attempts. Nothing of it is stored (D5),
- * but for the silence of a worker at takeover.
+ * The workers that the engine knows: those that lend slots and those that run attempts. Nothing of it is stored (D5), except
+ * the silence of a worker at takeover.
  */
 
 import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-/** What loads and fetches see of the rows. */
+/** What loads and fetches read from the rows. */
 import type { Heads } from '../../apply/restore.ts';
 import { deadLetterName } from '../../model/dead-letter.ts';
 import { type DagId, type RunId, type ShardNo, shardOfRun, type VersionNo } from '../../model/ids.ts';

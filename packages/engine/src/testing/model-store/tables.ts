@@ -1,6 +1,6 @@
 /**
- * The rows that a database would hold. Rows are never altered, only replaced, and each replacement can be undone: a commit
- * that breaks a constraint leaves nothing behind.
+ * The rows that a database would contain. Rows are never altered, only replaced, and each replacement can be undone: a
+ * commit that breaks a constraint leaves nothing behind.
  */
 import type { AttemptEnded, SpeculativeEnded, SpeculativeTookOver, WindowDecided } from '../../model/change.ts';
 import {

@@ -1,4 +1,4 @@
-/** The life of runs, their maps, added tasks and pauses. */
+/** Writes runs, their maps, added tasks and pauses. */
 import type {
   AddedChange,
   Change,

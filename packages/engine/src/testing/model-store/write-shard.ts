@@ -1,4 +1,4 @@
-/** Dags, schedules, dead letters, and what a shard keeps beside them. */
+/** Writes dags, schedules, dead letters, and what a shard stores besides them. */
 import type {
   DagChange,
   DagRetired,

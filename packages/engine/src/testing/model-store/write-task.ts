@@ -1,4 +1,4 @@
-/** Tasks and their attempts. */
+/** Writes tasks and their attempts. */
 import type {
   AttemptChange,
   AttemptExtended,

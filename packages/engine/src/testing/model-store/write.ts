@@ -1,6 +1,6 @@
 /**
- * Changes to rows, in the order in which they were decided, one by one. Written without a look at the production store, so
- * that the two can be held against each other: this is what the conformance suite expects of a store.
+ * Turns changes into rows, one by one, in the order in which they were decided. It shares no code with the production store,
+ * so the two can be compared: this is what the conformance suite expects of a store.
  */
 import type { Change } from '../../model/change.ts';
 import { type ModelTables, versionKey } from './tables.ts';
