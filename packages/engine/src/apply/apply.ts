@@ -53,7 +53,7 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   MapExpanded: applyMapChange,
   MapUnfolded: applyMapChange,
   MapRemoved: applyMapChange,
-  /** Nothing here depends on it: it is for whoever makes the calls. */
+  /** Nothing here depends on it: it is for the code that makes the calls. */
   CallbackDue: () => {},
   DeadLetterWritten: applyDeadLetter,
   DeadLetterClosed: applyDeadLetter,

@@ -39,7 +39,7 @@ export function assertNext(
   assert(attemptNo === lastAttemptNo(state, slot) + 1, 'attempts are numbered without a gap (I23)');
 }
 
-/** Of a call the worker is NOBODY. */
+/** NOBODY for a task that runs another dag. */
 export function beginAttempt(state: State, slot: number, claim: AttemptClaimed | SpeculativeClaimed): AttemptSlot {
   const { attempts, runs } = state;
   const attempt = addAttempt(state, slot, claim.attemptNo, claim.fence);

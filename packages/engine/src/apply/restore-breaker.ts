@@ -3,7 +3,7 @@ import { Breaker } from '../tables/breaker/breaker.ts';
 import { watchBreaker } from '../tables/breaker/watch-breaker.ts';
 import type { State } from '../tables/state.ts';
 
-/** As it was stored; what it holds comes to it again as backoffs are over. */
+/** Restores the stored part. The tasks that it holds reach it again when their backoff is over. */
 export function restoreBreaker(state: State, stored: StoredBreaker): void {
   const breaker = new Breaker(stored);
   breaker.state = stored.state;

@@ -30,20 +30,20 @@ export type RefusalCode =
   | 'ADD_REFUSED'
   | 'NOT_OWNER';
 
-/** One task that a hand has touched, or would. */
+/** One task that a manual action has changed or would change. */
 export interface TouchedTask {
   readonly taskNo: TaskNo;
   /** An instance of a map has the name of its task. */
   readonly name: string;
   readonly before: TaskState;
   readonly after: TaskState;
-  /** `decided`: by what has become of those before it. */
+  /** `decided`: as a consequence of the tasks before it. */
   readonly how: 'cleared' | 'marked' | 'cancelled' | 'decided' | 'closes';
   /** The attempt that was stopped for it; 0 for none. */
   readonly stopped: number;
 }
 
-/** What a hand on a run has done, or would do. */
+/** What a manual action has done or would do. */
 export interface Touched {
   readonly ok: true;
   readonly kind: 'touched';

@@ -159,9 +159,9 @@ export interface StoredRun {
   readonly pauses: readonly StoredPause[];
   /** Those with a row, in order of their number. */
   readonly tasks: readonly StoredTask[];
-  /** In order of their first number; not there for a run without any. */
+  /** Ordered by their first number; absent for a run without any. */
   readonly maps?: readonly StoredMap[];
-  /** What its tasks have added to it, in order of their numbers; not there for a run without any. */
+  /** Tasks that were added to it, ordered by number; absent for a run without any. */
   readonly added?: readonly AddedTask[];
 }
 
@@ -219,7 +219,7 @@ export type Need =
       readonly key: string;
     };
 
-/** The answer to needs. What is not there does not exist (as of the last commit). A dag comes with its current version. */
+/** The answer to needs. What is absent does not exist (as of the last commit). A dag comes with its current version. */
 export interface Seen {
   readonly runs: readonly StoredRun[];
   readonly dags: readonly StoredDag[];

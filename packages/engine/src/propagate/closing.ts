@@ -59,7 +59,7 @@ export function wakeClosing(view: RunTasksView): void {
   }
 }
 
-/** This task, or the run, is to be tried again or is slow: a hook that waits for that may run. */
+/** This task or the run will be tried again or is slow, so a hook that waits for that may run. */
 export function wakeRepeating(view: RunTasksView, no: number | null): void {
   for (const hook of repeatingOf(view, no)) {
     if (view.columns.state[slotIn(view, hook)] === BLOCKED) evaluate(view, hook);
@@ -73,7 +73,7 @@ export function repeatingOf(view: Pick<RunTasksView, 'graph' | 'maps'>, no: numb
   return closing!.repeatingOf(specIn(view, no)).map((hook) => nearest(view, no, hook));
 }
 
-/** These closing tasks, of the states as they are: those without a state of their own are decided anew. */
+/** Decides these closing tasks again from the current states, except those with their own state. */
 export function decideClosingAnew(
   view: RunTasksView,
   closers: readonly number[],

@@ -21,7 +21,7 @@ export interface TasksRead {
   faultOf(no: number): string | null;
   /** Why a task never ran: which rule, condition, branch or short circuit says so. */
   reasonOf(no: number): string | null;
-  /** Of mapped tasks, by their numbers in the spec: what all their instances come to. */
+  /** For mapped tasks, by their number in the spec: the combined state of all instances. */
   readonly instances: ReadonlyMap<number, InstanceCounts>;
 }
 

@@ -82,7 +82,7 @@ export interface Standing {
   readonly isBusy: boolean;
   /** Whether a task that was cancelled had begun. */
   readonly hadBegun: (slot: number) => boolean;
-  /** How often a task was, or is to be, tried again, by its policy or by hand; null: how often the run was opened again. */
+  /** How often a task was or will be retried, by policy or manually; null: how often the run was reopened. */
   readonly retriesOf: (slot: number | null) => number;
   /** How many attempts of a task were found to be slow; null: how often the run was. */
   readonly slowOf: (slot: number | null) => number;

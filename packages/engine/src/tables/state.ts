@@ -85,7 +85,7 @@ interface Agenda {
   readonly calls: Set<number>;
   /** Maps that may be expanded, or have instances left to unfold. */
   readonly maps: Map<string, MapToDo>;
-  /** Ready tasks that may not wait for ever: since when they do is to be stored. */
+  /** Ready tasks with a limit for waiting: since when they wait must be stored. */
   readonly queued: Set<number>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
@@ -148,7 +148,7 @@ export class State {
   readonly clearing: number[] = [];
   /** Made of the journal alone. */
   isReplay = false;
-  /** The run that a decision is about: where it throws, the host knows whom to charge (I57). */
+  /** The run that a decision is about. If it throws, the host knows which run to charge (I57). */
   currentRun: RunId | null = null;
   /** The dag whose schedule a decision is about. */
   currentSchedule: Schedule | null = null;

@@ -12,7 +12,7 @@ interface Standing {
 }
 
 interface NaiveRun extends Standing {
-  /** Tasks that had an attempt: of the others it is to be found out what they are. */
+  /** Tasks that had an attempt. The states of the others are computed. */
   readonly begun: ReadonlySet<number>;
   /** Those of them with an attempt that was not given back. */
   readonly tried: ReadonlySet<number>;

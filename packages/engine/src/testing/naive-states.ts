@@ -6,13 +6,13 @@ import type { Expression } from '../model/dag/expression.ts';
 import type { DagSpec } from '../model/dag/spec.ts';
 import type { TriggerRule } from '../model/task/trigger.ts';
 
-/** What a task has come to that has run, or was marked; `open` for one that runs, or waits to run again. */
+/** The result of a task that has run or was marked; `open` for one that runs or waits to run again. */
 export interface NaiveEnd {
   readonly state: 'succeeded' | 'failed' | 'open' | 'skipped' | 'cancelled';
   readonly output: unknown;
 }
 
-/** The states of all tasks of a dag without maps, given what those that ran have come to, before its policy closes the run. */
+/** The states of all tasks of a dag without maps, given the results of those that ran, before its policy closes the run. */
 export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>, params: unknown = null): string[] {
   const named = new Map([...ended].map(([no, end]) => [naiveName(no), end]));
   const states = naiveNodes(spec, named, params);
@@ -108,7 +108,7 @@ export function naiveNodes(
   const sizeIn = (group: number | undefined, path: readonly number[]) =>
     group === undefined ? undefined : sizes.get(naiveName(group, path));
 
-  /** What a task comes to in a scope: itself, or its instances. */
+  /** The state of a task in a scope: its own, or that of its instances. */
   function leaves(node: Node): Node[] {
     const size = sizeIn(chains[node.no]![node.path.length], node.path);
     if (size === undefined) return [node];

@@ -36,7 +36,7 @@ export function judgeEnd(recorder: Recorder, slot: number, end: EndedAttempt): v
     countCause(recorder, dag, slot, end, end.fingerprint);
 }
 
-/** A retry of what a breaker speaks of has ended: a probe, or one of those let go. */
+/** A retry of a failure that has a breaker has ended: a probe, or a task that was let go. */
 function judgeRetry(recorder: Recorder, dag: Dag, slot: number, end: EndedAttempt): void {
   const { state } = recorder;
   const isSame = end.fingerprint === end.earlier;

@@ -14,7 +14,7 @@ import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { depthOf, sendCall } from './send-call.ts';
 
-/** Calls that may lie above a run: a dag that calls itself comes to an end. */
+/** How deep calls can be nested, so a dag that calls itself ends. */
 export const MAX_DEPTH = 16;
 
 export function parkCalls(recorder: Recorder): void {

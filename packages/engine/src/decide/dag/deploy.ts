@@ -7,7 +7,7 @@ import type { Recorder } from '../recorder.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
 import { reviveDag } from './retire.ts';
 
-/** A new version when the meaning changed; the same hash again changes nothing, but for a dag that was retired. */
+/** Creates a version if the meaning changed. The same hash again changes nothing, unless the dag was retired. */
 export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const { state } = recorder;
   const { shard, tenantId, name, hash, spec, actor } = command;

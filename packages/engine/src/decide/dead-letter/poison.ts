@@ -9,7 +9,7 @@ import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 
-/** What another ended attempt makes of it. One that took its time, or failed for another's fault, begins the count anew. */
+/** The count after another attempt. An attempt that ran for a while, or failed for an outside reason, restarts the count. */
 export function countQuick(
   state: State,
   attempt: AttemptSlot,

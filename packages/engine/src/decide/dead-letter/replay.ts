@@ -45,7 +45,7 @@ export function refuseUnlessOpen(
   return null;
 }
 
-/** A task in memory knows of what is not committed yet. */
+/** A task in memory includes changes that are not committed yet. */
 function isStillLast(state: State, { runId, taskNo, attemptNo }: DeadLetterRef): boolean {
   const run = state.runs.find(runId);
   const slot = run < 0 ? -1 : slotOf(state, run, taskNo);

@@ -26,7 +26,7 @@ interface ManualAction {
   readonly dryRun: boolean;
 }
 
-/** Does what `act` decides, unless it refuses, and tells what has become of the tasks. */
+/** Makes the decision of `act`, unless it refuses, and returns the resulting states of the tasks. */
 export function manually(
   recorder: Recorder,
   action: ManualAction,

@@ -27,7 +27,7 @@ export function teardownsDone(state: State, run: number): readonly number[] {
   return teardownsOf(view).filter((no) => isClearable(state, slotIn(view, no)) && !hasOpen(view, no));
 }
 
-/** Of these, what is to be used again: the teardown is cleared, and its setups with it. */
+/** Of these, what is used again: the teardown is cleared together with its setups. */
 export function remakeTornDown(recorder: Recorder, run: number, done: readonly number[], actor: Actor): void {
   const { state } = recorder;
   const runId = state.runs.id[run] as RunId;

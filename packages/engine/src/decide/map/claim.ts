@@ -26,7 +26,7 @@ export function mappedClaim(view: RunTasksView, no: number): Claim {
   return { map, succeededUpstream: succeeded, failedUpstream: failed, missingUpstream: missing };
 }
 
-/** Where the outputs of a task are for whoever is in no map; null when it has not succeeded. */
+/** Where the outputs of a task are, for a task outside all maps; null if it has not succeeded. */
 export function outputsFromOutside(view: RunTasksView, spec: number): TaskOutputs | null {
   return statesOf(view, spec, spec).hasSucceeded ? outputsOf(view, spec) : null;
 }

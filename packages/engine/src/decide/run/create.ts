@@ -66,7 +66,7 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
   return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
 }
 
-/** The window is the run's name: the same window gives the same uid, whoever decides it (I1). */
+/** The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). */
 export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
   return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
 }

@@ -8,7 +8,7 @@ import { stopCall } from '../child/stop-call.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 
-/** The run is closed before its time, or forced to its end: the attempts that may not go on are told to stop. */
+/** The run closes early or is forced to end: attempts that must not continue are told to stop. */
 export function stopRunning(recorder: Recorder, run: number): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {

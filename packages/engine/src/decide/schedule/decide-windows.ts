@@ -15,7 +15,7 @@ import { createScheduledRun } from '../run/create.ts';
 
 /** Skipped windows are counted one by one up to here; beyond, the row says "many". */
 const COUNTED = 1_000;
-/** Removed wall times are recorded one by one up to here; a change that removes more is told by its first ones. */
+/** How many wall times that a clock change removed are recorded one by one. Of a longer gap only the first are recorded. */
 const GAPS_RECORDED = 100;
 const DAY_MS = 86_400_000;
 

@@ -54,7 +54,7 @@ const dagRevived = defineChange('DagRevived', {
   event: ({ actor }) => ({ kind: 'dag.deployed', details: { revived: true, actor } }),
 });
 
-/** What became of one dag in a batch. */
+/** The changes of one dag in a batch, folded. */
 export interface DagFold {
   readonly shard: ShardNo;
   readonly dagId: DagId;

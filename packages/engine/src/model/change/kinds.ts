@@ -55,7 +55,7 @@ const DESCRIBED = [
 
 type Described = (typeof DESCRIBED)[number];
 
-/** The names of all events that changes are told as. */
+/** The names of all events that changes become. */
 export type ChangeEventKind = NonNullable<ReturnType<Described['event']>>['kind'];
 
 /** In the order of their numbers in the journal. A description takes changes of its own kind: the table loses that. */

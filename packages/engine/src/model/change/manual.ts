@@ -62,7 +62,7 @@ const taskMarked = defineChange('TaskMarked', {
     output: f.bit(4, f.trace),
     state: f.word(WORDS.marks),
     facts: f.nullable(f.text()),
-    /** Why, in the words of whoever did it. */
+    /** Why, in the words of the person who did it. */
     reason: f.nullable(f.text()),
     actor: f.text<Actor>(),
     at: f.instant,
@@ -100,7 +100,7 @@ const pauseSet = defineChange('PauseSet', {
   },
 });
 
-/** A run that had ended goes on: one of its tasks is to be tried again (I32, I33). */
+/** A run that had ended continues, because one of its tasks is tried again (I32, I33). */
 const runReopened = defineChange('RunReopened', {
   no: 18,
   group: 'manual',

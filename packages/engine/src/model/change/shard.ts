@@ -42,7 +42,7 @@ const breakerSet = defineChange('BreakerSet', {
     pauseMs: f.uint(),
     /** Since when it has held anything back. */
     openedAt: f.instant,
-    /** Of what failed: for people. */
+    /** The error that opened it, for people. */
     error: f.trace,
     actor: f.text<Actor>(),
     at: f.instant,
@@ -75,7 +75,7 @@ const workerHeardAgain = defineChange('WorkerHeardAgain', {
   event: notTold,
 });
 
-/** What became of the silence of one worker in a batch. */
+/** The changes about the silence of one worker in a batch, folded. */
 export interface SilenceFold {
   readonly shard: ShardNo;
   readonly workerId: WorkerId;

@@ -32,7 +32,7 @@ export const WORDS = {
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
   /** What the row of a task may say: see `model/task/task-states.ts`. */
   taskStates: list('task state', STORED_TASK_STATES),
-  /** What a person may say has become of a task. */
+  /** The states that a person can mark a task with. */
   marks: list('mark', MARKS),
 } as const;
 

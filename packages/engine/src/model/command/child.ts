@@ -30,7 +30,7 @@ export interface BeginChild {
   readonly priority: Priority;
 }
 
-/** To the same shard: what has become of it? One that has ended is told of again. */
+/** To the same shard: asks for the state of the child run. If it has ended, its end is reported again. */
 export interface AskChild {
   readonly kind: 'AskChild';
   readonly shard: ShardNo;
@@ -39,7 +39,7 @@ export interface AskChild {
   readonly uid: RunUid;
   readonly parent: ParentRef;
   readonly priority: Priority;
-  /** It is to be cancelled, with force or without; where it has not begun, it never will. */
+  /** Cancels the child run, with force or without. If it does not exist yet, it never will. */
   readonly stop: boolean;
   readonly force: boolean;
 }

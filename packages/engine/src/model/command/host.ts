@@ -1,7 +1,7 @@
 /** Commands of the host itself: decisions that threw, and the passing of time. */
 import type { DagId, RunId, ShardNo } from '../ids.ts';
 
-/** A decision about this run threw in the host's hands (I57). */
+/** A decision about this run threw (I57). */
 export interface StrikeRun {
   readonly kind: 'StrikeRun';
   readonly runId: RunId;
@@ -10,7 +10,7 @@ export interface StrikeRun {
   readonly setAside: boolean;
 }
 
-/** A decision about this dag's schedule threw in the host's hands (I57). */
+/** A decision about the schedule of this dag threw (I57). */
 export interface StrikeSchedule {
   readonly kind: 'StrikeSchedule';
   readonly shard: ShardNo;

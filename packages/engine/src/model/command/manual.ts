@@ -16,7 +16,7 @@ export interface TaskSelection {
   readonly upstream: boolean;
 }
 
-/** What a hand on a run may say beside what it wants. */
+/** The options that all manual actions have. */
 interface ManualAction {
   readonly tenantId: TenantId;
   readonly runId: RunId;
@@ -33,7 +33,7 @@ export interface ClearTasks extends ManualAction {
   readonly select: TaskSelection;
 }
 
-/** What has become of tasks, by a person's word. */
+/** Sets the state of tasks. */
 export interface MarkTasks extends ManualAction {
   readonly kind: 'MarkTasks';
   readonly tasks: readonly TaskNo[];

@@ -54,7 +54,7 @@ export interface SubmitRuns {
   readonly replays?: DeadLetterRef;
   /** What asked for them; `api` unless told. */
   readonly cause?: 'api' | 'event';
-  /** Of this version instead of the current one: a run is to be made again as it was (I35). */
+  /** Uses this version instead of the current one, to repeat a run as it was (I35). */
   readonly versionNo?: VersionNo;
   readonly actor: Actor;
 }

@@ -53,7 +53,7 @@ export interface WorkerLeft {
   readonly workerId: WorkerId;
 }
 
-/** The link to a gateway is gone: what it lent is not there any more. Its workers' leases go on by themselves. */
+/** The link to a gateway is lost, and with it the slots that it lent. The leases of its workers continue. */
 export interface GatewayLost {
   readonly kind: 'GatewayLost';
   readonly gateway: NodeId;

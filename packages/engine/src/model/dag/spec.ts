@@ -72,9 +72,9 @@ export interface TaskSpec {
   /** Unique within the dag. */
   readonly name: string;
   readonly handler: string;
-  /** The worker is told about the run itself, too. */
+  /** The worker also receives information about the run. */
   readonly runInfo?: true;
-  /** What a worker is told beside the handler's name. The engine never looks inside. */
+  /** What a worker receives besides the name of the handler. The engine never looks inside. */
   readonly work?: object;
   readonly queue: QueueName;
   /** Numbers of the tasks upstream: by default all of them must succeed first. */
@@ -126,7 +126,7 @@ export interface TaskSpec {
   readonly stuckMs?: number;
   /** How long it may take over all its attempts, from the first claim on. */
   readonly totalTimeoutMs?: number;
-  /** An attempt that takes longer is told of as slow, and goes on. */
+  /** An attempt that takes longer is reported as slow and continues. */
   readonly softTimeoutMs?: number;
   /** In a mapped group only. */
   readonly speculate?: SpeculateSpec;
@@ -223,7 +223,7 @@ export interface DagSpec {
   readonly compensate?: true;
   /** How long a run may take, from when it became active; it fails then. */
   readonly timeoutMs?: number;
-  /** A run that takes longer is told of as slow, and goes on. */
+  /** A run that takes longer is reported as slow and continues. */
   readonly softTimeoutMs?: number;
   /** What of the params is looked at by conditions. */
   readonly paramFacts?: readonly Path[];

@@ -21,7 +21,7 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
   return typeof notes === 'string' ? (JSON.parse(notes) as RunNotes) : (notes ?? {});
 }
 
-/** The run is open again: its times begin anew, what hooks have counted goes on. */
+/** The run is open again: its deadlines start again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
   const { slowTimes, reopens = 0, until } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;

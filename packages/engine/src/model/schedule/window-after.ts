@@ -9,7 +9,7 @@ export type ZoneSource = (zone: string, from: Instant, until: Instant) => ZoneDa
 const DAY_MS = 86_400_000;
 /** How far ahead zone data is asked for at first; rare expressions ask for more. */
 const FIRST_SPAN_DAYS = 400;
-/** The calendar repeats after 400 years; an expression that fires in none of the first 40 is told as never. */
+/** The calendar repeats after 400 years. An expression that does not fire in the first 40 counts as never firing. */
 const LAST_SPAN_DAYS = 40 * 366;
 
 /** Null when there is none, and for a zone that is not known. */

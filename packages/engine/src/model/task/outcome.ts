@@ -16,7 +16,7 @@ export const ATTEMPT_OUTCOMES = [
 ] as const;
 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
-/** The classes that a retry policy may speak of. `lost` has `maxLost`; `cancelled` is for whoever stopped it. */
+/** The classes that a retry policy can name. `lost` has its own `maxLost`, and `cancelled` is never retried by a policy. */
 export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 /** What a report may say. */
@@ -34,6 +34,6 @@ export const BUDGET_OF = {
   stuck: 'maxAttempts',
 } as const satisfies Record<AttemptOutcome, 'maxAttempts' | 'maxLost' | null>;
 
-/** What a person may say has become of a task. */
+/** The states that a person can mark a task with. */
 export const MARKS = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 export type Mark = (typeof MARKS)[number];

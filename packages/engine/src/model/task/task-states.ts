@@ -34,7 +34,7 @@ interface TaskStateRow {
   readonly awaitsAttempt: boolean;
   /** Nothing upstream holds it, and no attempt of it is claimed. */
   readonly isDue: boolean;
-  /** It has failed, and is to be tried again. */
+  /** It has failed and will be tried again. */
   readonly awaitsRetry: boolean;
   readonly countsAs: CountsAs;
   /** The moves that `apply` allows, by the keys of this table. */

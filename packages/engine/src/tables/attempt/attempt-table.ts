@@ -34,7 +34,7 @@ export class AttemptTable {
   worker = new Int32Array(0);
   nextOfWorker = new Int32Array(0);
   previousOfWorker = new Int32Array(0);
-  /** What is known of the claim's arrival at its worker: see `confirmed.ts`. */
+  /** Whether the claim has arrived at its worker: see `confirmed.ts`. */
   confirmed = new Uint8Array(0);
 
   /** Few attempts have any of these. */
@@ -80,7 +80,7 @@ export class AttemptTable {
   }
 }
 
-/** What is known of an attempt only in memory, on the clock that never jumps. */
+/** The part of an attempt that exists in memory only, on the clock that never jumps. */
 export interface AttemptWatch {
   /** When its time is over, once it got more than its timeout. */
   deadlineAt?: number;

@@ -1,7 +1,7 @@
 import type { AttemptSlot } from '../../model/ids.ts';
 import type { Pace } from './pace.ts';
 
-/** What is known of speculative attempts beside their rows. Nothing of it is stored. */
+/** Data about speculative attempts besides their rows. Nothing of it is stored. */
 export class Speculation {
   /** How many speculative attempts a run has. */
   private readonly counts = new Map<number, number>();

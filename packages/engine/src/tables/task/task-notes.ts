@@ -12,7 +12,7 @@ export function notesOf({ tasks }: State, slot: number): TaskNotes {
 
 const NONE: TaskNotes = {};
 
-/** Somebody has said since what became of it: that it expired once is of no interest. */
+/** Somebody has marked the task since, so it no longer matters that it expired. */
 export function forgetExpiry({ tasks }: State, slot: number): void {
   const { expired, ...others } = tasks.notes.get(slot) ?? NONE;
   if (expired !== undefined) tasks.notes.set(slot, others);

@@ -18,7 +18,7 @@ export function watchRun(state: State, run: number, since: Instant): void {
   if (hasTimes(state, run)) beginWatch(state, run, since);
 }
 
-/** The run is active anew, and so are the times of what has had attempts before. Its tasks come into their lanes after this. */
+/** The run is active again, so the deadlines of tasks with earlier attempts start again. Its tasks enter their lanes after this. */
 export function watchRunAnew(state: State, run: number, since: Instant): void {
   watchRun(state, run, since);
   if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
