@@ -24,7 +24,7 @@ function isInDoubt({ attempts, workers, mono, settings }: State, attempt: Attemp
   return mono - heardAt > doubtfulMs;
 }
 
-export interface Overdue {
+interface Overdue {
   readonly outcome: 'timeout' | 'stuck';
   readonly code: string;
   readonly error: string;

@@ -28,7 +28,7 @@ export function demandOf(state: State): Demand[] {
 }
 
 /** What waits for a worker here is asked for as ready tasks are; for a while of other workers only. */
-export function addDemand(state: State, found: Demand[]): Demand[] {
+function addDemand(state: State, found: Demand[]): Demand[] {
   for (const [attempt, since] of state.speculation.wanted) {
     const slot = state.attempts.task[attempt]!;
     if (!maySpeculate(state, attempt) || !hasRoom(state, slot)) continue;

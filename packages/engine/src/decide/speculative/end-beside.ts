@@ -11,7 +11,7 @@ import type { KillAttempt } from '../effect.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 
-export interface EndOfOne {
+interface EndOfOne {
   readonly outcome: AttemptOutcome;
   readonly error: string | null;
   readonly code?: string | null;
@@ -20,7 +20,7 @@ export interface EndOfOne {
   readonly isLast?: boolean;
 }
 
-export const SUPERSEDED = {
+const SUPERSEDED = {
   outcome: 'cancelled',
   code: 'superseded',
   error: 'Another attempt of the task was faster.',
