@@ -8,7 +8,7 @@ import type { Clock } from './ports.ts';
 
 /** How often the process shows itself that it runs. */
 const LOOK_MS = 250;
-/** Of a longer gap between two looks only this much counts. */
+/** The most that counts of a gap between two readings. */
 const LONGEST_GAP_MS = 1_000;
 
 export class AttentiveClock implements Clock {

@@ -71,7 +71,7 @@ export class Effects {
     else peers().tell(to.gateway, { kind: 'returned', workerId, count });
   }
 
-  /** Those of one worker together, in one message. */
+  /** Groups the assignments of one worker into one message. */
   private assign(effects: readonly SendAssignment[], inputs: Inputs): void {
     const { self, gateway, peers } = this.ports;
     const byWorker = new Map<string, { first: SendAssignment; assignments: Assignment[] }>();

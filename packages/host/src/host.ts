@@ -180,7 +180,7 @@ export class Host {
     return this.nodes.flatMap(({ leaving, gatewayAddress }) => (leaving ? [] : [gatewayAddress]));
   }
 
-  /** Of all nodes; `missing` are those that gave no answer within a second. */
+  /** The workers of all nodes. `missing` are nodes that did not answer within a second. */
   listWorkers(): Promise<FleetSeen> {
     return this.fleet.list();
   }

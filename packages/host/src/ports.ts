@@ -57,7 +57,7 @@ export interface VisibleOutputs {
   readonly upstream: ReadonlyMap<string, string>;
   /** Names of upstream tasks that did not succeed. */
   readonly absent: readonly string[];
-  /** Of the run itself. */
+  /** Information about the run. */
   readonly run: { readonly id: string; readonly dag: string } & Partial<ToldOfRun>;
   /** The item that it is for, of each map around it. */
   readonly map: readonly MapPlace[];
@@ -203,7 +203,7 @@ export interface ProvenClaim {
 export interface WorkerHello {
   /** Stands for its tenant and credential, too: no other credential can be this worker. */
   readonly workerId: WorkerId;
-  /** Whose credential it has. */
+  /** The tenant of its credential. */
   readonly tenantId: TenantId;
   readonly name: string;
   readonly queues: readonly QueueName[];
@@ -254,7 +254,7 @@ export interface WorkerRequest {
 export interface AttemptRequestAnswer {
   readonly no: number;
   readonly ok: boolean;
-  /** Of the table of errors; empty when ok. */
+  /** A code of the error table; empty if ok. */
   readonly code: string;
   readonly detail: string;
   /** Until the attempt's time is over, after it got more. */

@@ -13,7 +13,7 @@ export const DEFAULT_ADDED_TASKS = 100;
 export const MAX_ADDED_AT_ONCE = 1_000;
 /** JSON text of one call. */
 export const MAX_ADDED_BYTES = 1024 * 1024;
-/** That one added task needs, or comes before. */
+/** How many tasks one added task can need or come before. */
 export const MAX_ADDED_NEEDS = 100;
 export const MAX_TEMPLATES = 100;
 export const MAX_GROUPS = 1_000;
@@ -30,10 +30,10 @@ export const MAX_PARAMS_BYTES = 256 * 1024;
 export const MAX_CHECKPOINT_BYTES = 256 * 1024;
 /** What an attempt says of its progress, for people; longer ones are cut. */
 export const MAX_PROGRESS_NOTE_CHARS = 200;
-/** Of one worker, and of all workers of a token that says nothing else. */
+/** Slots of one worker, and of all workers of a token without its own limit. */
 export const MAX_SLOTS = 100_000;
 export const DEFAULT_TOKEN_SLOTS = 10_000;
-/** That a token may name, and a worker may take. */
+/** How many queues a token can name and a worker can serve. */
 export const MAX_TOKEN_QUEUES = 100;
 /** Reports of one worker that wait for an answer: with so many it takes on nothing new. */
 export const MAX_UNANSWERED_REPORTS = 20_000;
@@ -45,7 +45,7 @@ export const MAX_REPORTED_BYTES = 256 * 1024;
 export const MAX_FETCHED_BYTES = 64 * 1024 * 1024;
 /** What people read of a failure; longer ones are cut. */
 export const MAX_ERROR_CHARS = 8 * 1024;
-/** Of the code of a failure, such as `http:503`. */
+/** The length of the code of a failure, such as `http:503`. */
 export const MAX_CODE_CHARS = 100;
 /** Deepest nesting of params. */
 export const MAX_JSON_DEPTH = 64;

@@ -23,7 +23,7 @@ export const HOOK_EVENTS = [
 export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
 export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
 
-/** Of a call that tells somebody that a run has ended. */
+/** States of a callback. */
 export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
 
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;

@@ -5,7 +5,7 @@
 const PERMANENT: unique symbol = Symbol.for('signalbox.permanent');
 const FAILURE: unique symbol = Symbol.for('signalbox.failure');
 
-/** Who throws it decides whether another attempt may mend it, when, and what it needs. */
+/** The thrower decides whether and when another attempt can help, and what it needs. */
 export interface Failure {
   readonly class: 'transient' | 'permanent' | 'resource';
   /** Not before so long. */

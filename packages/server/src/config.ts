@@ -17,7 +17,7 @@ export interface BindAddress {
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Of the authority that signs the certificates of all nodes; null for the public ones. */
+  /** The certificate of the authority that signs the certificates of all nodes; null for the public authorities. */
   readonly ca: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface ServerConfig {
   readonly deadLetterDays: number;
   /** Retries that this server lets begin in a second. */
   readonly retriesPerSecond: number;
-  /** Of all logs that this server keeps. */
+  /** The size of all logs of this server. */
   readonly logBytes: number;
   readonly adminToken: string | null;
   readonly tokenFile: string;

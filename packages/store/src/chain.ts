@@ -36,7 +36,7 @@ export class PostgresChain implements CommitChain {
   readonly #options: ChainOptions;
   readonly #inFlight: InFlight[] = [];
   #commitNo = 0;
-  /** Of the first commit that was sent and failed: that of all in flight behind it. */
+  /** The error of the first commit that failed. All commits in flight behind it get the same. */
   #failure: CommitError | null = null;
   /** Why nothing more is sent: that failure, or a commit that could not be built. */
   #broken: CommitError | null = null;

@@ -14,7 +14,7 @@ export function parseGateway(address: string): GatewayAddress {
   return { target: match[2], tls: match[1] === 'https' };
 }
 
-/** Those to which a token would travel for others on the way to read (D13). */
+/** Gateways to which a token would be sent unencrypted over a network (D13). */
 export function clearTextBeyondLoopback(addresses: readonly string[]): readonly string[] {
   return addresses.filter((address) => {
     const { target, tls } = parseGateway(address);

@@ -92,7 +92,7 @@ export class Link implements Line {
     client?.close();
   }
 
-  /** As if the process had died: nothing more is said. */
+  /** Stops like a process that died: nothing more is sent. */
   destroy(): void {
     const stream = this.#stream;
     const client = this.#client;

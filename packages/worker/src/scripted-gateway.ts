@@ -16,7 +16,7 @@ import {
   type WorkerMessage,
 } from '@signalbox/protocol/grpc';
 
-/** Of no task in any test. */
+/** Belongs to no task of any test. */
 const TRIP_SHARD = 63;
 
 /** One stream of one worker, seen from the gateway. */

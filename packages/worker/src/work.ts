@@ -8,7 +8,7 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 
 export interface Work {
   readonly shape: WorkShape;
-  /** Those that the task names, and those in its texts. */
+  /** The secrets that the task names, and those in its texts. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 

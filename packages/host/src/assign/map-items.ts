@@ -27,7 +27,7 @@ export function itemKeys({ claim: { runId }, map }: Mapped): PayloadKey[] {
   return keys;
 }
 
-/** Of those, what lies elsewhere and is not known yet. */
+/** The part that is stored elsewhere and not known yet. */
 export function largeItemKeys(effect: SendAssignment, inputs: Inputs, lists: MapLists): PayloadKey[] {
   const { runId } = effect.claim;
   return itemKeys(effect).flatMap((key) => {

@@ -16,7 +16,7 @@ export function packOutputs(outputs: TaskOutputs): string {
   return deflateRawSync(JSON.stringify(packed)).toString('base64url');
 }
 
-/** Of a text that we have sealed ourselves. */
+/** Reads a text that we have sealed ourselves. */
 export function unpackOutputs(text: string): TaskOutputs {
   const packed = JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString()) as Packed;
   if ('t' in packed) return { of: 'task', no: packed.t };
@@ -30,7 +30,7 @@ export function unpackOutputs(text: string): TaskOutputs {
 
 /** What an attempt has stored before its report: where, and what decisions need of it. */
 export interface SealedOutput {
-  /** As the store has it: `@<row>:<bytes>`. */
+  /** The reference of the store: `@<row>:<bytes>`. */
   readonly text: string;
   readonly facts: { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly error: string };
 }

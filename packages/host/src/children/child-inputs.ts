@@ -49,7 +49,7 @@ export function runOf({ runUid, version, runInfo }: SendCall): VisibleOutputs['r
   return { id: runUid, dag: version.dag.name, ...(runInfo === null ? {} : toldOfRun(runInfo)) };
 }
 
-/** Of all of them, also of those that lie elsewhere. */
+/** Includes those that are stored elsewhere. */
 export function charsIn(keys: readonly PayloadKey[], placeOf: Inputs): number {
   let chars = 0;
   for (const key of keys) {

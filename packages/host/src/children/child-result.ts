@@ -4,7 +4,7 @@ import type { PayloadKey } from '@signalbox/store';
 import type { Inputs } from '../assign/map-items.ts';
 import { countOf, numbersOf } from '../assign/output-numbers.ts';
 
-/** As for what a task returns. */
+/** The same limit as for the output of a task. */
 export const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** No more than this many instances of mapped leaves: each is at least four characters of the list that they become. */

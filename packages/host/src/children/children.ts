@@ -49,7 +49,7 @@ export class Children {
     this.limiter = new KeyedLimiter(AT_ONCE, (effect) => this.work(effect));
   }
 
-  /** Of one call only the newest word waits for its turn. */
+  /** Only the newest message of a call waits for its turn. */
   call(effect: SendCall): void {
     this.limiter.enter(claimKey(effect.claim), effect);
   }

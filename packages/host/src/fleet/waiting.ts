@@ -14,7 +14,7 @@ export function waitingByQueue(state: State | null): QueueWaiting[] {
   return [...found.values()];
 }
 
-/** Of several nodes: each speaks of its own shards. */
+/** Adds up the counts of several nodes; each reports its own shards. */
 export function sumWaiting(lists: readonly (readonly QueueWaiting[])[]): QueueWaiting[] {
   const found = new Map<string, QueueWaiting>();
   for (const one of lists.flat()) add(found, one);

@@ -15,7 +15,7 @@ export interface AttemptRequestPorts {
 
 /** One that finds no owner for so long is dropped here; the worker sends it again. */
 const ASK_DEADLINE_MS = 30_000;
-/** Of one worker, on their way at a time (I68). */
+/** How many requests of one worker can be open at a time (I68). */
 const MOST_UNDER_WAY = 2_000;
 
 export class PendingRequests {

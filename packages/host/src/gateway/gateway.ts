@@ -117,7 +117,7 @@ export class Gateway {
     });
   }
 
-  /** Of this tenant only, where one is named. */
+  /** Only the workers of this tenant, if one is named. */
   drain(workerId: WorkerId, tenantId: TenantId | null): boolean {
     const session = this.sessions.get(workerId);
     if (session === undefined || (tenantId !== null && session.tenantId !== tenantId)) return false;

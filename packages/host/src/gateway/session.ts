@@ -28,13 +28,13 @@ export class Session {
   readonly door: WorkerDoor;
   /** Claims that fill a slot: sent on this stream, or proven by hello, and not reported yet. */
   readonly held = new Map<string, ClaimRef>();
-  /** Of those, the ones that its last heartbeat did not show: the next one that does not shows that they never arrived. */
+  /** Those that its last heartbeat did not contain. If the next one does not either, they never arrived. */
   readonly absent = new Set<string>();
   /** Reports on their way to their owner. */
   readonly reporting = new Map<string, ClaimRef>();
   /** Numbers of asks on their way to their owner. */
   readonly asking = new Set<number>();
-  /** As of its last heartbeat. */
+  /** According to its last heartbeat. */
   private progress: readonly ClaimProgress[] = [];
   /** What the worker itself showed last, and when: what was only sent to it may not have arrived. */
   shown: { readonly at: number; readonly holds: readonly ClaimRef[] };
@@ -42,7 +42,7 @@ export class Session {
   readonly answered = new Set<string>();
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
-  /** Those that end with time, oldest first, each with what is left of it. */
+  /** Loans that end with time, oldest first, each with the number of slots left. */
   private loans: { readonly no: number; readonly nodeId: NodeId; left: number }[] = [];
   private lastLoanNo = 0;
   /** Epochs that the worker has said it knows. */

@@ -8,7 +8,7 @@
 import type { NodeId } from '@signalbox/engine';
 import type { NodeSeen } from '@signalbox/store';
 
-/** Of these nodes, all alive, those that should own shards. */
+/** Which of these living nodes should own shards. */
 export function ableNodes(nodes: readonly NodeSeen[]): readonly NodeSeen[] {
   const staying = nodes.filter(({ leaving }) => !leaving);
   // A server of an older version does not tell, and places shards without looking: what the others give up it would not take.

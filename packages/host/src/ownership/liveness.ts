@@ -18,7 +18,7 @@ interface Watched {
   isRising: boolean;
 }
 
-/** Of a longer pause between two reads only this much counts: the rest may have been ours. */
+/** The most that counts of a pause between two reads: the rest may have been our own. */
 const LONGEST_GAP_MS = 1_500;
 
 export class Liveness {

@@ -28,7 +28,7 @@ interface Other {
 }
 
 const ASK_MS = 1_000;
-/** As long as a node whose beat stands still has until it is dead. */
+/** The same time after which a node without a heartbeat counts as dead. */
 const CUT_MS = 3_000;
 const STEADY_MS = 5_000;
 const STEADY_MAX_MS = 60_000;

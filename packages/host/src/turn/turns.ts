@@ -53,7 +53,7 @@ const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
   readonly inbox = new Inbox(INBOX_LIMITS, () => this.wake());
-  /** Who is to blame for what threw. */
+  /** Decides which run or schedule is charged for an exception. */
   readonly charges: Charges;
   private readonly ports: TurnsPorts;
   private state: State | null = null;

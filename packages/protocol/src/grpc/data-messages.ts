@@ -9,7 +9,7 @@ export type LogStream = (typeof LOG_STREAMS)[number];
 export const MAX_LOG_LINE_BYTES = 16 * 1024;
 /** Lines of one batch; its bytes are bounded by `MAX_BATCH_BYTES` and one line. */
 export const MAX_LOG_BATCH_LINES = 10_000;
-/** Of one chunk of a bundle. */
+/** The size of one chunk of a bundle. */
 export const BUNDLE_CHUNK_BYTES = 256 * 1024;
 
 export interface LogLine {
@@ -36,7 +36,7 @@ export interface LogBatch {
   readonly pieces: readonly LogPiece[];
 }
 
-/** Of one chunk of an output, either way. */
+/** The size of one chunk of an output, in both directions. */
 export const OUTPUT_CHUNK_BYTES = 256 * 1024;
 
 /** What an attempt asks for, by what its assignment says. */

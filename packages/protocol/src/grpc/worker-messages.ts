@@ -68,7 +68,7 @@ export interface Hello {
 export interface Heartbeat {
   readonly no: number;
   readonly holds: readonly Claim[];
-  /** Of those attempts that have told of any. */
+  /** The progress of attempts that have reported any. */
   readonly progress: readonly HeldProgress[];
 }
 
@@ -99,7 +99,7 @@ export interface AttemptRequestMessage {
 export interface AttemptRequestAnswer {
   readonly no: number;
   readonly ok: boolean;
-  /** Of the table of errors; empty when ok. */
+  /** A code of the error table; empty if ok. */
   readonly code: string;
   readonly detail: string;
   /** Until the attempt's time is over, after it got more. */

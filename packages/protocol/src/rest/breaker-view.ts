@@ -5,7 +5,7 @@ const instant = z.iso.datetime();
 
 export const breakerViewSchema = z.object({
   dag: z.string(),
-  /** Of the error whose retries it holds; null for the dag's own, which holds its new tasks. */
+  /** The fingerprint of the error whose retries it holds; null for the breaker of the dag, which holds new tasks. */
   fingerprint: z.string().nullable(),
   state: z.enum(['open', 'ramping']),
   openedAt: instant,

@@ -95,7 +95,7 @@ function causeOf(issue: z.core.$ZodIssue): ProblemCause | null {
   return issue.code === 'invalid_format' ? { code: 'invalid_format' } : null;
 }
 
-/** Of a key that is not as it should be zod says only that it is not: what it should be lies inside. */
+/** For an invalid key, zod only says that it is invalid. The inner issue says what it should be. */
 function messageOf(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined;
   return inner === undefined ? issue.message : `as a name ${inner}`;

@@ -17,7 +17,7 @@ import type { ChildWork, WorkShape } from './work.ts';
 
 export interface TaskSpecShape extends TaskLimitsShape {
   readonly name: string;
-  /** Of the worker, or of the bundle; empty for a process or a call. */
+  /** A handler of the worker or of the bundle; empty for a process or an HTTP call. */
   readonly handler: string;
   /** It refers to the run itself. */
   readonly runInfo?: true;

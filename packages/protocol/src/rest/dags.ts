@@ -74,7 +74,7 @@ export type DagView = z.infer<typeof dagViewSchema>;
 export const taskSpecViewSchema = z.object({
   name: z.string(),
   kind: z.enum(['handler', 'function', 'process', 'http', 'child']),
-  /** Of a task that runs another dag. */
+  /** Only for a task that runs another dag. */
   child: z.object({ dag: z.string(), wait: z.boolean() }).nullable(),
   handler: z.string().nullable(),
   queue: z.string(),

@@ -80,7 +80,7 @@ export const deadLetterGroupSchema = z.object({
   fingerprint: z.string(),
   outcome: attemptOutcomeSchema,
   code: z.string().nullable(),
-  /** Of the newest. */
+  /** The one of the newest letter. */
   error: z.string().nullable(),
   count: z.int(),
   firstAt: instant,
@@ -89,7 +89,7 @@ export const deadLetterGroupSchema = z.object({
 });
 export type DeadLetterGroup = z.infer<typeof deadLetterGroupSchema>;
 
-/** Of those that are open, the largest first. */
+/** Groups of open letters, the largest first. */
 export const deadLetterGroupsSchema = z.object({ items: z.array(deadLetterGroupSchema) });
 export type DeadLetterGroups = z.infer<typeof deadLetterGroupsSchema>;
 

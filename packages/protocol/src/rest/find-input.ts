@@ -18,7 +18,7 @@ export interface InputRoots {
   readonly absent: readonly string[];
   /** Outermost first. */
   readonly map: readonly MapItem[];
-  /** Of the run itself: what is not known is null. */
+  /** Information about the run. Unknown values are null. */
   readonly run: Readonly<Partial<Record<RunField, unknown>>>;
 }
 

@@ -16,7 +16,7 @@ export const workerViewSchema = z.object({
 });
 export type WorkerView = z.infer<typeof workerViewSchema>;
 
-/** Of all servers; `missing` are those that gave no answer in time. */
+/** The workers of all servers. `missing` are servers that did not answer in time. */
 export const workerPageSchema = z.object({
   items: z.array(workerViewSchema),
   cursor: z.string().nullable(),
@@ -61,7 +61,7 @@ export const queuePageSchema = z.object({
 export type QueuePage = z.infer<typeof queuePageSchema>;
 
 export const storageSchema = z.object({
-  /** Of the whole database, with indexes. */
+  /** The size of the whole database, with indexes. */
   databaseBytes: z.int(),
   /** Largest first; partitions count for their table. */
   tables: z.array(z.object({ name: z.string(), bytes: z.int() })),

@@ -36,7 +36,7 @@ const CHOOSE = { path: ['tasks'], message: 'must be given, or states: what is to
 export const clearSchema = z.strictObject(selection).refine(isChosen, CHOOSE);
 export type Clear = z.infer<typeof clearSchema>;
 
-/** Of the runs of a dag, newest first; a page of them at a time. */
+/** The runs of a dag, newest first, in pages. */
 export const clearRunsSchema = z
   .strictObject({
     ...selection,

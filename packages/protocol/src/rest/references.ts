@@ -9,10 +9,10 @@ export type Path = readonly (string | number)[];
 export type Reference =
   | { readonly from: 'task'; readonly task: string; readonly path: Path }
   | { readonly from: 'params'; readonly path: Path }
-  /** Of the innermost map, where no group is named. */
+  /** Without a group: the innermost map. */
   | { readonly from: 'item'; readonly group: string | null; readonly path: Path }
   | { readonly from: 'index'; readonly group: string | null }
-  /** Of the run itself, or of the window that it was made for. */
+  /** A value of the run, or of the window that it was created for. */
   | { readonly from: 'run'; readonly field: RunField }
   | { readonly from: 'secret'; readonly name: string };
 

@@ -81,7 +81,7 @@ export const attemptViewSchema = z.object({
   error: z.string().nullable(),
   /** It began beside another attempt that took far longer than its siblings; that of the two which succeeded counts. */
   speculative: z.boolean(),
-  /** Of a task that runs another dag. */
+  /** Only for a task that runs another dag. */
   child: childViewSchema.nullable(),
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
@@ -107,9 +107,9 @@ export const taskViewSchema = z.object({
   name: z.string(),
   /** The group that it is in. */
   group: z.string().nullable(),
-  /** Of an instance: the maps that it is in, outermost first, and which item of each it is for. */
+  /** Only for an instance: the maps that contain it, outermost first, and its item in each. */
   map: z.array(z.object({ group: z.string(), index: z.int() })),
-  /** Of a mapped task: what has become of its instances. Null for others, and for an instance. */
+  /** Only for a mapped task: counts of its instances by state. Null for other tasks and for an instance. */
   instances: instanceCountsSchema.nullable(),
   /** The task that has added it to the run; null for one of the definition. */
   addedBy: z.string().nullable(),
@@ -137,7 +137,7 @@ export const taskViewSchema = z.object({
   error: z.string().nullable(),
   /** What the attempt that succeeded has returned; null when nothing. */
   output: z.unknown(),
-  /** Of a task that runs another dag: what its last attempt has made. */
+  /** Only for a task that runs another dag: the run that its last attempt has created. */
   child: childViewSchema.nullable(),
   /** How large the output is, where it is left out here for that: asked for by itself, the task has it. Null otherwise. */
   outputBytes: z.int().nullable(),
@@ -150,9 +150,9 @@ export const taskViewSchema = z.object({
   paused: pauseSchema.nullable(),
   /** Why it does not run now, or never did; null while it runs, and when there is nothing to explain. */
   why: whySchema.nullable(),
-  /** Who had it run again, the last time. */
+  /** Who last had it run again. */
   cleared: manualActionSchema.nullable(),
-  /** Who said what has become of it, unless it has run since. */
+  /** Who marked it, unless it has run since. */
   marked: manualActionSchema.nullable(),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;

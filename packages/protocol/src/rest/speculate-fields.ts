@@ -6,7 +6,7 @@ import { durationSchema } from './common.ts';
 export const DEFAULT_SPECULATE = { factor: 3, minMs: 10_000 } as const;
 
 const speculateSchema = z.strictObject({
-  /** So many times as long as the median of the siblings that have succeeded. */
+  /** A multiple of the median time of the siblings that have succeeded. */
   factor: z.number().min(1.1).max(1_000).default(DEFAULT_SPECULATE.factor),
   /** Never before it has run this long. */
   after: durationSchema.default(DEFAULT_SPECULATE.minMs),

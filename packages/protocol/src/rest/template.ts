@@ -19,7 +19,7 @@ export type InputSource =
   /** `each`: of a mapped task, seen from outside its map: a list of the outputs; the path picks from each. */
   | { readonly from: 'task'; readonly task: string; readonly path: Path; readonly each?: true }
   | { readonly from: 'params'; readonly path: Path }
-  /** Of a map that the task is in. */
+  /** A value of a map that contains the task. */
   | { readonly from: 'item'; readonly group: string; readonly path: Path }
   | { readonly from: 'index'; readonly group: string }
   | { readonly from: 'run'; readonly field: RunField }

@@ -135,7 +135,7 @@ export interface HttpWork extends AnyWork {
   readonly statuses?: ClassMap;
   readonly timeoutMs: number;
 }
-/** Of a task that runs another dag: its inputs are the params of that run. No worker ever sees it. */
+/** For a task that runs another dag: its inputs are the params of that run. No worker ever sees it. */
 export interface ChildWork {
   readonly kind: 'child';
   readonly inputs?: Readonly<Record<string, InputSource>>;

@@ -56,7 +56,7 @@ interface WithMap<Over> {
   readonly map?: Over;
 }
 
-/** Of the run, as `${{ run.id }}` in YAML. Instants are text, such as 2026-01-31T07:00:00.000Z. */
+/** Values of the run, like `${{ run.id }}` in YAML. Instants are text, such as 2026-01-31T07:00:00.000Z. */
 export interface RunFields {
   readonly id: string;
   readonly dag: string;

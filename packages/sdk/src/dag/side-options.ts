@@ -6,7 +6,7 @@ import type { Duration } from './amounts.ts';
 type SideDefinition = NonNullable<DagDefinition['tasks'][number]['undo']>;
 
 interface SideCommon {
-  /** That of the task which it belongs to, unless told. */
+  /** Default: the one of the task that it belongs to. */
   readonly queue?: string;
   readonly timeout?: Duration;
   readonly retries?: NonNullable<SideDefinition['retries']>;

@@ -13,7 +13,7 @@ type ChildTask = DagSpecShape['tasks'][number] & {
   readonly child: NonNullable<DagSpecShape['tasks'][number]['child']>;
 };
 
-/** Who does the work of tasks that run other dags, by name of the task; those that have a stub are left to that. */
+/** Runs the tasks that run other dags, by name. Tasks with a stub use the stub. */
 export function childStubs(
   dag: Testable,
   spec: DagSpecShape,

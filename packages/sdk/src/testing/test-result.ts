@@ -27,7 +27,7 @@ export interface TestTask {
   /** What the next tasks got; null when it did not succeed, or returned nothing. */
   readonly output: unknown;
   readonly attempts: readonly TestAttempt[];
-  /** Of its last attempt. */
+  /** The one of its last attempt. */
   readonly error: unknown;
   readonly log: readonly LogLine[];
 }
@@ -48,7 +48,7 @@ export class TestRun {
   readonly endedAt: Date;
   /** In the order of the dag. */
   readonly tasks: readonly TestTask[];
-  /** Of all tasks, in the order in which they ended. */
+  /** All tasks, in the order in which they ended. */
   readonly attempts: readonly TestAttempt[];
 
   constructor({ outcome, startedAt, endedAt, tasks, states, outputs, attempts }: RunFacts) {

@@ -43,7 +43,7 @@ const NEVER_MS = 1_000 * 365 * 86_400_000;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 const FAR_MS = 50 * 365 * 86_400_000;
 const MAX_ROUNDS = 100_000;
-/** Of a dag with maps so many tasks run at a time. */
+/** How many tasks of a dag with maps run at a time. */
 const MAPPED_SLOTS = 1_000;
 
 /**

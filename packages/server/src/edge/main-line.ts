@@ -11,7 +11,7 @@ import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorke
 const MOST_UNDER_WAY = 10_000;
 /** Runs that were submitted and not answered yet: what the main thread's queue takes, and what it is at. */
 const MOST_RUNS_UNDER_WAY = 20_000;
-/** Of these, for one caller: the others have room beside one that floods. */
+/** How many of these one caller can have, so a flood leaves room for others. */
 const MOST_RUNS_OF_CALLER = 15_000;
 /** Refused first when there is too much (I74). */
 const SUBMISSIONS: ReadonlySet<Command['kind']> = new Set<Command['kind']>(['SubmitRuns', 'DeployDag']);
@@ -68,7 +68,7 @@ export class MainLine {
     else this.#runsOfCallers.set(caller, left);
   }
 
-  /** Those of the tenant (I65). */
+  /** Only those of the tenant (I65). */
   async workers(tenantId: TenantId, deadlineMs: number): Promise<SeenWorkers> {
     const answer = await this.#ask({ kind: 'workers', tenantId }, deadlineMs);
     if (answer?.kind === 'workers') return answer.seen;

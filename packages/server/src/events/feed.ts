@@ -38,7 +38,7 @@ type FeedQueries = Pick<
 /** One read of 64 rows; half of it is how late an event is told, on average. */
 const LOOK_MS = 100;
 const BATCHES_KEPT = 4;
-/** Of the few connections that the edge has: who reads the journal from its start must not keep others from the database (I68). */
+/** How many of the edge's few connections readers may use: reading the journal from its start must not block others (I68). */
 const READS_AT_ONCE = 2;
 
 export class EventFeed {

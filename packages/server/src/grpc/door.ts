@@ -31,9 +31,9 @@ export interface GrpcDoor {
 }
 
 const CLOSE_MS = 500;
-/** Of one connection. */
+/** Limit per connection. */
 const MOST_STREAMS = 32;
-/** Of all workers' messages that are not whole yet. */
+/** Total size of incomplete messages of all workers. */
 const MOST_UNFINISHED_BYTES = 64 * 1024 * 1024;
 
 /** Binds, or says what is wrong with the address. Closing gives calls under way a moment. */

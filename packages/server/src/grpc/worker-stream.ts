@@ -32,7 +32,7 @@ export interface WorkerStreamPorts {
   readonly gateway: () => Host['gateway'] | null;
   readonly welcome: () => Omit<Welcome, 'workerId'>;
   readonly tell: Tell;
-  /** Of all workers of this server. */
+  /** The slots of all workers of this server. */
   readonly slots: TakenSlots;
 }
 

@@ -27,7 +27,7 @@ import { StoredRanges } from './stored-ranges.ts';
 
 export interface LogStoreOptions {
   readonly folder: string;
-  /** Of all segments; the oldest go first. */
+  /** The size of all segments; the oldest are removed first. */
   readonly bytesLimit: number;
   readonly retentionDays: number;
   readonly tell: Tell;

@@ -2,7 +2,7 @@
 import { SignalboxError } from '@signalbox/protocol';
 
 const MOST_STREAMS = 1_000;
-/** Of one caller: the others find a place beside it. */
+/** Limit per caller, so others find a place too. */
 const MOST_OF_CALLER = 100;
 
 /** The streams that are open, for the end of the server and for its metrics. */

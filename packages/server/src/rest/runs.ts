@@ -21,7 +21,7 @@ import { type RunFacts, whyOf, whyRunWaits } from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** Of a run with larger outputs in all only those of its first tasks are shown. */
+/** If the outputs of a run are larger in total, only those of its first tasks are shown. */
 const PAYLOADS_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export function runRoutes(app: FastifyInstance, parts: RestParts): void {

@@ -25,7 +25,7 @@ import { addReflection } from './reflection.ts';
 
 /** Each may have 8 MiB in memory, a few times over. */
 const OUTPUTS_AT_ONCE = 8;
-/** Of all messages that are not whole yet. */
+/** Total size of all incomplete messages. */
 const MOST_UNFINISHED_BYTES = 128 * 1024 * 1024;
 
 export interface ServicesOptions {

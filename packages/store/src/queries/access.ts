@@ -15,7 +15,7 @@ export interface Cluster {
 /** What workers with a token may take; null where nothing was said. */
 export interface WorkerLimits {
   readonly queues: readonly string[] | null;
-  /** Of all its workers at one server. */
+  /** Slots of all its workers at one server. */
   readonly slots: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface NewApiToken extends Partial<WorkerLimits> {
   readonly tenantId: TenantId;
   readonly name: string;
   readonly role: string;
-  /** Of the token's text, which is never stored (I67). */
+  /** The hash of the token; its text is never stored (I67). */
   readonly sha256: Buffer;
   /** From now. Without it: no limit. */
   readonly validMs?: number | null;

@@ -24,7 +24,7 @@ export interface AuditEvent {
 }
 
 export interface Refusal {
-  /** Of the credential that was presented; null if it can't be one. */
+  /** The hash of the presented credential; null if it can't be one. */
   readonly sha256: Buffer | null;
   readonly action: string;
   readonly origin: string;

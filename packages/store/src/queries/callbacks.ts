@@ -64,7 +64,7 @@ const deleteOld = statement(
     select ctid from callback where state <> 0 and next_at < clock_timestamp() - interval '7 days' limit 1000))`,
 );
 
-/** Those that are due; nobody else gets them for `leaseMs`. */
+/** Takes callbacks that are due; no other server gets them for `leaseMs`. */
 export async function takeCallbacks(
   database: Database,
   { leaseMs, limit }: { readonly leaseMs: number; readonly limit: number },

@@ -8,7 +8,7 @@ export interface NewLoginCode {
   readonly tenantId: TenantId;
   readonly sha256: Buffer;
   readonly role: string;
-  /** Who made it, and so who is behind the session. */
+  /** Who created it, and so who owns the session. */
   readonly actor: string;
   readonly validMs: number;
   /** The hash of the token that made it: link and session end with that token. */
@@ -17,10 +17,10 @@ export interface NewLoginCode {
 }
 
 export interface NewSession {
-  /** Of the code that is used up. */
+  /** The hash of the code that is used. */
   readonly code: Buffer;
   readonly name: string;
-  /** Of the session's own token. */
+  /** The hash of the session's own token. */
   readonly sha256: Buffer;
   readonly validMs: number;
   readonly origin: string;

@@ -17,7 +17,7 @@ import { type MapsByRun, parseMaps, readMaps, sortMaps } from '../statements/map
 import { expectResults } from '../whole-runs.ts';
 import type { RunDetails } from './run-details.ts';
 
-/** Of the run: that of its version, as far as the run goes, and what was added to it. */
+/** The spec of the run: that of its version, up to the chosen task, plus added tasks. */
 function specOf(spec: string, added: string | null | undefined, notes: string | null | undefined): DagSpec {
   return specOfRun(JSON.parse(spec) as DagSpec, added, notes);
 }

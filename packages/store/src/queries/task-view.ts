@@ -44,7 +44,7 @@ export interface TaskView extends AttemptView {
   readonly hasOutput: boolean;
   /** False for one that was marked by hand after its last attempt, or before any: the row shows no attempt. */
   readonly hasAttempt: boolean;
-  /** Who cleared and who marked it, the last time. */
+  /** Who last cleared it and who last marked it. */
   readonly clearedAt: Instant | null;
   readonly clearedBy: string | null;
   readonly markedAt: Instant | null;
@@ -52,7 +52,7 @@ export interface TaskView extends AttemptView {
   readonly facts: string | null;
   /** What the engine keeps of it: JSON. */
   readonly notes: string | null;
-  /** Of its last failure. */
+  /** The fingerprint of its last failure. */
   readonly fingerprint: Fingerprint | null;
 }
 

@@ -15,7 +15,7 @@ export class Capture {
   readonly #source: Readable;
   readonly #relief: Relief;
   readonly #onBytes: (bytes: Buffer) => void;
-  /** Of the attempt that the child runs; what it prints between attempts belongs to none. */
+  /** The log of the attempt that the child runs. What it prints between attempts belongs to none. */
   log: AttemptLog | null = null;
   #isPaused = false;
   /** It has waited once, in vain. It waits again when the log has caught up. */

@@ -12,7 +12,7 @@ import { AttemptStopped, isPermanent } from '@signalbox/sdk';
 import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import type { ChildAnswer, ChildRequest } from '../child/frames.ts';
 
-/** Of one attempt, at a time: more is only asked by who waits for no answer. */
+/** Open requests of one attempt. Only code that does not wait for answers has more. */
 const MOST_UNDER_WAY = 1_000;
 
 export class ChildRequests {

@@ -16,7 +16,7 @@ type Functions = ReadonlyMap<string, Handler>;
 export class FunctionExecutor implements Executor {
   readonly #bundles: Bundles;
   readonly #pool: FunctionPool;
-  /** Of bundles in this process, which can't be unloaded again. */
+  /** How many bundles this process loads; they can't be unloaded. */
   readonly #loaded = new Map<string, Promise<Functions>>();
 
   constructor(bundles: Bundles, home: ChildHome, slots: number) {

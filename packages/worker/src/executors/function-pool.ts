@@ -16,7 +16,7 @@ import { FunctionChild } from './function-child.ts';
 import type { Job } from './port.ts';
 
 const IDLE_MS = 60_000;
-/** So many that are idle stay, whatever their age: the next attempt need not wait for one to start. */
+/** How many idle children stay, whatever their age, so the next attempt does not wait for a start. */
 const KEPT_WARM = 2;
 const LOOK_MS = 5_000;
 /** How long an attempt waits for an existing child before another is started, which takes three times as long. */

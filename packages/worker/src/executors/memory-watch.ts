@@ -11,7 +11,7 @@ const PAGE_BYTES = 4_096;
 const SLICE = 64;
 
 export interface Watched {
-  /** Of the processes that are looked at: the leader of their group. */
+  /** The process group leader of the watched processes. */
   readonly group: number;
   readonly limitBytes: number;
   /** Called once, with what it had. */

@@ -17,9 +17,9 @@ import { LINE_COST, type LogSink } from './attempt-log.ts';
 import { LogLink } from './log-link.ts';
 
 const KIB = 1024;
-/** Of all attempts, stored or not, in memory. */
+/** Bytes of the lines of all attempts in memory, stored or not. */
 const TOTAL_BYTES = 16 * 1024 * KIB;
-/** Of one attempt, so that one that floods leaves room for the others. */
+/** Bytes of the lines of one attempt, so a flood leaves room for others. */
 const ATTEMPT_BYTES = 4 * 1024 * KIB;
 /** From here on a source should wait. */
 const BEHIND_TOTAL_BYTES = 8 * 1024 * KIB;
@@ -27,7 +27,7 @@ const BEHIND_ATTEMPT_BYTES = 512 * KIB;
 /** On its way at one time. */
 const WINDOW_BYTES = 2 * 1024 * KIB;
 const BATCH_BYTES = 256 * KIB;
-/** Of one attempt in one batch, while others wait. */
+/** Bytes of the lines of one attempt in one batch, while others wait. */
 const SHARE_BYTES = 64 * KIB;
 /** While something is on its way, less than a full batch waits so long for more. */
 const GATHER_MS = 20;

@@ -15,7 +15,7 @@ import {
 import { PermanentError } from '@signalbox/sdk';
 import { type DataAccess, type DataPlace, dataClient, dataMetadata } from '../data-address.ts';
 
-/** Who asks: the claim, and the token that proves it. */
+/** The claim that asks, and the token that proves it. */
 export interface AttemptRequester {
   readonly claim: Claim;
   readonly token: Buffer;

@@ -13,7 +13,7 @@ export interface Operation {
   readonly summary: string;
   /** Completes "Your credential does not allow you to …". */
   readonly action: string;
-  /** Who may; `anyone` needs no credential (I66). */
+  /** The role that is needed; `anyone` needs no credential (I66). */
   readonly roles: readonly Role[] | 'anyone';
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
