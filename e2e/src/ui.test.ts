@@ -121,6 +121,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByRole('link', { name: 'mended', exact: true }).click();
     await page.locator('table.list tbody a.mono').first().click();
     await page.getByText('One task failed:').waitFor();
+    await page.getByRole('status').getByText('Error: The price of row 3 is missing.').waitFor();
     await page.getByRole('link', { name: 'second', exact: true }).click();
     await page.getByText('Error: The price of row 3 is missing.').first().waitFor();
     await page.goBack();

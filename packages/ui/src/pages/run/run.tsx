@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { RunActions } from '../../actions/run-actions.tsx';
-import { columnsQuery, runsQuery, shapeQuery, tasksQuery } from '../../api/queries.ts';
+import { columnsQuery, runsQuery, shapeQuery, taskQuery, tasksQuery } from '../../api/queries.ts';
+import { ErrorLine } from '../../parts/error-line.tsx';
 import { actorName, count, plural, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Ago, Time, Took } from '../../parts/now.tsx';
@@ -207,6 +208,9 @@ const SHOWN_FAILURES = 5;
 
 function WhatFailed({ rows, run }: { readonly rows: readonly TaskRow[]; readonly run: RunColumns }) {
   const failed = rows.filter(({ state, role }) => state === 'failed' && role === 'task');
+  const first = failed[0]?.name ?? '';
+  // The cause in sight saves most people a click.
+  const { error } = useQuery({ ...taskQuery(run.id, first), enabled: first !== '' }).data ?? { error: null };
   if (failed.length === 0) return null;
   return (
     <div className="notice bad" role="status">
@@ -222,8 +226,8 @@ function WhatFailed({ rows, run }: { readonly rows: readonly TaskRow[]; readonly
             </Link>
           </span>
         ))}
-        {failed.length > SHOWN_FAILURES && <> and {count(failed.length - SHOWN_FAILURES)} more</>}. Open it for the
-        error and the log.
+        {failed.length > SHOWN_FAILURES && <> and {count(failed.length - SHOWN_FAILURES)} more</>}.
+        {error !== null && <ErrorLine text={error} />}
       </span>
     </div>
   );
