@@ -105,7 +105,7 @@ const rows: readonly (readonly [string, unknown, string, string])[] = [
   ['a bundle that is no hash', { ...dag(task('a')), bundle: '../../etc' }, 'bundle', 'SHA-256'],
   ['a cron of words', scheduled({ cron: 'every day' }), 'schedule', ''],
   ['a cron with a 61st minute', scheduled({ cron: '61 * * * *' }), 'schedule', ''],
-  ['a cron of 7 fields', scheduled({ cron: '* * * * * * *' }), 'schedule', ''],
+  ['a cron of 8 fields', scheduled({ cron: '* * * * * * * *' }), 'schedule', ''],
   ['a cron of 300 characters', scheduled({ cron: '*'.repeat(300) }), 'schedule.cron', 'expected string'],
   ['a zone of nowhere', scheduled({ cron: '* * * * *', zone: 'Mars/Olympus' }), 'schedule', ''],
   ['a zone that is a path', scheduled({ cron: '* * * * *', zone: '../../etc/localtime' }), 'schedule', ''],
