@@ -23,10 +23,15 @@ function copied(value: unknown, isText: boolean): unknown {
     return value.map((item: unknown) => (isText ? (copied(item, true) ?? null) : copied(item, false)));
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) throw new TypeError(`${value.constructor.name} is no data`);
-  const copy: Record<string, unknown> = {};
-  for (const key in value) {
-    const field = copied((value as Record<string, unknown>)[key], isText);
-    if (!isText || field !== undefined) copy[key] = field;
+  // A copy of the same shape first: filling an empty object field by field takes twice as long.
+  const copy: Record<string, unknown> = { ...value };
+  let hasGap = false;
+  for (const key in copy) {
+    const field = copy[key];
+    if (typeof field === 'string' || typeof field === 'boolean') continue;
+    if (field === undefined) hasGap = true;
+    else copy[key] = copied(field, isText);
   }
+  if (hasGap && isText) for (const key of Object.keys(copy)) if (copy[key] === undefined) delete copy[key];
   return copy;
 }

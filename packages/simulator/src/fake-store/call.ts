@@ -122,13 +122,13 @@ function leave(database: FakeDatabase, connection: Connection): void {
 }
 
 function lockAll<T>(database: FakeDatabase, connection: Connection, what: Call<T>, granted: () => void): void {
-  const lockNext = (rows: readonly LockKey[]): void => {
-    const [row, ...rest] = rows;
+  const lockFrom = (at: number): void => {
+    const row = what.locks[at];
     if (row === undefined) return granted();
     if (what.lockTimeoutMs !== null) terminateHolderAfter(database, connection, row, what.lockTimeoutMs);
-    database.locks.acquire(connection, row, () => lockNext(rest));
+    database.locks.acquire(connection, row, () => lockFrom(at + 1));
   };
-  lockNext(what.locks);
+  lockFrom(0);
 }
 
 /** Whoever has the row for that long is ended, and so is the next one: the wait has an end whatever the holders do. */

@@ -143,8 +143,9 @@ export class FakeDatabase implements Wire {
         const row = this.tables.shard(shard);
         this.tables.shards.set(shard, { ...row, commitNo, lastRunId, lastDagNo, loadCount: 0 });
       }
+      const fenced = new Set(batch.shards.map(({ shard }) => shard));
       for (const change of batch.changes) {
-        if (!batch.shards.some(({ shard }) => shard === shardOfChange(change)))
+        if (!fenced.has(shardOfChange(change)))
           throw new Violation('a commit changes only the shards it has fenced', change);
       }
       writeChanges(this.tables, batch.changes, this.now());

@@ -36,10 +36,10 @@ export class RowLocks {
   }
 
   /** One after the other. Everyone asks in the same order, so that two never wait for each other. */
-  acquireAll(connection: Connection, rows: readonly LockKey[], granted: () => void): void {
-    const [first, ...rest] = rows;
-    if (first === undefined) return granted();
-    this.acquire(connection, first, () => this.acquireAll(connection, rest, granted));
+  acquireAll(connection: Connection, rows: readonly LockKey[], granted: () => void, from = 0): void {
+    const row = rows[from];
+    if (row === undefined) return granted();
+    this.acquire(connection, row, () => this.acquireAll(connection, rows, granted, from + 1));
   }
 
   releaseAll(connection: Connection): void {

@@ -2,13 +2,26 @@
 import type { Priority, ShardNo, StoredShard, WorkerId } from '@signalbox/engine';
 import { PRIORITIES, shardOfRun } from '@signalbox/engine';
 import { byId, Gathering, liveRuns, type RunRow, readLive } from '@signalbox/engine/testing';
-import type { ClusterSeen, LoadedHeads, LoadedRest, RestCursor } from '@signalbox/store';
+import type { ClusterSeen, LoadedHeads, LoadedRest, RestCursor, ShardSeen } from '@signalbox/store';
 import type { Tables } from './tables.ts';
 
 const rank = (priority: Priority): number => PRIORITIES.indexOf(priority);
 
+/** What was read last of each shard: nodes ask all the time, and owners seldom change. */
+const seenShards = new WeakMap<Tables, ShardSeen[]>();
+
+function readShards(tables: Tables): readonly ShardSeen[] {
+  const seen = seenShards.get(tables) ?? [];
+  seenShards.set(tables, seen);
+  for (const { shard, epoch, owner } of tables.shards.values()) {
+    const known = seen[shard];
+    if (known?.epoch !== epoch || known.owner !== owner) seen[shard] = { shard, epoch, owner };
+  }
+  return [...seen];
+}
+
 export function readCluster(tables: Tables): ClusterSeen {
-  const shards = [...tables.shards.values()].map(({ shard, epoch, owner }) => ({ shard, epoch, owner }));
+  const shards = readShards(tables);
   const nodes = [...tables.nodes.values()].map(({ beatAt: _beatAt, breakEndedAt: _breakEndedAt, ...seen }) => seen);
   return { nodes, shards };
 }

@@ -18,7 +18,10 @@ const SOON = {
   causeBreaker: { tasks: 3, withinMs: 60_000, pauseMs: 1_000, maxPauseMs: 4_000 },
 } as const;
 
-/** Events between two turns of the event loop. */
+/**
+ * Events between two turns of the event loop, so that signals, timers of a test runner and unhandled rejections are not held up.
+ * A tick costs a fraction of a turn.
+ */
 const TURN_EVERY = 500;
 
 interface WorldOptions {
@@ -72,18 +75,34 @@ export class World implements Environment {
   }
 
   /** Goes on until then, or until something is wrong. Promises go on between two events, also where two wait for the world at once. */
-  async runUntil(until: number): Promise<void> {
+  runUntil(until: number): Promise<void> {
     this.#loops += 1;
-    try {
-      while (this.history.broken === null && this.events.runNext(until)) {
+    return new Promise<void>((resolve, reject) => {
+      const runNext = (): void => {
+        if (this.history.broken !== null || !this.events.runNext(until)) return resolve();
         // Ticks of two loops would run in a row, with nothing settled between their events.
         const isTurn = this.#loops > 1 || this.events.stepCount % TURN_EVERY === 0;
-        await (isTurn ? turned() : settled());
-        this.#tellJournal();
+        if (isTurn) setImmediate(goOn);
+        else void SETTLED.then(tickLater);
+      };
+      const goOn = (): void => {
+        try {
+          this.#tellJournal();
+          runNext();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      // A tick is run when no promise is left to go on. One that is asked for by a tick would run before promises do.
+      const tickLater = (): void => process.nextTick(goOn);
+      try {
+        runNext();
+      } catch (error) {
+        reject(error);
       }
-    } finally {
+    }).finally(() => {
       this.#loops -= 1;
-    }
+    });
   }
 
   #tellJournal(): void {
@@ -96,15 +115,4 @@ export class World implements Environment {
   }
 }
 
-/**
- * All promises that can go on have gone on. A tick is run when no promise is left to go on, and costs a fraction of a turn of
- * the event loop.
- */
-function settled(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
-}
-
-/** The event loop has turned as well, so that signals, timers of a test runner and unhandled rejections are not held up. */
-function turned(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
+const SETTLED = Promise.resolve();
