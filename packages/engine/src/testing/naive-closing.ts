@@ -45,6 +45,28 @@ export function naiveChain({ tasks, groups = [] }: DagSpec, no: number): number[
   return chain;
 }
 
+interface Shape {
+  /** The mapped groups around each task, the outermost first. */
+  readonly chains: readonly (readonly number[])[];
+  /** By what each undoes. */
+  readonly undos: ReadonlyMap<number, number>;
+}
+
+/** A definition never changes. */
+const shapes = new WeakMap<DagSpec, Shape>();
+
+function shapeOf(spec: DagSpec): Shape {
+  let shape = shapes.get(spec);
+  if (shape === undefined) {
+    shape = {
+      chains: spec.tasks.map((_, no) => naiveChain(spec, no)),
+      undos: new Map(spec.tasks.flatMap(({ undoes }, no) => (undoes === undefined ? [] : [[undoes, no] as const]))),
+    };
+    shapes.set(spec, shape);
+  }
+  return shape;
+}
+
 /** What is behind each task of a definition, which never changes. */
 const behind = new WeakMap<DagSpec, Map<number, readonly number[]>>();
 
@@ -94,8 +116,9 @@ export function naiveClosingNodes(
   run: NaiveMappedRun,
 ): ReadonlyMap<string, string> {
   const { tasks } = spec;
-  const chains = tasks.map((_, no) => naiveChain(spec, no));
+  const { chains, undos } = shapeOf(spec);
   const nodes = [...known.keys()].map((name): Node => {
+    if (!name.includes('[')) return { no: Number(name), path: [] };
     const [no = 0, ...path] = name.split('[').map((part) => Number.parseInt(part, 10));
     return { no, path };
   });
@@ -106,7 +129,7 @@ export function naiveClosingNodes(
   const isBegun = (node: Node) => run.begun.has(nameOf(node));
   const states = new Map(known);
   for (const node of closers) if (!isBegun(node)) states.set(nameOf(node), isGrown(node) ? 'expanded' : 'blocked');
-  const undoOf = (no: number) => tasks.findIndex(({ undoes }) => undoes === no);
+  const undoOf = (no: number) => undos.get(no) ?? -1;
   const isBusy = nodes.some((node) => !isClosing(tasks[node.no]!) && !isOver(states.get(nameOf(node))));
   const hasOutcome = run.phase !== 'open';
 

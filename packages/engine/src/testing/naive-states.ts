@@ -20,9 +20,13 @@ export function naiveStates(spec: DagSpec, ended: ReadonlyMap<number, NaiveEnd>,
 }
 
 /** A task by its number in the spec, and which instance it is of each map around it: `4`, `4[0]`, `4[0][2]`. */
-export function naiveName(no: number, path: readonly number[] = []): string {
-  return path.length === 0 ? String(no) : no + path.map((index) => `[${index}]`).join('');
+export function naiveName(no: number, path: readonly number[] = NO_PATH): string {
+  let name = String(no);
+  for (let depth = 0; depth < path.length; depth++) name += `[${path[depth]}]`;
+  return name;
 }
+
+const NO_PATH: readonly number[] = [];
 
 interface Node {
   readonly no: number;
@@ -39,9 +43,7 @@ const isEmpty = (value: unknown): boolean =>
 interface Shape {
   /** The mapped groups around each task, the outermost first. */
   readonly chains: readonly (readonly number[])[];
-  /** All that each task waits for, directly or not. */
-  readonly above: readonly ReadonlySet<number>[];
-  /** The same by the edges of the dag alone: what was added to the run leads to no task of the dag. */
+  /** All that each task waits for by the edges of the dag alone: what was added to the run leads to no task of the dag. */
   readonly aboveInDag: readonly ReadonlySet<number>[];
   /** The direct ones of these. */
   readonly feeds: readonly (readonly number[])[];
@@ -49,6 +51,12 @@ interface Shape {
   readonly befores: readonly number[];
   /** The setups whose teardown waits for this task, and which it comes behind. */
   readonly guardedBy: readonly (readonly number[])[];
+  /** Each task outside of all maps. */
+  readonly nodes: readonly Node[];
+  readonly hasMaps: boolean;
+  /** Short circuits above each task that skip everything behind them, and the branches and short circuits that it needs. */
+  readonly closers: readonly (readonly number[])[];
+  readonly choosers: readonly (readonly number[])[];
 }
 
 /** A definition never changes, and a test asks about the same one thousands of times. */
@@ -79,9 +87,16 @@ function findShape({ tasks, groups = [] }: DagSpec): Shape {
   const closure = (direct: readonly (readonly number[])[], no: number): Set<number> =>
     new Set(direct[no]!.flatMap((up) => [up, ...closure(direct, up)]));
   const aboveInDag = tasks.map((_, no) => closure(feeds, no));
+  const above = tasks.map((_, no) => closure(allFeeds, no));
+  const isAround = (no: number, up: number) => chains[up]!.every((group, depth) => chains[no]![depth] === group);
   return {
     ...{ chains, feeds, aboveInDag },
-    above: tasks.map((_, no) => closure(allFeeds, no)),
+    nodes: tasks.map((_, no) => ({ no, path: NO_PATH })),
+    hasMaps: chains.some(({ length }) => length > 0),
+    closers: above.map((ups, no) => [...ups].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(no, up))),
+    choosers: tasks.map(({ needs }, no) =>
+      needs.filter((up) => (tasks[up]!.branch || tasks[up]!.shortCircuit) && isAround(no, up)),
+    ),
     befores: tasks.flatMap(({ hook }, no) => (hook?.on === 'before' ? [no] : [])),
     guardedBy: tasks.map((_, no) =>
       [...aboveInDag[no]!].filter((up) =>
@@ -102,7 +117,8 @@ export function naiveNodes(
   /** How many instances a map has in an instance of what is around it. */
   const sizes = new Map<string, number>();
 
-  const { chains, above, aboveInDag, feeds, befores, guardedBy } = shapeOf(spec);
+  const shape = shapeOf(spec);
+  const { chains, aboveInDag, feeds, befores, guardedBy } = shape;
   const stateOf = ({ no, path }: Node) => states.get(naiveName(no, path)) ?? 'blocked';
   const outputOf = ({ no, path }: Node) => ended.get(naiveName(no, path))?.output;
   const sizeIn = (group: number | undefined, path: readonly number[]) =>
@@ -110,6 +126,7 @@ export function naiveNodes(
 
   /** The state of a task in a scope: its own, or that of its instances. */
   function leaves(node: Node): Node[] {
+    if (!shape.hasMaps) return [node];
     const size = sizeIn(chains[node.no]![node.path.length], node.path);
     if (size === undefined) return [node];
     return Array.from({ length: size }, (_, i) => leaves({ no: node.no, path: [...node.path, i] })).flat();
@@ -117,6 +134,7 @@ export function naiveNodes(
 
   /** Another task as this one sees it: in the innermost scope around both. */
   function near(node: Node, no: number): Node {
+    if (node.path.length === 0) return shape.nodes[no]!;
     const [ours, theirs] = [chains[node.no]!.slice(0, node.path.length), chains[no]!];
     let depth = 0;
     while (depth < ours.length && ours[depth] === theirs[depth]) depth += 1;
@@ -199,12 +217,10 @@ export function naiveNodes(
   function decideByRule(node: Node): string {
     const { needs, rule = 'all_success', when, hook } = tasks[node.no]!;
     if (hook?.on === 'before' && hook.of !== null) return decideBefore(node, hook.of);
-    const isAround = (up: number) => chains[up]!.every((group, depth) => chains[node.no]![depth] === group);
-    const closers = [...above[node.no]!].filter((up) => tasks[up]!.shortCircuit === 'all' && isAround(up));
+    const closers = shape.closers[node.no]!;
     if (closers.some((up) => stops(near(node, up)))) return 'skipped';
     if (closers.some((up) => !isOver(stateOf(near(node, up))))) return 'blocked';
-    const choosers = needs.filter((up) => (tasks[up]!.branch || tasks[up]!.shortCircuit) && isAround(up));
-    const chosen = choosers.map((up) => near(node, up));
+    const chosen = shape.choosers[node.no]!.map((up) => near(node, up));
     if (chosen.some((up) => stateOf(up) === 'succeeded' && edge(up, node.no) === 'skipped')) return 'skipped';
     if (chosen.some((up) => !isOver(stateOf(up)))) return 'blocked';
     const ups = needs.flatMap((up) => leaves(near(node, up)));
@@ -295,7 +311,7 @@ export function naiveNodes(
 
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
-    for (const leaf of tasks.flatMap((_, no) => leaves({ no, path: [] }))) {
+    for (const leaf of shape.hasMaps ? shape.nodes.flatMap(leaves) : shape.nodes) {
       if (stateOf(leaf) !== 'blocked') continue;
       const state = decide(leaf);
       if (state === 'blocked') continue;
@@ -314,7 +330,7 @@ export function naiveNodes(
       all.set(naiveName(node.no, node.path), size === undefined ? stateOf(node) : summary(leaves(node).map(stateOf)));
       for (let i = 0; i < (size ?? 0); i++) visit({ no: node.no, path: [...node.path, i] });
     };
-    for (let no = 0; no < tasks.length; no++) visit({ no, path: [] });
+    for (const node of shape.nodes) visit(node);
     return all;
   }
 }

@@ -75,14 +75,24 @@ function chainOf({ tasks, groups = [] }: DagSpec, no: number): number[] {
 }
 
 /** The numbers of all tasks that are there, by their names. */
-export function numbersOf(books: Books): Map<string, number> {
-  const numbers = new Map(books.spec.tasks.map((_, no) => [naiveName(no), no]));
+export function numbersOf(books: Books): ReadonlyMap<string, number> {
+  if (books.maps.length === 0) return ownNumbers(books.spec);
+  const numbers = new Map(ownNumbers(books.spec));
   for (const { firstNo, members, unfolded } of books.maps) {
     for (let no = firstNo; no < firstNo + unfolded * members.length; no++) {
       const name = nameOf(books, no);
       if (name !== null) numbers.set(name, no);
     }
   }
+  return numbers;
+}
+
+/** Those of the definition, which never changes. */
+const own = new WeakMap<DagSpec, ReadonlyMap<string, number>>();
+
+function ownNumbers(spec: DagSpec): ReadonlyMap<string, number> {
+  const numbers = own.get(spec) ?? new Map(spec.tasks.map((_, no) => [naiveName(no), no]));
+  own.set(spec, numbers);
   return numbers;
 }
 

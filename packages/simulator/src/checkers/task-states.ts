@@ -53,10 +53,26 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
     if (state === 'cleared' || name === null) continue;
     const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
     const end = isOver ? state : state === 'expired' ? 'failed' : state === 'stopped' ? 'cancelled' : 'open';
-    ended.set(name, { state: end, output: output === null ? null : JSON.parse(output) });
+    ended.set(name, new End(end, output));
   }
-  const params: unknown = run.created.params === null ? null : JSON.parse(run.created.params);
+  const isAsked = run.created.params !== null && run.spec.paramFacts !== undefined;
+  const params: unknown = isAsked ? JSON.parse(run.created.params!) : null;
   return naiveNodes(run.spec, ended, params);
+}
+
+/** Few outputs are asked for: each is read when it is. */
+class End implements NaiveEnd {
+  readonly state: NaiveEnd['state'];
+  readonly #output: string | null;
+
+  constructor(state: NaiveEnd['state'], output: string | null) {
+    this.state = state;
+    this.#output = output;
+  }
+
+  get output(): unknown {
+    return this.#output === null ? null : JSON.parse(this.#output);
+  }
 }
 
 /** By the books a map expands as soon as it can, and at once. Here it is as far as the journal says. */
