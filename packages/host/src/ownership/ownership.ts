@@ -62,6 +62,7 @@ export class Ownership {
   private readonly survived = new Set<RunId>();
   private isLeaving = false;
   private isAble = true;
+  private placed: { readonly key: string; readonly wanted: (NodeId | null)[] } | null = null;
   private isStopped = false;
   private isRunning = false;
   private isKicked = false;
@@ -143,7 +144,7 @@ export class Ownership {
     if (this.hasLost(seen.shards)) return this.recover('another node has taken a shard');
     await this.tellReach(seen);
     if (await this.standsBack(seen)) return;
-    const wanted = placeShards(this.candidates(seen));
+    const wanted = this.placesOf(this.candidates(seen));
     const mine = seen.shards.filter((shard) => this.mayTake(shard, wanted, seen));
     if (mine.length > 0) await this.take(mine);
     const held = [...(turns.current()?.shards.keys() ?? [])];
@@ -199,6 +200,13 @@ export class Ownership {
     const told = nodes.find(({ nodeId }) => nodeId === node.nodeId)?.reach ?? null;
     if (told !== null && told.hasWorkers === reach.hasWorkers && told.cutFrom.join() === reach.cutFrom.join()) return;
     await store.tellReach(node.nodeId, reach);
+  }
+
+  /** Each round asks, and most find the same nodes as the one before. */
+  private placesOf(nodes: readonly NodeId[]): (NodeId | null)[] {
+    const key = nodes.join();
+    if (this.placed?.key !== key) this.placed = { key, wanted: placeShards(nodes) };
+    return this.placed.wanted;
   }
 
   private mayTake({ shard, owner }: ShardSeen, wanted: (NodeId | null)[], { nodes }: ClusterSeen): boolean {

@@ -94,7 +94,9 @@ export function notesWith(before: TaskNotes, fields: TaskNotes): string {
 export const NO_NOTES: { readonly notes?: string } = {};
 
 function textOf(notes: TaskNotes): string {
-  return JSON.stringify(Object.fromEntries(FIELDS.map(([field, key]) => [key, notes[field]])));
+  const ordered: Record<string, unknown> = {};
+  for (const [field, key] of FIELDS) if (notes[field] !== undefined) ordered[key] = notes[field];
+  return JSON.stringify(ordered);
 }
 
 /** Whether anything is ever kept of this task. */

@@ -12,6 +12,15 @@ import { NumberHeap } from '../timer/number-heap.ts';
 /** More names than this of one version are not remembered; a graph of each is kept. */
 const MAX_LIMITED = 16;
 
+/** A definition never changes, nor does its graph: two working sets that hold the same definition share it. */
+const graphs = new WeakMap<DagSpec, Graph>();
+
+function graphOf(spec: DagSpec): Graph {
+  const graph = graphs.get(spec) ?? new Graph(spec);
+  graphs.set(spec, graph);
+  return graph;
+}
+
 export class Version {
   readonly dag: Dag;
   readonly no: VersionNo;
@@ -45,7 +54,7 @@ export class Version {
     this.no = no;
     this.hash = hash;
     this.spec = spec;
-    this.graph = new Graph(spec);
+    this.graph = origin === undefined ? graphOf(spec) : new Graph(spec);
     this.taskCount = spec.tasks.length;
     this.room = roomOf(spec);
     this.origin = origin ?? this;
