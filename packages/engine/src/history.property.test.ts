@@ -95,7 +95,7 @@ function replayed(box: Scenario): State {
 /** Tasks of live runs that hold a claim: each has one row in the attempt table, and no other row is there (I73). */
 function heldClaims(state: State): number {
   let held = 0;
-  for (const run of state.runs.slots()) {
+  for (const run of state.runs.rows()) {
     forEachSlot(state, run, (slot) => {
       if (state.runs.phase[run] !== ENDED) held += HOLDS_CLAIM[state.tasks.state[slot]!]!;
     });

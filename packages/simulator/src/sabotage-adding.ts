@@ -5,8 +5,8 @@ import type { Command, State } from '@signalbox/engine';
 export function hidesAdded(state: State, commands: readonly Command[]): () => void {
   const hidden: { readonly task: { name: string }; readonly name: string }[] = [];
   for (const command of commands) {
-    const run = command.kind === 'AddTasks' ? state.runs.find(command.claim.runId) : -1;
-    for (const task of run < 0 ? [] : state.runs.versionOf(run).spec.tasks) {
+    const run = command.kind === 'AddTasks' ? state.runs.find(command.claim.runId) : null;
+    for (const task of run === null || run < 0 ? [] : state.runs.versionOf(run).spec.tasks) {
       if (task.addedBy === undefined) continue;
       hidden.push({ task, name: task.name });
       (task as { name: string }).name = `${task.name} (hidden)`;

@@ -1,5 +1,5 @@
 /** Guards of maps, taken out from outside: see `sabotage.test.ts`. */
-import type { State } from '@signalbox/engine';
+import type { RunRow, State, TaskSlot } from '@signalbox/engine';
 
 /** Whatever needs a mapped task waits for one instance less than there are. */
 export function forgetsOneInstance(seen: Set<string>): (state: State) => void {
@@ -13,7 +13,7 @@ export function forgetsOneInstance(seen: Set<string>): (state: State) => void {
         seen.add(key);
         for (const member of group.members) {
           for (const below of graph.below(member)) {
-            if (!group.placeOf.has(below)) tasks.unmet[runs.base[run]! + below]! -= 1;
+            if (!group.placeOf.has(below)) tasks.unmet[slotIn(state, run, below)]! -= 1;
           }
         }
       }
@@ -22,7 +22,8 @@ export function forgetsOneInstance(seen: Set<string>): (state: State) => void {
 }
 
 /** Where the task is that a claim names, also one of a map. */
-export function slotIn(state: State, run: number, taskNo: number): number {
+export function slotIn(state: State, run: RunRow, taskNo: number): TaskSlot {
   const { runs } = state;
-  return taskNo < runs.versionOf(run).taskCount ? runs.base[run]! + taskNo : (runs.mapsOf(run)?.slotOf(taskNo) ?? -1);
+  const isOfSpec = taskNo < runs.versionOf(run).taskCount;
+  return (isOfSpec ? runs.base[run]! + taskNo : (runs.mapsOf(run)?.slotOf(taskNo) ?? -1)) as TaskSlot;
 }

@@ -1,5 +1,16 @@
 /** A test of the tests: with a guard of the product taken out, from outside, histories break promises, and soon. */
-import type { Actor, Change, Command, Effect, Instant, NodeId, State, TenantId } from '@signalbox/engine';
+import type {
+  Actor,
+  AttemptSlot,
+  Change,
+  Command,
+  Effect,
+  Instant,
+  NodeId,
+  State,
+  TaskSlot,
+  TenantId,
+} from '@signalbox/engine';
 import type { Host } from '@signalbox/host';
 import type { CommitBatch, LoadedHeads } from '@signalbox/store';
 import { expect, test } from 'vitest';
@@ -82,9 +93,10 @@ function savesForAnyToken(host: Host): void {
   turns.inbox.offer = (envelope) => {
     const { command } = envelope;
     const state = turns.current();
-    const run = command.kind === 'SaveCheckpoint' ? (state?.runs.find(command.claim.runId) ?? -1) : -1;
-    if (command.kind !== 'SaveCheckpoint' || state === null || run < 0) return offer(envelope);
-    const slot = state.runs.base[run]! + command.claim.taskNo;
+    if (command.kind !== 'SaveCheckpoint' || state === null) return offer(envelope);
+    const run = state.runs.find(command.claim.runId);
+    if (run < 0) return offer(envelope);
+    const slot = slotIn(state, run, command.claim.taskNo);
     const [fence, attemptNo] = [state.tasks.fence[slot], state.tasks.attemptNo[slot]];
     const claim = { ...command.claim, fence, attemptNo } as typeof command.claim;
     return offer({ ...envelope, command: { ...command, claim } });
@@ -115,7 +127,7 @@ function beforeEachBatch(host: Host, alter: (state: State) => void): void {
 /** A run has ended when its outcome is fixed and nothing of it runs, whatever is left to close it. */
 function endsBeforeItIsClosed(host: Host): void {
   beforeEachBatch(host, ({ runs }) => {
-    for (const run of runs.slots()) if (runs.phase[run] === 1) runs.closingLeft[run] = 0;
+    for (const run of runs.rows()) if (runs.phase[run] === 1) runs.closingLeft[run] = 0;
   });
 }
 
@@ -165,7 +177,8 @@ function countsBoth(host: Host): void {
   turns.inbox.offer = (envelope) => {
     const state = turns.current();
     if (envelope.command.kind === 'ReportAttempt' && state !== null) {
-      state.attempts.nextOfTask.fill(-1);
+      const { nextOfTask } = state.attempts;
+      for (let one = 0; one < nextOfTask.length; one++) nextOfTask[one as AttemptSlot] = -1 as AttemptSlot;
     }
     return offer(envelope);
   };
@@ -283,9 +296,9 @@ function leavesOldTokensValid(host: Host): void {
 
 const READY = 1;
 
-function fenceOf(state: State | null, runId: number, taskNo: number): { slot: number | null; fence: number } {
-  const run = state?.runs.find(runId as never) ?? -1;
-  if (state === null || run < 0) return { slot: null, fence: 0 };
+function fenceOf(state: State | null, runId: number, taskNo: number): { slot: TaskSlot | null; fence: number } {
+  const run = state?.runs.find(runId as never);
+  if (state === null || run === undefined || run < 0) return { slot: null, fence: 0 };
   const slot = slotIn(state, run, taskNo);
   return { slot, fence: state.tasks.fence[slot] ?? 0 };
 }
@@ -404,14 +417,14 @@ function setPaused(
 }
 
 /** After each step: the tasks of the working set, one by one. */
-function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: number) => void): void {
+function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: TaskSlot) => void): void {
   const { turns } = insideOf(host);
   const decide = turns.decide.bind(turns);
   turns.decide = (...parts) => {
     const tasks = turns.current()?.tasks;
     decide(...parts);
     if (tasks === undefined) return;
-    for (let slot = 0; slot < tasks.run.length; slot++) if (tasks.run[slot]! >= 0) alter(tasks, slot);
+    for (let slot = 0 as TaskSlot; slot < tasks.run.length; slot++) if (tasks.run[slot]! >= 0) alter(tasks, slot);
   };
 }
 

@@ -5,6 +5,7 @@ import type { TasksAdded, TasksDropped } from '../model/change.ts';
 import type { AddedTask } from '../model/dag/added.ts';
 import { changedGates } from '../model/dag/gates.ts';
 import type { Graph } from '../model/dag/graph.ts';
+import type { RunRow } from '../model/ids.ts';
 import { BLOCKED, RUNNING } from '../model/task/task-states.ts';
 import { failsRun, settleClosingTasks, viewOf } from '../propagate/move.ts';
 import { visitNear } from '../propagate/run-tasks-view.ts';
@@ -27,7 +28,7 @@ export function applyAdded(state: State, change: TasksAdded | TasksDropped): voi
 }
 
 /** Costs the size of the spec, for the arrays of the graph, and the edges that are new or gone. */
-function grow(state: State, run: number, changed: readonly AddedTask[]): void {
+function grow(state: State, run: RunRow, changed: readonly AddedTask[]): void {
   const { runs, tasks } = state;
   const old = runs.versionOf(run);
   const known = new Map((runs.added.get(run) ?? []).map((one) => [one.no as number, one]));
@@ -83,7 +84,7 @@ function grow(state: State, run: number, changed: readonly AddedTask[]): void {
 /** These wait for more than before, or for less. What is new or gone has not ended: nothing else is counted. */
 function shiftCounts(
   state: State,
-  run: number,
+  run: RunRow,
   below: ReadonlySet<number>,
   { from, to }: { readonly from: Graph; readonly to: Graph },
 ): void {

@@ -2,6 +2,7 @@
 
 import { assert } from '../model/assert.ts';
 import type { AttemptExtended, RunSlow, RunTimedOut, TaskExpired, TaskQueued, TaskSlow } from '../model/change.ts';
+import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import { errorOfExpiry } from '../model/task/facts.ts';
 import { FAILED, IS_DUE } from '../model/task/task-states.ts';
@@ -38,7 +39,7 @@ export function applyTaskDeadline(state: State, change: TaskDeadlineChange): voi
   watchOf(state, attempt).deadlineAt = state.mono + leftMs;
 }
 
-function expire(state: State, run: number, slot: number, { taskNo, reason }: TaskExpired): void {
+function expire(state: State, run: RunRow, slot: TaskSlot, { taskNo, reason }: TaskExpired): void {
   const { graph } = state.runs.versionOf(run);
   if (graph.tellsError?.[specNoOf(state, slot)] === 1) state.runs.factsOf(run).setError(taskNo, errorOfExpiry(reason));
   const code = state.tasks.state[slot]!;

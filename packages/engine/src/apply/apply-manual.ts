@@ -2,6 +2,7 @@
 
 import { assert } from '../model/assert.ts';
 import type { PauseSet, TaskMarked } from '../model/change.ts';
+import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../model/task/task-states.ts';
 import { markTask } from '../propagate/move.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
@@ -28,7 +29,7 @@ export function applyManual(state: State, change: TaskMarked | PauseSet): void {
 
 const CODE_OF = { succeeded: SUCCEEDED, failed: FAILED, skipped: SKIPPED, cancelled: STOPPED } as const;
 
-function mark(state: State, run: number, slot: number, change: TaskMarked): void {
+function mark(state: State, run: RunRow, slot: TaskSlot, change: TaskMarked): void {
   const { tasks, runs } = state;
   assert(runs.phase[run] === OPEN, 'a task is marked in an open run');
   assert(tasks.state[slot] !== RUNNING, 'a task that is marked has no attempt that runs');
@@ -46,12 +47,12 @@ function mark(state: State, run: number, slot: number, change: TaskMarked): void
 }
 
 /** Ready tasks leave their lanes while they still count as being in them, and come back once they may. */
-function setPause(state: State, run: number, change: PauseSet): void {
+function setPause(state: State, run: RunRow, change: PauseSet): void {
   const { runs, tasks } = state;
   const { taskNo, paused, until } = change;
   const known = runs.pauses.get(run) ?? new Pauses();
   const pause = paused ? { by: change.actor, at: change.at, until } : null;
-  const isOf = (slot: number) => tasks.state[slot] === READY && (taskNo === null || tasks.no[slot] === taskNo);
+  const isOf = (slot: TaskSlot) => tasks.state[slot] === READY && (taskNo === null || tasks.no[slot] === taskNo);
   if (paused) {
     forEachSlot(state, run, (slot) => {
       if (isOf(slot) && !isPaused(state, slot)) leaveLane(state, slot);

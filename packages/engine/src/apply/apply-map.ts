@@ -1,5 +1,6 @@
 import { assert } from '../model/assert.ts';
 import type { MapExpanded, MapRemoved, MapUnfolded } from '../model/change.ts';
+import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { CANCELLED, READY } from '../model/task/task-states.ts';
 import { expandMap, removeMap, unfoldMap } from '../propagate/map/expand.ts';
 import { viewOf } from '../propagate/move.ts';
@@ -25,7 +26,7 @@ export function applyMapChange(state: State, change: MapExpanded | MapUnfolded |
   else remove(state, run, expansion);
 }
 
-function expand(state: State, run: number, { group, scope, firstNo, total }: MapExpanded): void {
+function expand(state: State, run: RunRow, { group, scope, firstNo, total }: MapExpanded): void {
   const view = viewOf(state, run);
   const where = scope ?? RUN_SCOPE;
   const { group: mapped } = expandMap(view, { group, scope: where, firstNo, total });
@@ -34,7 +35,7 @@ function expand(state: State, run: number, { group, scope, firstNo, total }: Map
   for (const spec of mapped.members) decideAndSettle(view, view.maps!.placeholderOf(expansion, spec));
 }
 
-function unfold(state: State, run: number, expansion: Expansion, { until }: MapUnfolded): void {
+function unfold(state: State, run: RunRow, expansion: Expansion, { until }: MapUnfolded): void {
   assert(until > expansion.unfolded && until <= expansion.total, 'instances come in order, and once (I34)');
   const view = viewOf(state, run);
   const added = unfoldMap(view, expansion, until, (length, firstNo) => state.tasks.allocate(length, run, firstNo));
@@ -46,9 +47,9 @@ function unfold(state: State, run: number, expansion: Expansion, { until }: MapU
   for (let no = added.from; no < added.to; no++) decideAndSettle(view, no);
 }
 
-function remove(state: State, run: number, expansion: Expansion): void {
+function remove(state: State, run: RunRow, expansion: Expansion): void {
   const { tasks, runs } = state;
-  const ownState = (slot: number) => hasOwnState(state, slot);
+  const ownState = (slot: TaskSlot) => hasOwnState(state, slot);
   removeMap(viewOf(state, run), expansion, ownState, (slots) => {
     for (const slot of slots) {
       if (isClosingTask(state, slot)) runs.closingLeft[run]! -= 1;

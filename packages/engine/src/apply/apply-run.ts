@@ -9,7 +9,7 @@ import type {
   RunStruck,
 } from '../model/change.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { shardOfRun } from '../model/ids.ts';
+import { type RunRow, shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES } from '../model/run/phase.ts';
 import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
 import { CANCELLED, READY, RETRYING } from '../model/task/task-states.ts';
@@ -32,6 +32,7 @@ import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { hasOwnState } from '../tables/task/task-notes.ts';
 import { forEachSlot, taskNoOf } from '../tables/task/task-slots.ts';
+import { slotAt } from '../tables/task/task-table.ts';
 import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
@@ -77,8 +78,8 @@ function createRun(state: State, change: RunCreated): void {
   const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
   for (let no = 0; no < taskCount; no++) {
-    if (graph.isPlain) tasks.unmet[base + no] = graph.upstreamCount[no]!;
-    else resetCounts(tasks, base + no, graph.upstreamCount[no]!);
+    if (graph.isPlain) tasks.unmet[slotAt(base, no)] = graph.upstreamCount[no]!;
+    else resetCounts(tasks, slotAt(base, no), graph.upstreamCount[no]!);
   }
   deployed.liveRuns += 1;
   dag.liveRuns += 1;
@@ -99,7 +100,7 @@ function createRun(state: State, change: RunCreated): void {
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
 }
 
-function admitRun(state: State, run: number, change: RunAdmitted): void {
+function admitRun(state: State, run: RunRow, change: RunAdmitted): void {
   const { runs } = state;
   assert(!runs.has(run, ADMITTED), 'a run is admitted once');
   runs.flags[run]! |= ADMITTED;
@@ -110,13 +111,13 @@ function admitRun(state: State, run: number, change: RunAdmitted): void {
   if (version.graph.maps !== null) watchMaps(state, run);
 }
 
-function enqueueReady(state: State, run: number): void {
+function enqueueReady(state: State, run: RunRow): void {
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot] === READY) enqueue(state, slot);
   });
 }
 
-function closeRun(state: State, run: number, change: RunClosing): void {
+function closeRun(state: State, run: RunRow, change: RunClosing): void {
   const { runs } = state;
   assert(runs.phase[run] === OPEN, 'an open run closes');
   // Cancelled first, while the run still counts as open: its ready tasks leave their lanes.
@@ -131,7 +132,7 @@ function closeRun(state: State, run: number, change: RunClosing): void {
 }
 
 /** Somebody does not want to wait for what closes the run. */
-function forceRun(state: State, run: number): void {
+function forceRun(state: State, run: RunRow): void {
   const { runs } = state;
   assert(runs.phase[run] === CLOSING && !runs.has(run, FORCED), 'a closing run is forced to its end once');
   runs.flags[run]! |= FORCED;
@@ -150,17 +151,17 @@ function forgetGoneWaiters({ runs }: State, dag: Dag): void {
   });
 }
 
-function endRun(state: State, run: number): void {
+function endRun(state: State, run: RunRow): void {
   const { runs } = state;
   assert(runs.phase[run] === CLOSING, 'a closing run ends');
   const left = runs.unfinished[run]! + runs.closingLeft[run]!;
   assert(runs.running[run] === 0 && left === 0, 'a run ends with no token and no task left (I33)');
   runs.phase[run] = ENDED;
   leaveDag(state, run);
-  state.lingering.push({ slot: run, batchNo: state.batchNo });
+  state.lingering.push({ run, batchNo: state.batchNo });
 }
 
-function reopenRun(state: State, run: number, change: RunReopened): void {
+function reopenRun(state: State, run: RunRow, change: RunReopened): void {
   const { runs } = state;
   const version = runs.versionOf(run);
   const { dag } = version;
@@ -195,7 +196,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
-  state.lingering = state.lingering.filter(({ slot }) => slot !== run);
+  state.lingering = state.lingering.filter((left) => left.run !== run);
   if (runs.phase[run] === OPEN) reviveCancelled(state, run, change.admitted);
   else reviveClosers(state, run);
   // It may have nothing to do but close: what was cleared is a hook, say.
@@ -207,7 +208,7 @@ function reopenRun(state: State, run: number, change: RunReopened): void {
 }
 
 /** Closed by a failure with tasks left, which were cancelled: those that had not begun wait as before. */
-function reviveCancelled(state: State, run: number, isAdmitted: boolean): void {
+function reviveCancelled(state: State, run: RunRow, isAdmitted: boolean): void {
   const { tasks } = state;
   const waiting: number[] = [];
   forEachSlot(state, run, (slot) => {
@@ -225,7 +226,7 @@ function reviveCancelled(state: State, run: number, isAdmitted: boolean): void {
  * The run closes again, and nobody forces it to its end any more. Its rows never said that these tasks were cancelled: a claim that
  * came back waits for the next one, a retry for the rest of its backoff.
  */
-function reviveClosers(state: State, run: number): void {
+function reviveClosers(state: State, run: RunRow): void {
   const { tasks } = state;
   forEachSlot(state, run, (slot) => {
     if (tasks.state[slot] !== CANCELLED || !isClosingTask(state, slot) || !hasOwnState(state, slot)) return;
@@ -239,7 +240,7 @@ function reviveClosers(state: State, run: number): void {
 
 const CANCELLED_OUTCOME = 1 + RUN_OUTCOMES.indexOf('cancelled');
 
-function strikeRun(state: State, run: number, change: RunStruck): void {
+function strikeRun(state: State, run: RunRow, change: RunStruck): void {
   const { runs, tasks } = state;
   runs.strikes[run] = change.strikes;
   if (!change.setAside || runs.has(run, SET_ASIDE)) return;
@@ -251,10 +252,10 @@ function strikeRun(state: State, run: number, change: RunStruck): void {
   state.aside.add(change.runId);
   runs.phase[run] = ENDED;
   leaveDag(state, run);
-  state.lingering.push({ slot: run, batchNo: state.batchNo });
+  state.lingering.push({ run, batchNo: state.batchNo });
 }
 
-function leaveDag(state: State, run: number): void {
+function leaveDag(state: State, run: RunRow): void {
   const version = state.runs.versionOf(run);
   const { dag } = version;
   version.origin.liveRuns -= 1;

@@ -7,6 +7,7 @@ import type {
   SpeculativeReturned,
   SpeculativeTookOver,
 } from '../model/change.ts';
+import type { TaskSlot } from '../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import { RUNNING } from '../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
@@ -39,7 +40,7 @@ export function applySpeculative(state: State, change: SpeculativeChange): void 
   if (change.kind !== 'SpeculativeEnded') watchPace(state, leadingOf(state, slot));
 }
 
-function claim(state: State, slot: number, change: SpeculativeClaimed): void {
+function claim(state: State, slot: TaskSlot, change: SpeculativeClaimed): void {
   assert(besideOf(state, leadingOf(state, slot)) === NO_ATTEMPT, 'no more than two attempts of a task run (I23)');
   assertNext(state, slot, change);
   keepNotes(state, slot, change.notes);
@@ -47,7 +48,7 @@ function claim(state: State, slot: number, change: SpeculativeClaimed): void {
 }
 
 /** The row of the task shows the attempt that is left. */
-function takeOver(state: State, slot: number, change: SpeculativeTookOver): void {
+function takeOver(state: State, slot: TaskSlot, change: SpeculativeTookOver): void {
   const { tasks, attempts } = state;
   const leading = leadingOf(state, slot);
   assert(attempts.fence[leading] === change.next.fence, 'the attempt that takes over is the one that runs (I21)');
@@ -58,7 +59,7 @@ function takeOver(state: State, slot: number, change: SpeculativeTookOver): void
 }
 
 /** The speculative attempt that the notes of a running task tell of, if it runs. */
-export function loadSpeculative(state: State, slot: number): void {
+export function loadSpeculative(state: State, slot: TaskSlot): void {
   const speculative = state.tasks.notes.get(slot)?.speculativeAttempt;
   if (speculative === undefined || speculative.over !== undefined) return;
   loadAttempt(state, slot, { ...speculative, deadlineAt: speculative.deadlineAt });

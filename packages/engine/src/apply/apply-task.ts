@@ -1,7 +1,7 @@
 import { assert } from '../model/assert.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../model/change.ts';
 import type { QuickFailures } from '../model/dead-letter.ts';
-import { type AttemptSlot, NOBODY } from '../model/ids.ts';
+import { type AttemptSlot, NOBODY, type RunRow, type TaskSlot } from '../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import {
   CANCELLED,
@@ -48,7 +48,7 @@ export function applyTaskChange(state: State, change: TaskChange): void {
   endAttempt(state, run, slot, attempt, change);
 }
 
-function claim(state: State, run: number, slot: number, change: AttemptClaimed): void {
+function claim(state: State, run: RunRow, slot: TaskSlot, change: AttemptClaimed): void {
   const { tasks, runs } = state;
   assertNext(state, slot, change);
   const isParked = isCall(state, slot);
@@ -67,7 +67,7 @@ function claim(state: State, run: number, slot: number, change: AttemptClaimed):
   if (version.speculates) watchPace(state, attempt);
 }
 
-function returnClaim(state: State, slot: number, attempt: AttemptSlot): void {
+function returnClaim(state: State, slot: TaskSlot, attempt: AttemptSlot): void {
   const { tasks } = state;
   assert(tasks.state[slot] === RUNNING, 'a call is not returned');
   removeAttempt(state, attempt);
@@ -77,7 +77,7 @@ function returnClaim(state: State, slot: number, attempt: AttemptSlot): void {
   settleDownstream(state, slot);
 }
 
-function endAttempt(state: State, run: number, slot: number, attempt: AttemptSlot, change: AttemptEnded): void {
+function endAttempt(state: State, run: RunRow, slot: TaskSlot, attempt: AttemptSlot, change: AttemptEnded): void {
   const { tasks, attempts } = state;
   assert(change.attemptNo === attempts.attemptNo[attempt], 'the attempt that ends is the one that runs');
   const tookMs = state.mono - attempts.claimedMono[attempt]!;
@@ -105,13 +105,13 @@ function endAttempt(state: State, run: number, slot: number, attempt: AttemptSlo
 }
 
 /** Of the last failure: what ends otherwise leaves it as it was. */
-export function noteFailure({ tasks }: State, slot: number, fingerprint: number, quick: QuickFailures | null): void {
+export function noteFailure({ tasks }: State, slot: TaskSlot, fingerprint: number, quick: QuickFailures | null): void {
   tasks.fingerprint[slot] = fingerprint;
   tasks.quickCount[slot] = quick?.count ?? 0;
   tasks.quickSince[slot] = quick?.since ?? 0;
 }
 
-function clearTask(state: State, run: number, slot: number, change: TaskCleared): void {
+function clearTask(state: State, run: RunRow, slot: TaskSlot, change: TaskCleared): void {
   const { tasks, runs } = state;
   runs.facts.get(run)?.forgetError(change.taskNo);
   const from = tasks.state[slot]!;
@@ -139,7 +139,7 @@ function clearTask(state: State, run: number, slot: number, change: TaskCleared)
 }
 
 /** An attempt that was stopped is not told that its report was recorded, whatever it says: it was not (I21). */
-export function voidStopped({ tasks }: State, slot: number): void {
+export function voidStopped({ tasks }: State, slot: TaskSlot): void {
   if (tasks.lastOutcome[slot] === AS_CANCELLED) tasks.endedFence[slot] = 0;
 }
 

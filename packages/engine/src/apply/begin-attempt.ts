@@ -8,8 +8,8 @@ import {
   type Instant,
   type MonoMs,
   NOBODY,
-  type RunId,
   shardOfRun,
+  type TaskSlot,
   type WorkerId,
 } from '../model/ids.ts';
 import { WAITING } from '../model/task/task-states.ts';
@@ -32,7 +32,7 @@ const ASK_SPREAD_MS = 1_000;
 /** Before the notes of the claim are kept: they forget the speculative attempt before it. */
 export function assertNext(
   state: State,
-  slot: number,
+  slot: TaskSlot,
   { fence, attemptNo }: AttemptClaimed | SpeculativeClaimed,
 ): void {
   assert(fence === lastFence(state, slot) + 1, 'fences of a task rise one by one (I20)');
@@ -40,7 +40,7 @@ export function assertNext(
 }
 
 /** NOBODY for a task that runs another dag. */
-export function beginAttempt(state: State, slot: number, claim: AttemptClaimed | SpeculativeClaimed): AttemptSlot {
+export function beginAttempt(state: State, slot: TaskSlot, claim: AttemptClaimed | SpeculativeClaimed): AttemptSlot {
   const { attempts, runs } = state;
   const attempt = addAttempt(state, slot, claim.attemptNo, claim.fence);
   attempts.claimedAt[attempt] = claim.at;
@@ -68,7 +68,7 @@ interface StoredAttempt {
 }
 
 /** As its row, or the notes of its task, tell. */
-export function loadAttempt(state: State, slot: number, stored: StoredAttempt): AttemptSlot {
+export function loadAttempt(state: State, slot: TaskSlot, stored: StoredAttempt): AttemptSlot {
   const { attempts, runs } = state;
   const run = state.tasks.run[slot]!;
   const { claimedAt, deadlineAt, workerId } = stored;
@@ -95,7 +95,7 @@ export function loadAttempt(state: State, slot: number, stored: StoredAttempt): 
   beginLease(state, worker);
   giveToWorker(state, attempt, worker);
   watchLease(state, worker);
-  state.agenda.loaded.push({ shard: shardOfRun(runs.id[run] as RunId), workerNo: worker.no });
+  state.agenda.loaded.push({ shard: shardOfRun(runs.id[run]!), workerNo: worker.no });
   if (!mayRun(state, slot)) setTaskTimer(state, 'kill', graceOf(state, run) + state.settings.leaseMs, claim);
   return attempt;
 }

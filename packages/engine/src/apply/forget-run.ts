@@ -1,4 +1,5 @@
 /** Removes runs from the working set. */
+import type { RunRow } from '../model/ids.ts';
 import type { Version } from '../tables/dag/dag.ts';
 import { pagesOf } from '../tables/map/run-maps.ts';
 import type { State } from '../tables/state.ts';
@@ -8,13 +9,13 @@ export function forgetSettledRuns(state: State): void {
   const { lingering } = state;
   let settled = 0;
   while (settled < lingering.length && lingering[settled]!.batchNo <= state.settledBatchNo) {
-    forgetRun(state, lingering[settled]!.slot);
+    forgetRun(state, lingering[settled]!.run);
     settled += 1;
   }
   if (settled > 0) lingering.splice(0, settled);
 }
 
-export function forgetRun(state: State, run: number): void {
+export function forgetRun(state: State, run: RunRow): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   state.speculation.paces.delete(run);

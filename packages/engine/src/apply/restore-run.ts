@@ -2,6 +2,7 @@
 
 import { assert } from '../model/assert.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
+import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../model/run/phase.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredRun, StoredTask } from '../model/stored.ts';
@@ -11,6 +12,7 @@ import { deriveTasks } from '../propagate/derive.ts';
 import { failsRun } from '../propagate/move.ts';
 import type { Columns } from '../propagate/run-tasks-view.ts';
 import { watchMaps } from '../propagate/watch-maps.ts';
+import { copyInto } from '../tables/column.ts';
 import type { Version } from '../tables/dag/dag.ts';
 import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
 import { enqueue } from '../tables/queue/enqueue.ts';
@@ -31,7 +33,7 @@ import { noteFailure, voidStopped } from './apply-task.ts';
 import { loadAttempt } from './begin-attempt.ts';
 
 /** Into the working set. One that has ended comes only to be opened again, and counts nowhere until it is. */
-export function restoreRun(state: State, stored: StoredRun, known?: Version): number {
+export function restoreRun(state: State, stored: StoredRun, known?: Version): RunRow {
   // Before anything that may throw: whoever stops a load is charged for it (I57).
   state.currentRun = stored.runId;
   const { runs, tasks } = state;
@@ -91,20 +93,19 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): nu
 
 function copyDerived(
   { tasks }: State,
-  { state, unmet, upSucceeded, upFailed, upUpstreamFailed, upSkipped }: Columns,
-  { from, to, length }: { readonly from: number; readonly to: number; readonly length: number },
+  derived: Columns,
+  { from, to, length }: { readonly from: number; readonly to: TaskSlot; readonly length: number },
 ): void {
-  const until = from + length;
-  tasks.state.set(state.subarray(from, until), to);
-  tasks.unmet.set(unmet.subarray(from, until), to);
-  tasks.upSucceeded.set(upSucceeded.subarray(from, until), to);
-  tasks.upFailed.set(upFailed.subarray(from, until), to);
-  tasks.upUpstreamFailed.set(upUpstreamFailed.subarray(from, until), to);
-  tasks.upSkipped.set(upSkipped.subarray(from, until), to);
+  copyInto(tasks.state, to, derived.state, from, length);
+  copyInto(tasks.unmet, to, derived.unmet, from, length);
+  copyInto(tasks.upSucceeded, to, derived.upSucceeded, from, length);
+  copyInto(tasks.upFailed, to, derived.upFailed, from, length);
+  copyInto(tasks.upUpstreamFailed, to, derived.upUpstreamFailed, from, length);
+  copyInto(tasks.upSkipped, to, derived.upSkipped, from, length);
 }
 
 /** What its maps have made gets slots of the table, page by page. */
-function adoptMaps(state: State, run: number, maps: RunMaps, columns: Columns): void {
+function adoptMaps(state: State, run: RunRow, maps: RunMaps, columns: Columns): void {
   state.runs.maps.set(run, maps);
   for (const expansion of maps.expansions) {
     const pages = expansion.pages.splice(0);
@@ -116,7 +117,7 @@ function adoptMaps(state: State, run: number, maps: RunMaps, columns: Columns): 
   }
 }
 
-function restoreTask(state: State, run: number, row: StoredTask): void {
+function restoreTask(state: State, run: RunRow, row: StoredTask): void {
   const { tasks, runs } = state;
   const slot = slotOf(state, run, row.taskNo);
   // Of a map that was removed since: history.
@@ -153,13 +154,13 @@ function restoreTask(state: State, run: number, row: StoredTask): void {
 }
 
 /** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued. */
-function isOnItsWay({ runs, tasks }: State, run: number, slot: number): boolean {
+function isOnItsWay({ runs, tasks }: State, run: RunRow, slot: TaskSlot): boolean {
   const code = tasks.state[slot]!;
   const isQueueing = runs.phase[run] !== OPEN || runs.has(run, ADMITTED);
   return code !== BLOCKED && IS_TERMINAL[code] === 0 && (code !== READY || isQueueing);
 }
 
-function countTasks(state: State, run: number): void {
+function countTasks(state: State, run: RunRow): void {
   const { tasks, runs } = state;
   let [unfinished, closingLeft, failed] = [0, 0, 0];
   forEachSlot(state, run, (slot) => {

@@ -2,7 +2,7 @@
 
 import { assert } from '../model/assert.ts';
 import { birthShardOf, dagNo } from '../model/dag/dag-id.ts';
-import { type Instant, type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { type Instant, type RunRow, type ShardNo, shardOfRun } from '../model/ids.ts';
 import type {
   AdmittedCount,
   SilentWorker,
@@ -141,10 +141,10 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
 /** Gives shards out of the hand: another node has them, or will. */
 export function dropShards(state: State, shards: readonly ShardNo[]): void {
   const leaving = new Set(shards);
-  for (const run of state.runs.slots()) {
-    if (leaving.has(shardOfRun(state.runs.id[run] as RunId))) dropRun(state, run);
+  for (const run of state.runs.rows()) {
+    if (leaving.has(shardOfRun(state.runs.id[run]!))) dropRun(state, run);
   }
-  state.lingering = state.lingering.filter(({ slot }) => state.runs.version[slot] !== undefined);
+  state.lingering = state.lingering.filter(({ run }) => state.runs.version[run] !== undefined);
   for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
   for (const [id, schedule] of state.schedules) if (leaving.has(schedule.shard)) state.schedules.delete(id);
@@ -173,7 +173,7 @@ function dropDag(state: State, dag: Dag): void {
   }
 }
 
-function dropRun(state: State, run: number): void {
+function dropRun(state: State, run: RunRow): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   if (runs.phase[run] !== ENDED) {

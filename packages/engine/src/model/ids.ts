@@ -21,6 +21,10 @@ export type RunId = Branded<number, 'RunId'>;
 /** Index of a task in its dag's list of tasks. */
 export type TaskNo = Branded<number, 'TaskNo'>;
 export type AttemptNo = Branded<number, 'AttemptNo'>;
+/** Slot of a task in the task table. It is used again once its run has left. */
+export type TaskSlot = Branded<number, 'TaskSlot'>;
+/** Row of a live run in the run table. It is used again once the run has left. */
+export type RunRow = Branded<number, 'RunRow'>;
 /** Row of a running attempt in the attempt table. */
 export type AttemptSlot = Branded<number, 'AttemptSlot'>;
 /** Larger than that of any earlier claim of the same task. */

@@ -3,8 +3,10 @@
  * some also wait for the outcome of the run. A pure function of the states of other tasks and of the phase and outcome of
  * the run (I33).
  */
+
 import { type ClosingTask, isRepeating } from '../model/dag/closing-plan.ts';
 import type { HookEvent } from '../model/dag/spec.ts';
+import type { TaskSlot } from '../model/ids.ts';
 import { BLOCKED, CANCELLED, COUNTS_AS_FAILED, READY, SKIPPED, SUCCEEDED } from '../model/task/task-states.ts';
 import { resolveMap } from './map/resolve.ts';
 import { nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
@@ -68,7 +70,7 @@ function verdictOnHook(view: RunTasksView, no: number, { hook }: ClosingTask): n
 }
 
 /** The task has ended. */
-function isWantedAfter({ columns, standing }: RunTasksView, slot: number, on: HookEvent): boolean {
+function isWantedAfter({ columns, standing }: RunTasksView, slot: TaskSlot, on: HookEvent): boolean {
   if (on === 'retry' || on === 'slow') return false;
   const code = columns.state[slot]!;
   if (on === 'success') return code === SUCCEEDED;

@@ -3,6 +3,7 @@
  * wait for the outcome of the run. The result is a pure function of the states of other tasks and of the phase and outcome
  * of the run: the same live, on load and for readers (D4, I33).
  */
+import type { TaskSlot } from '../model/ids.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../model/run/phase.ts';
 import { BLOCKED, EXPANDED, IS_TERMINAL } from '../model/task/task-states.ts';
 import { isEarly, unmetOf, visitAwaiting } from './closers.ts';
@@ -77,7 +78,7 @@ export function repeatingOf(view: Pick<RunTasksView, 'graph' | 'maps'>, no: numb
 export function decideClosingAnew(
   view: RunTasksView,
   closers: readonly number[],
-  hasOwnState: (slot: number) => boolean,
+  hasOwnState: (slot: TaskSlot) => boolean,
 ): void {
   const { columns, move } = view;
   // A placeholder that has expanded is what its instances come to: looked at last, the inner ones first.

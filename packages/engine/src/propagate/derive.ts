@@ -5,6 +5,7 @@
  */
 
 import type { Graph } from '../model/dag/graph.ts';
+import type { TaskSlot } from '../model/ids.ts';
 import { type RunNotes, readRunNotes } from '../model/run/run-notes.ts';
 import type { StoredMap, StoredRun, StoredTask } from '../model/stored.ts';
 import { errorOfExpiry, RunFacts } from '../model/task/facts.ts';
@@ -22,6 +23,7 @@ import {
   WAITING,
 } from '../model/task/task-states.ts';
 import { RUN_SCOPE, RunMaps } from '../tables/map/run-maps.ts';
+import { FIRST_SLOT, slotAt } from '../tables/task/task-table.ts';
 import { allClosers } from './closers.ts';
 import { decideClosingAnew } from './closing.ts';
 import { expandMap, unfoldMap } from './map/expand.ts';
@@ -87,12 +89,12 @@ export function deriveTasks(graph: Graph, rows: readonly DerivableTask[], run: D
 
 function cancelLeft(view: RunTasksView): void {
   const { graph, columns, maps, move, standing } = view;
-  const cancel = (slot: number, no: number) => {
+  const cancel = (slot: TaskSlot, no: number) => {
     if (!standing.isForced && graph.closing?.has(specIn(view, no)) === true) return;
     const at = columns.state[slot]!;
     if (AWAITS_ATTEMPT[at] === 1) move(slot, CANCELLED);
   };
-  for (let no = 0; no < graph.taskCount; no++) cancel(no, no);
+  for (let no = 0; no < graph.taskCount; no++) cancel(slotAt(view.base, no), no);
   maps?.forEachSlot(cancel);
   if (maps !== null) summariseAll(view);
 }
@@ -106,10 +108,10 @@ function deriveClosing(view: RunTasksView, rows: readonly DerivableTask[], run: 
   const begun = new Map([...bySlot].filter(([, row]) => row.state !== 'cleared'));
   const runNotes = readRunNotes(run.notes);
   let isBusy = false;
-  const look = (slot: number, no: number) => {
+  const look = (slot: TaskSlot, no: number) => {
     if (IS_TERMINAL[state[slot]!] === 0 && !closing.has(specIn(view, no))) isBusy = true;
   };
-  for (let no = 0; no < taskCount; no++) look(no, no);
+  for (let no = 0; no < taskCount; no++) look(slotAt(view.base, no), no);
   view.maps?.forEachSlot(look);
   const standing: Standing = {
     ...view.standing,
@@ -138,7 +140,7 @@ function notesIn(notes: string | null | undefined): TaskNotes | undefined {
 /** The states by name, for readers; of a mapped task what all its instances come to. */
 export function deriveTaskStates(graph: Graph, rows: readonly DerivableTask[], run: DerivableRun): TaskState[] {
   const { state } = deriveTasks(graph, rows, run).columns;
-  return Array.from(state.subarray(0, graph.taskCount), (code) => TASK_STATE_NAMES[code]!);
+  return Array.from({ length: graph.taskCount }, (_, no) => TASK_STATE_NAMES[state[slotAt(FIRST_SLOT, no)]!]!);
 }
 
 /** Why tasks failed that never had an attempt, by their number. */
@@ -151,7 +153,7 @@ export function deriveFaults(
   if (graph.isPlain) return faults;
   const derived = deriveTasks(graph, rows, run);
   const note = (no: number) => {
-    const fault = claimed.has(no) ? null : faultOf({ graph, base: 0, ...derived }, no);
+    const fault = claimed.has(no) ? null : faultOf({ graph, base: FIRST_SLOT, ...derived }, no);
     if (fault !== null) faults.set(no, fault);
   };
   const claimed = new Set<number>(rows.filter(({ state }) => state !== 'cleared').map(({ taskNo }) => taskNo));
@@ -169,7 +171,7 @@ function unfoldStored({ noOf, ...view }: DerivedField, stored: readonly StoredMa
   const allocate = (length: number, firstNo: number) => {
     for (let i = 0; i < length; i++) noOf[base + i] = firstNo + i;
     base += length;
-    return base - length;
+    return slotAt(FIRST_SLOT, base - length);
   };
   for (const { group, scope, firstNo, total, unfolded, isRemoved } of stored) {
     // With a map goes what expanded in its instances.
@@ -202,17 +204,17 @@ function viewOf(graph: Graph, facts: RunFacts | undefined, mappedCount: number, 
     upUpstreamFailed: new Int32Array(room),
     upSkipped: new Int32Array(room),
   };
-  for (let no = 0; no < taskCount; no++) resetCounts(columns, no, graph.upstreamCount[no]!);
+  for (let no = 0; no < taskCount; no++) resetCounts(columns, slotAt(FIRST_SLOT, no), graph.upstreamCount[no]!);
   const maps = graph.maps === null ? null : new RunMaps(graph.maps, graph.room);
   const noOf = new Int32Array(room);
-  const move = (slot: number, to: number) => {
+  const move = (slot: TaskSlot, to: number) => {
     const isOver = IS_TERMINAL[to] === 1;
     if (slot >= taskCount && isOver !== (IS_TERMINAL[columns.state[slot]!] === 1)) {
       maps!.countOver(noOf[slot]!, isOver ? 1 : -1);
     }
     columns.state[slot] = to;
   };
-  return { graph, columns, base: 0, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true, noOf };
+  return { graph, columns, base: FIRST_SLOT, facts, isPlain, maps, move, standing: OPEN_STANDING, isQuiet: true, noOf };
 }
 
 function readFacts(rows: readonly DerivableTask[], run: DerivableRun, graph: Graph): RunFacts | undefined {

@@ -1,6 +1,7 @@
 /** Moves tasks of live runs: updates the counts of the run and the lanes, and propagates to the tasks downstream. */
 
 import { assert } from '../model/assert.ts';
+import type { RunRow, TaskSlot } from '../model/ids.ts';
 import {
   AWAITS_ATTEMPT,
   BLOCKED,
@@ -24,6 +25,7 @@ import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { forgetQueued, hasOwnState } from '../tables/task/task-notes.ts';
 import { forEachSlot, specNoOf } from '../tables/task/task-slots.ts';
+import { slotAt } from '../tables/task/task-table.ts';
 import { allClosers } from './closers.ts';
 import { decideCloser, decideClosingAnew, outcomeOf, settleClosing, wakeClosing } from './closing.ts';
 import { summariseAll } from './map/tally.ts';
@@ -32,7 +34,7 @@ import { type Standing } from './run-tasks-view.ts';
 import { decideAnew, decideMarked, recountAll, settle, settleRoots } from './settle.ts';
 
 /** Moves a task, and the counts that go with it. The one place that writes `state`. */
-export function moveTask(state: State, slot: number, to: number): void {
+export function moveTask(state: State, slot: TaskSlot, to: number): void {
   const { tasks, runs } = state;
   const from = tasks.state[slot]!;
   // Asked for before the sentence is made: this is the most frequent call of all.
@@ -63,14 +65,14 @@ export function moveTask(state: State, slot: number, to: number): void {
 }
 
 /** Counts how many instances of the map have ended. */
-function countOver({ tasks, runs }: State, slot: number, isOver: boolean): void {
+function countOver({ tasks, runs }: State, slot: TaskSlot, isOver: boolean): void {
   const run = tasks.run[slot]!;
   const { graph, taskCount } = runs.versionOf(run);
   if (graph.maps === null || tasks.no[slot]! < taskCount) return;
   runs.mapsOf(run)!.countOver(tasks.no[slot]!, isOver ? 1 : -1);
 }
 
-function uncount(state: State, slot: number, from: number): void {
+function uncount(state: State, slot: TaskSlot, from: number): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   if (isClosingTask(state, slot)) {
@@ -81,21 +83,21 @@ function uncount(state: State, slot: number, from: number): void {
   if (failsRun(state, run, slot, from)) runs.failed[run]! -= 1;
 }
 
-export function failsRun(state: State, run: number, slot: number, code: number): boolean {
+export function failsRun(state: State, run: RunRow, slot: TaskSlot, code: number): boolean {
   if (IS_FAILURE[code] === 0) return false;
   return state.runs.versionOf(run).graph.decidesRun(specNoOf(state, slot));
 }
 
 /** The run has just been created: what waits for nothing is decided. */
-export function settleStart(state: State, run: number): void {
+export function settleStart(state: State, run: RunRow): void {
   const { graph } = state.runs.versionOf(run);
   const base = state.runs.base[run]!;
   if (!graph.isPlain) return settleRoots(viewOf(state, run));
-  for (let i = 0; i < graph.roots.length; i++) moveTask(state, base + graph.roots[i]!, READY);
+  for (let i = 0; i < graph.roots.length; i++) moveTask(state, slotAt(base, graph.roots[i]!), READY);
 }
 
 /** The task ended: those behind it become ready, or will never run. */
-export function settleDownstream(state: State, slot: number): void {
+export function settleDownstream(state: State, slot: TaskSlot): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const base = runs.base[run]!;
@@ -109,28 +111,28 @@ export function settleDownstream(state: State, slot: number): void {
   }
   // By far the most common case, without the detour.
   for (let i = graph.downstreamStart[no]!; i < graph.downstreamStart[no + 1]!; i++) {
-    const below = base + graph.downstream[i]!;
+    const below = slotAt(base, graph.downstream[i]!);
     tasks.unmet[below]! -= 1;
     if (tasks.unmet[below] === 0 && tasks.state[below] === BLOCKED) moveTask(state, below, READY);
   }
 }
 
 /** With the last ordinary task of a closing run, what waited for that begins. */
-function wakeIfIdle(state: State, run: number): void {
+function wakeIfIdle(state: State, run: RunRow): void {
   const { runs } = state;
   if (runs.phase[run] === OPEN || runs.unfinished[run]! > 0 || runs.versionOf(run).graph.closing === null) return;
   wakeClosing(viewOf(state, run));
 }
 
 /** The run is open again: all of its closing tasks that have not begun are what that makes of them. */
-export function settleClosingTasks(state: State, run: number): void {
+export function settleClosingTasks(state: State, run: RunRow): void {
   if (state.runs.versionOf(run).graph.closing === null) return;
   const view = viewOf(state, run);
   decideClosingAnew(view, allClosers(view), (slot) => hasOwnState(state, slot));
 }
 
 /** These tasks of an open run are to run again, or for the first time: what their upstream makes of them, and all behind. */
-export function settleAnew(state: State, run: number, tasks: readonly number[]): void {
+export function settleAnew(state: State, run: RunRow, tasks: readonly number[]): void {
   decideAnew(viewOf(state, run), tasks, (slot) => hasOwnState(state, slot));
 }
 
@@ -138,7 +140,7 @@ export function settleAnew(state: State, run: number, tasks: readonly number[]):
  * Somebody says what the task is. Where that is *skipped*, the short ways of a plain graph end: they leave most counts alone, which
  * are therefore taken anew.
  */
-export function markTask(state: State, slot: number, to: number, facts: string | null): void {
+export function markTask(state: State, slot: TaskSlot, to: number, facts: string | null): void {
   const { tasks, runs } = state;
   const run = tasks.run[slot]!;
   const isFirst = to === SKIPPED && !runs.has(run, HAS_SKIPPED);
@@ -157,7 +159,7 @@ export function markTask(state: State, slot: number, to: number, facts: string |
   );
 }
 
-export function viewOf(state: State, run: number): RunTasksView {
+export function viewOf(state: State, run: RunRow): RunTasksView {
   const { tasks, runs } = state;
   const { graph } = runs.versionOf(run);
   return {
@@ -174,7 +176,7 @@ export function viewOf(state: State, run: number): RunTasksView {
 }
 
 /** An attempt whose task is to have another was followed by a retry, or will be: by policy or by hand, and whatever stops it. */
-export function retriesOf({ tasks }: State, slot: number): number {
+export function retriesOf({ tasks }: State, slot: TaskSlot): number {
   const code = tasks.state[slot]!;
   const attemptNo = tasks.attemptNo[slot]! - (tasks.notes.get(slot)?.endedBeside ?? 0);
   if (attemptNo === 0) return 0;
@@ -186,7 +188,7 @@ export function retriesOf({ tasks }: State, slot: number): number {
   return tasks.cleared[slot] === 0 && isLast ? attemptNo - 1 : attemptNo;
 }
 
-function standingOf(state: State, run: number): Standing {
+function standingOf(state: State, run: RunRow): Standing {
   const { runs, tasks } = state;
   return {
     outcome: outcomeOf(runs.outcome[run]!),
@@ -200,7 +202,7 @@ function standingOf(state: State, run: number): Standing {
 }
 
 /** The run is closed: what has not begun never will, but for what closes it (I42). Tells which tasks these are. */
-export function cancelUnbegun(state: State, run: number): number[] {
+export function cancelUnbegun(state: State, run: RunRow): number[] {
   const cancelled: number[] = [];
   forEachSlot(state, run, (slot) => {
     if (isClosingTask(state, slot) && !state.runs.has(run, FORCED)) return;
@@ -213,7 +215,7 @@ export function cancelUnbegun(state: State, run: number): number[] {
 }
 
 /** The run's outcome is fixed, and these tasks were cancelled with it: what closes the run goes on from there. */
-export function beginClosing(state: State, run: number, cancelled: readonly number[]): void {
+export function beginClosing(state: State, run: RunRow, cancelled: readonly number[]): void {
   const { closing } = state.runs.versionOf(run).graph;
   const ended = state.runs.mapsOf(run) === null ? [] : summariseAll(viewOf(state, run));
   if (closing === null) return;

@@ -1,4 +1,5 @@
 /** Which hooks may have to run again. */
+import type { RunRow } from '../model/ids.ts';
 import type { State } from '../tables/state.ts';
 import { repeatingOf, wakeRepeating } from './closing.ts';
 import { viewOf } from './move.ts';
@@ -7,7 +8,7 @@ import { viewOf } from './move.ts';
  * The task, or the run, is to be tried again or is slow, or a task of a run with such hooks has ended: they are looked at when
  * the step is done.
  */
-export function noteRepeats(state: State, run: number, taskNo: number | null): void {
+export function noteRepeats(state: State, run: RunRow, taskNo: number | null): void {
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;
   const view = viewOf(state, run);

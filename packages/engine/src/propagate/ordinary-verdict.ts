@@ -2,6 +2,7 @@
  * What an ordinary task becomes, given the states of the tasks that it needs: its trigger rule, branches and short circuits,
  * setups, its condition, the items of its map. `BLOCKED`: nothing yet.
  */
+
 import { evaluate } from '../model/dag/expression.ts';
 import { ALL_SUCCESS, type Graph } from '../model/dag/graph.ts';
 import { isTruthy, NOTHING } from '../model/task/fact.ts';
@@ -19,6 +20,7 @@ import {
   UPSTREAM_FAILED,
 } from '../model/task/task-states.ts';
 import { decideTrigger, FAIL, RUN, TRIGGER_RULES, type Upstream, WAIT } from '../model/task/trigger.ts';
+import { slotAt } from '../tables/task/task-table.ts';
 import { resolveMap } from './map/resolve.ts';
 import { openOf } from './map/tally.ts';
 import { hasEnded, nearest, type RunTasksView, slotIn, specIn } from './run-tasks-view.ts';
@@ -63,7 +65,7 @@ export function ordinaryVerdict(view: RunTasksView, no: number): number {
     return hasEnded(columns.state[slotIn(view, before)]!) ? SKIPPED : BLOCKED;
   }
   if (view.isPlain) {
-    const slot = view.base + no;
+    const slot = slotAt(view.base, no);
     if (columns.upFailed[slot]! + columns.upUpstreamFailed[slot]! > 0) return UPSTREAM_FAILED;
     return columns.unmet[slot] === 0 ? READY : BLOCKED;
   }

@@ -2,8 +2,10 @@
 
 import { Graph } from '../model/dag/graph.ts';
 import type { DagSpec } from '../model/dag/spec.ts';
+import type { TaskSlot } from '../model/ids.ts';
 import { TASK_STATE_NAMES, type TaskState } from '../model/task/task-states.ts';
 import { TaskNames } from '../tables/map/task-names.ts';
+import { FIRST_SLOT } from '../tables/task/task-table.ts';
 import { type DerivableRun, type DerivableTask, deriveFaults, deriveTasks } from './derive.ts';
 import { deriveReasons } from './reasons.ts';
 import { slotIn } from './run-tasks-view.ts';
@@ -32,9 +34,9 @@ export function readTasks(
   graph: Graph = new Graph(spec),
 ): TasksRead {
   const derived = deriveTasks(graph, rows, run);
-  const view = { graph, base: 0, maps: derived.maps };
+  const view = { graph, base: FIRST_SLOT, maps: derived.maps };
   const { state } = derived.columns;
-  const nameAt = (slot: number) => TASK_STATE_NAMES[state[slot] ?? 0] ?? 'blocked';
+  const nameAt = (slot: TaskSlot) => TASK_STATE_NAMES[state[slot] ?? 0] ?? 'blocked';
   let faults: ReadonlyMap<number, string> | null = null;
   let reasons: ReadonlyMap<number, string> | null = null;
   return {
@@ -59,7 +61,7 @@ export function readTasks(
 
 function countInstances(
   maps: ReturnType<typeof deriveTasks>['maps'],
-  nameAt: (slot: number) => TaskState,
+  nameAt: (slot: TaskSlot) => TaskState,
 ): Map<number, InstanceCounts> {
   const counts = new Map<number, { total: number; states: Partial<Record<TaskState, number>> }>();
   if (maps === null) return counts;

@@ -4,6 +4,7 @@ import type { Graph } from '../model/dag/graph.ts';
 import { isTruthy } from '../model/task/fact.ts';
 import { IS_FAILURE, SKIPPED, SUCCEEDED, UPSTREAM_FAILED } from '../model/task/task-states.ts';
 import { TRIGGER_RULES } from '../model/task/trigger.ts';
+import { FIRST_SLOT, slotAt } from '../tables/task/task-table.ts';
 import { type DerivableRun, type DerivableTask, type DerivedTasks, deriveTasks } from './derive.ts';
 import { evaluateIn, letsPass } from './ordinary-verdict.ts';
 
@@ -18,7 +19,7 @@ export function deriveReasons(
   const own = new Set<number>(rows.filter(({ state }) => state !== 'cleared').map(({ taskNo }) => taskNo));
   const derived = deriveTasks(graph, rows, run);
   for (let no = 0; no < graph.taskCount; no++) {
-    const code = derived.columns.state[no];
+    const code = derived.columns.state[slotAt(FIRST_SLOT, no)];
     if (own.has(no) || (code !== SKIPPED && code !== UPSTREAM_FAILED)) continue;
     reasons.set(no, reasonOf({ graph, names, derived }, no));
   }
@@ -33,7 +34,7 @@ interface Look {
 
 function reasonOf({ graph, names, derived }: Look, no: number): string {
   const { columns, facts } = derived;
-  const { state } = columns;
+  const stateOf = (task: number) => columns.state[slotAt(FIRST_SLOT, task)]!;
   if (graph.isOutside?.[no] === 1) return `The run stops at ${graph.until}, which does not depend on this task.`;
   const rule = TRIGGER_RULES[graph.rule[no]!]!;
   const listed = (list: readonly number[]) =>
@@ -42,18 +43,18 @@ function reasonOf({ graph, names, derived }: Look, no: number): string {
       .map((up) => names[up])
       .join(', ');
   const needs = graph.needs[no]!;
-  if (state[no] === UPSTREAM_FAILED) {
-    const bad = needs.filter((up) => IS_FAILURE[state[up]!] === 1);
+  if (stateOf(no) === UPSTREAM_FAILED) {
+    const bad = needs.filter((up) => IS_FAILURE[stateOf(up)] === 1);
     return `Its rule is ${rule}, and these tasks did not succeed: ${listed(bad)}.`;
   }
-  const gate = (graph.gates[no] ?? []).find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
-  const closed = gate ?? needs.find((up) => state[up] === SUCCEEDED && facts?.stops(up) === true);
+  const gate = (graph.gates[no] ?? []).find((up) => stateOf(up) === SUCCEEDED && facts?.stops(up) === true);
+  const closed = gate ?? needs.find((up) => stateOf(up) === SUCCEEDED && facts?.stops(up) === true);
   if (closed !== undefined) return `The short circuit ${names[closed]} stopped the tasks after it.`;
-  const branch = needs.find((up) => state[up] === SUCCEEDED && !letsPass({ graph, ...derived }, up, no));
+  const branch = needs.find((up) => stateOf(up) === SUCCEEDED && !letsPass({ graph, ...derived }, up, no));
   if (branch !== undefined) return `The branch ${names[branch]} chose another task.`;
   const condition = graph.conditions[no];
-  const found = condition == null ? null : evaluateIn({ graph, base: 0, ...derived }, no, condition);
-  const skipped = needs.filter((up) => state[up] === SKIPPED);
+  const found = condition == null ? null : evaluateIn({ graph, base: FIRST_SLOT, ...derived }, no, condition);
+  const skipped = needs.filter((up) => stateOf(up) === SKIPPED);
   if (found?.ok === true && !isTruthy(found.fact) && (skipped.length === 0 || !rule.startsWith('all_success'))) {
     return `Its condition is false: ${condition!.text}`;
   }

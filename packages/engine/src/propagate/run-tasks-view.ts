@@ -1,11 +1,12 @@
 /** The tasks of one run as decisions see them: in the table of live tasks, or in separate columns for loads and readers. */
 
 import type { Graph } from '../model/dag/graph.ts';
+import type { TaskSlot } from '../model/ids.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
 import type { RunFacts } from '../model/task/facts.ts';
 import { HAS_ENDED } from '../model/task/task-states.ts';
 import type { RunMaps } from '../tables/map/run-maps.ts';
-import { type TaskTable } from '../tables/task/task-table.ts';
+import { slotAt, type TaskTable } from '../tables/task/task-table.ts';
 
 export type Columns = Pick<
   TaskTable,
@@ -17,7 +18,7 @@ export interface RunTasksView {
   readonly graph: Graph;
   readonly columns: Columns;
   /** Where its first task is. */
-  readonly base: number;
+  readonly base: TaskSlot;
   readonly facts: RunFacts | undefined;
   /** The graph is plain, and nobody has marked a task of it as skipped. */
   readonly isPlain: boolean;
@@ -30,13 +31,13 @@ export interface RunTasksView {
   /** Null in a dag without maps: there a task's number is its number in the spec. */
   readonly maps: RunMaps | null;
   /** Moves a task; the one that writes `state`. */
-  readonly move: (slot: number, to: number) => void;
+  readonly move: (slot: TaskSlot, to: number) => void;
   /** The map that this placeholder waits for can be expanded. */
   readonly mayExpand?: (placeholder: number) => void;
 }
 
-export function slotIn({ graph, base, maps }: Pick<RunTasksView, 'graph' | 'base' | 'maps'>, no: number): number {
-  return maps === null || no < graph.taskCount ? base + no : maps.slotOf(no);
+export function slotIn({ graph, base, maps }: Pick<RunTasksView, 'graph' | 'base' | 'maps'>, no: number): TaskSlot {
+  return maps === null || no < graph.taskCount ? slotAt(base, no) : maps.slotOf(no);
 }
 
 export function specIn({ graph, maps }: Pick<RunTasksView, 'graph' | 'maps'>, no: number): number {
@@ -64,7 +65,7 @@ export function hasEnded(code: number): boolean {
   return HAS_ENDED[code] === 1;
 }
 
-export function resetCounts(columns: Columns, slot: number, upstreamCount: number): void {
+export function resetCounts(columns: Columns, slot: TaskSlot, upstreamCount: number): void {
   columns.unmet[slot] = upstreamCount;
   columns.upSucceeded[slot] = 0;
   columns.upFailed[slot] = 0;
@@ -81,11 +82,11 @@ export interface Standing {
   /** An ordinary task has not ended yet. */
   readonly isBusy: boolean;
   /** Whether a task that was cancelled had begun. */
-  readonly hadBegun: (slot: number) => boolean;
+  readonly hadBegun: (slot: TaskSlot) => boolean;
   /** How often a task was or will be retried, by policy or manually; null: how often the run was reopened. */
-  readonly retriesOf: (slot: number | null) => number;
+  readonly retriesOf: (slot: TaskSlot | null) => number;
   /** How many attempts of a task were found to be slow; null: how often the run was. */
-  readonly slowOf: (slot: number | null) => number;
+  readonly slowOf: (slot: TaskSlot | null) => number;
 }
 
 export const OPEN_STANDING: Standing = {

@@ -3,6 +3,8 @@
  * rescanned (I30). The same function serves the live engine, loads and readers, on columns of the task table or of a derived
  * run.
  */
+
+import type { TaskSlot } from '../model/ids.ts';
 import {
   BLOCKED,
   CANCELLED,
@@ -14,6 +16,7 @@ import {
   SUCCEEDED,
   UPSTREAM_FAILED,
 } from '../model/task/task-states.ts';
+import { slotAt } from '../tables/task/task-table.ts';
 import { closersBehind } from './closers.ts';
 import { decideCloser, decideClosingAnew, settleClosing } from './closing.ts';
 import { evaluate, isCloser, isExpanded } from './evaluate.ts';
@@ -69,7 +72,11 @@ export function settle(view: RunTasksView, from: number): void {
  * These tasks are as if they had never run: they, and whatever behind them has no state of its own, are decided anew. The same
  * as what a load makes of the rows.
  */
-export function decideAnew(view: RunTasksView, tasks: readonly number[], hasOwnState: (slot: number) => boolean): void {
+export function decideAnew(
+  view: RunTasksView,
+  tasks: readonly number[],
+  hasOwnState: (slot: TaskSlot) => boolean,
+): void {
   const { graph, columns, base, move, maps } = view;
   const { closing } = graph;
   const ordinary = closing === null ? tasks : tasks.filter((no) => !closing.has(specIn(view, no)));
@@ -81,11 +88,12 @@ export function decideAnew(view: RunTasksView, tasks: readonly number[], hasOwnS
     return decideClosers(view, tasks, [...opened, ...unheard], hasOwnState);
   }
   const touched = graph.touchedBy(ordinary);
-  const open = touched.filter((no) => !hasOwnState(base + no));
-  for (const no of open) if (columns.state[base + no] !== BLOCKED) move(base + no, BLOCKED);
+  const open = touched.filter((no) => !hasOwnState(slotAt(base, no)));
+  for (const no of open) if (columns.state[slotAt(base, no)] !== BLOCKED) move(slotAt(base, no), BLOCKED);
   for (const no of touched) {
-    resetCounts(columns, base + no, graph.upstreamCount[no]!);
-    for (const up of graph.needs[no]!) if (IS_TERMINAL[columns.state[base + up]!] === 1) count(view, up, no, no, 1);
+    resetCounts(columns, slotAt(base, no), graph.upstreamCount[no]!);
+    for (const up of graph.needs[no]!)
+      if (IS_TERMINAL[columns.state[slotAt(base, up)]!] === 1) count(view, up, no, no, 1);
   }
   for (const no of open) decideAndSettle(quiet, no);
   decideClosers(view, tasks, touched, hasOwnState);
@@ -96,7 +104,7 @@ export function decideClosers(
   view: RunTasksView,
   tasks: readonly number[],
   touched: readonly number[],
-  hasOwnState: (slot: number) => boolean,
+  hasOwnState: (slot: TaskSlot) => boolean,
 ): void {
   const { closing } = view.graph;
   if (closing === null) return;
@@ -107,7 +115,11 @@ export function decideClosers(
  * The same where there are maps: what these ends have counted is taken back, and so on for all that was decided by it. Costs what
  * it undoes, where a rescan would cost the size of the maps. Answers with what is to be decided anew.
  */
-export function reopen(view: RunTasksView, tasks: readonly number[], hasOwnState: (slot: number) => boolean): number[] {
+export function reopen(
+  view: RunTasksView,
+  tasks: readonly number[],
+  hasOwnState: (slot: TaskSlot) => boolean,
+): number[] {
   const { graph, columns, move } = view;
   const [opened, stack] = [new Set<number>(), [...tasks]];
   const mayOpen = (no: number) => {
@@ -170,7 +182,7 @@ export function decideMarked(
   no: number,
   to: number,
   tellFacts: () => void,
-  hasOwnState: (slot: number) => boolean,
+  hasOwnState: (slot: TaskSlot) => boolean,
 ): void {
   const { columns, move, maps } = view;
   const slot = slotIn(view, no);
@@ -195,8 +207,9 @@ export function recountAll(view: RunTasksView): void {
   const { graph, columns, base } = view;
   for (let no = 0; no < graph.taskCount; no++) {
     if (graph.closing?.has(no)) continue;
-    resetCounts(columns, base + no, graph.upstreamCount[no]!);
-    for (const up of graph.needs[no]!) if (IS_TERMINAL[columns.state[base + up]!] === 1) count(view, up, no, no, 1);
+    resetCounts(columns, slotAt(base, no), graph.upstreamCount[no]!);
+    for (const up of graph.needs[no]!)
+      if (IS_TERMINAL[columns.state[slotAt(base, up)]!] === 1) count(view, up, no, no, 1);
   }
 }
 

@@ -1,11 +1,12 @@
 /** The work that is left for the maps of a run. */
+import type { RunRow } from '../model/ids.ts';
 import { note } from '../tables/map/watch-map.ts';
 import type { State } from '../tables/state.ts';
 import { viewOf } from './move.ts';
 import { decideAndSettle } from './settle.ts';
 
 /** Notes all that is left to do about the maps of an open run: it is admitted, opened again, or loaded. */
-export function watchMaps(state: State, run: number): void {
+export function watchMaps(state: State, run: RunRow): void {
   const maps = state.runs.mapsOf(run)!;
   const view = viewOf(state, run);
   const lookAt = (no: number) => {

@@ -4,7 +4,7 @@
  */
 
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { type AttemptSlot, type RunId, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { type AttemptSlot, type RunRow, type ShardNo, shardOfRun, type TaskSlot } from '../model/ids.ts';
 import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
 import { workerIdOf } from './attempt/claim-of.ts';
 import { attemptsOfTask } from './attempt/find-attempt.ts';
@@ -19,9 +19,7 @@ function pausesOf(pauses: Pauses | undefined): unknown {
 
 export function describeShard(state: State, shard: ShardNo): unknown {
   const { runs, tasks } = state;
-  const live = [...runs.slots()].filter(
-    (run) => shardOfRun(runs.id[run] as RunId) === shard && runs.phase[run] !== ENDED,
-  );
+  const live = [...runs.rows()].filter((run) => shardOfRun(runs.id[run]!) === shard && runs.phase[run] !== ENDED);
   live.sort((a, b) => runs.id[a]! - runs.id[b]!);
   return {
     lastRunId: state.shards.get(shard)?.lastRunId,
@@ -91,8 +89,8 @@ function attemptOf(state: State, attempt: AttemptSlot): unknown {
   return [attemptNo[attempt], fence[attempt], claimedAt[attempt], workerIdOf(state, attempt)];
 }
 
-function slotsOf(state: State, run: number): number[] {
-  const slots: number[] = [];
+function slotsOf(state: State, run: RunRow): TaskSlot[] {
+  const slots: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => slots.push(slot));
   return slots;
 }

@@ -6,7 +6,19 @@
  */
 
 import type { KeyStored } from '../model/change.ts';
-import type { DagId, Epoch, Instant, MonoMs, QueueName, RunId, RunUid, ShardNo, TenantId } from '../model/ids.ts';
+import type {
+  DagId,
+  Epoch,
+  Instant,
+  MonoMs,
+  QueueName,
+  RunId,
+  RunRow,
+  RunUid,
+  ShardNo,
+  TaskSlot,
+  TenantId,
+} from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
@@ -80,13 +92,13 @@ interface ShardState {
 /** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
 interface Agenda {
   /** Runs in which no task is left to run, or no attempt to end. */
-  readonly runs: Set<number>;
+  readonly runs: Set<RunRow>;
   /** Ready tasks that run other dags: they wait for no slot. */
-  readonly calls: Set<number>;
+  readonly calls: Set<TaskSlot>;
   /** Maps that may be expanded, or have instances left to unfold. */
   readonly maps: Map<string, MapToDo>;
   /** Ready tasks with a limit for waiting: since when they wait must be stored. */
-  readonly queued: Set<number>;
+  readonly queued: Set<TaskSlot>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
@@ -139,7 +151,7 @@ export class State {
   /** Dead letters that were used in batches in flight, with their batch. */
   readonly recentDeadLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
-  lingering: { readonly slot: number; readonly batchNo: number }[] = [];
+  lingering: { readonly run: RunRow; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
   readonly quarantined = new Set<RunId>();
   /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
@@ -165,7 +177,7 @@ export class State {
     return this.tenantNames.get(id) ?? `tenant-${id}`;
   }
 
-  runIdOfTask(slot: number): RunId {
+  runIdOfTask(slot: TaskSlot): RunId {
     return this.runs.id[this.tasks.run[slot]!] as RunId;
   }
 

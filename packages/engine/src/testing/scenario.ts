@@ -19,8 +19,10 @@ import {
   type Instant,
   makeRunUid,
   type RunId,
+  type RunRow,
   type RunUid,
   type TaskNo,
+  type TaskSlot,
   type TenantId,
 } from '../model/ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from '../model/run/phase.ts';
@@ -29,6 +31,7 @@ import { TASK_STATE_NAMES, type TaskState } from '../model/task/task-states.ts';
 import { numberIn } from '../tables/map/run-maps.ts';
 import { ADMITTED } from '../tables/run/run-table.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
+import { NO_TASK } from '../tables/task/task-table.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 import { ScriptedWorker } from './scripted-worker.ts';
 import { type Span, spanMs } from './specs.ts';
@@ -296,7 +299,7 @@ export class Scenario {
   task(name: string, runId = this.lastRun()) {
     const { runs, tasks } = this.state;
     const run = runs.find(runId);
-    const slot = run < 0 ? -1 : this.slotNamed(run, name);
+    const slot = run < 0 ? NO_TASK : this.slotNamed(run, name);
     if (slot < 0) throw new Error(`There is no task ${name} of run ${runId} in memory.`);
     return {
       state: TASK_STATE_NAMES[tasks.state[slot]!] as TaskState,
@@ -306,17 +309,17 @@ export class Scenario {
     };
   }
 
-  private slotNamed(run: number, name: string): number {
+  private slotNamed(run: RunRow, name: string): TaskSlot {
     const { runs } = this.state;
     const [plain, ...places] = name.split('[');
     const spec = runs.versionOf(run).spec.tasks.findIndex((task) => task.name === plain);
     let no = spec;
     for (const place of spec < 0 ? [] : places) {
       const expansion = runs.mapsOf(run)?.expansionOf(no);
-      if (expansion === undefined) return -1;
+      if (expansion === undefined) return NO_TASK;
       no = numberIn(expansion, Number.parseInt(place, 10), spec);
     }
-    return no < 0 ? -1 : slotOf(this.state, run, no);
+    return no < 0 ? NO_TASK : slotOf(this.state, run, no);
   }
 
   /** Also of an instance of a map. */

@@ -9,7 +9,7 @@ import type { AddTasks, NewTask } from '../../model/command.ts';
 import { type AddedTask, growSpec } from '../../model/dag/added.ts';
 import { circleIn } from '../../model/dag/circle.ts';
 import { newGates } from '../../model/dag/gates.ts';
-import type { TaskNo } from '../../model/ids.ts';
+import type { RunRow, TaskNo } from '../../model/ids.ts';
 import { BLOCKED, EXPANDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { visitNear } from '../../propagate/run-tasks-view.ts';
@@ -51,11 +51,11 @@ class Plan {
   private readonly known: ReadonlyMap<number, AddedTask>;
   private readonly numbers: Map<string, number>;
   private readonly state: State;
-  private readonly run: number;
+  private readonly run: RunRow;
   private readonly by: TaskNo;
   private readonly fence: AddedTask['fence'];
 
-  constructor(state: State, run: number, by: TaskNo, fence: AddedTask['fence']) {
+  constructor(state: State, run: RunRow, by: TaskNo, fence: AddedTask['fence']) {
     this.state = state;
     this.run = run;
     this.by = by;

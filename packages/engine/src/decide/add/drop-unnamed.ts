@@ -1,5 +1,5 @@
 import type { AddedTask } from '../../model/dag/added.ts';
-import type { Fence, RunId } from '../../model/ids.ts';
+import type { Fence, TaskSlot } from '../../model/ids.ts';
 import { BLOCKED } from '../../model/task/task-states.ts';
 import { slotOf, taskNoOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
@@ -8,7 +8,7 @@ import type { Recorder } from '../recorder.ts';
  * An attempt that may add tasks is about to succeed: what runs is what it has added. Those that an attempt before it has named,
  * and it has not, are dropped, unless they have begun; and with them what they had added in turn.
  */
-export function dropUnnamed(recorder: Recorder, slot: number): void {
+export function dropUnnamed(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   const { runs, tasks } = state;
   const run = tasks.run[slot]!;
@@ -23,7 +23,7 @@ export function dropUnnamed(recorder: Recorder, slot: number): void {
   if (dropped.size === 0) return;
   recorder.record({
     kind: 'TasksDropped',
-    runId: runs.id[run] as RunId,
+    runId: runs.id[run]!,
     taskNo,
     fence,
     tasks: [...dropped.values()],

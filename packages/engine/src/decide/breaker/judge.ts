@@ -1,4 +1,5 @@
 /** What the end of an attempt means for breakers: it can open one, or be the result of a probe. */
+import type { TaskSlot } from '../../model/ids.ts';
 import type { Fingerprint } from '../../model/task/fingerprint.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import type { Breaker } from '../../tables/breaker/breaker.ts';
@@ -18,14 +19,14 @@ interface EndedAttempt {
 }
 
 /** Whether the dag has a breaker that counts every end, not only failures. */
-export function isWatched({ state }: Recorder, slot: number): boolean {
+export function isWatched({ state }: Recorder, slot: TaskSlot): boolean {
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
   const policy = dag.current.spec.breaker;
   return policy !== null && (policy !== undefined || dag.gate !== null);
 }
 
 /** After the end is recorded. */
-export function judgeEnd(recorder: Recorder, slot: number, end: EndedAttempt): void {
+export function judgeEnd(recorder: Recorder, slot: TaskSlot, end: EndedAttempt): void {
   const { state } = recorder;
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
   const policy = dag.current.spec.breaker;
@@ -37,7 +38,7 @@ export function judgeEnd(recorder: Recorder, slot: number, end: EndedAttempt): v
 }
 
 /** A retry of a failure that has a breaker has ended: a probe, or a task that was let go. */
-function judgeRetry(recorder: Recorder, dag: Dag, slot: number, end: EndedAttempt): void {
+function judgeRetry(recorder: Recorder, dag: Dag, slot: TaskSlot, end: EndedAttempt): void {
   const { state } = recorder;
   const isSame = end.fingerprint === end.earlier;
   if (end.outcome === 'succeeded') state.breakers.windows.forgetCause(dag.id, end.earlier);
@@ -50,7 +51,7 @@ function judgeRetry(recorder: Recorder, dag: Dag, slot: number, end: EndedAttemp
   else letGo(recorder, breaker);
 }
 
-function judgeForDag(recorder: Recorder, dag: Dag, slot: number, end: EndedAttempt): void {
+function judgeForDag(recorder: Recorder, dag: Dag, slot: TaskSlot, end: EndedAttempt): void {
   const { state } = recorder;
   const { gate } = dag;
   if (SAYS_NOTHING.has(end.outcome)) {
@@ -74,7 +75,7 @@ function judgeForDag(recorder: Recorder, dag: Dag, slot: number, end: EndedAttem
 }
 
 /** Once enough tasks have failed with one cause, and none of them got past it, their retries are held. */
-function countCause(recorder: Recorder, dag: Dag, slot: number, end: EndedAttempt, fingerprint: Fingerprint): void {
+function countCause(recorder: Recorder, dag: Dag, slot: TaskSlot, end: EndedAttempt, fingerprint: Fingerprint): void {
   const { state } = recorder;
   const { tasks, withinMs, pauseMs } = state.settings.causeBreaker;
   const breaker = state.breakers.get(dag.id, fingerprint);
@@ -94,23 +95,23 @@ function countCause(recorder: Recorder, dag: Dag, slot: number, end: EndedAttemp
 const AGAIN = 3;
 
 /** The task failed for another's fault, as far as anyone knows: others fail with the same. */
-export function isCauseShared(recorder: Recorder, slot: number, fingerprint: Fingerprint): boolean {
+export function isCauseShared(recorder: Recorder, slot: TaskSlot, fingerprint: Fingerprint): boolean {
   const { state } = recorder;
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
   if (state.breakers.get(dag.id, fingerprint) !== undefined) return true;
   return state.breakers.windows.isShared(dag.id, fingerprint, taskKey(recorder, slot));
 }
 
-function taskKey({ state }: Recorder, slot: number): string {
+function taskKey({ state }: Recorder, slot: TaskSlot): string {
   return `${state.runIdOfTask(slot)}/${state.tasks.no[slot]!}`;
 }
 
 /** Nothing else begins while it is open: what was claimed after that is a probe, also one that another owner let through. */
-function wasLetThrough(recorder: Recorder, breaker: Breaker, slot: number, end: EndedAttempt): boolean {
+function wasLetThrough(recorder: Recorder, breaker: Breaker, slot: TaskSlot, end: EndedAttempt): boolean {
   return isProbe(recorder, breaker, slot) || end.claimedAt > breaker.since;
 }
 
-function isProbe({ state }: Recorder, breaker: Breaker, slot: number): boolean {
+function isProbe({ state }: Recorder, breaker: Breaker, slot: TaskSlot): boolean {
   return breaker.isProbe(state.runIdOfTask(slot), taskNoOf(state, slot));
 }
 

@@ -3,6 +3,7 @@
  * the node.
  */
 
+import type { TaskSlot } from '../../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../../model/task/outcome.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import type { Breaker, HeldTask } from '../../tables/breaker/breaker.ts';
@@ -18,7 +19,7 @@ const BUDGET_STEP_MS = 100;
 const LOST = 1 + ATTEMPT_OUTCOMES.indexOf('lost');
 
 /** The backoff of this task is over. */
-export function passRetry(recorder: Recorder, slot: number): void {
+export function passRetry(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   const breaker = breakerOf(state, slot);
   if (breaker === undefined) return passBudget(recorder, slot);
@@ -28,7 +29,7 @@ export function passRetry(recorder: Recorder, slot: number): void {
 }
 
 /** A task that was ready when the breaker opened goes behind it too. Answers whether it did. */
-export function holdReady(recorder: Recorder, slot: number): boolean {
+export function holdReady(recorder: Recorder, slot: TaskSlot): boolean {
   const { state } = recorder;
   const breaker = state.breakers.size === 0 ? undefined : breakerOf(state, slot);
   if (breaker === undefined || breaker.state !== 'open') return false;
@@ -39,7 +40,7 @@ export function holdReady(recorder: Recorder, slot: number): boolean {
 }
 
 /** A task of this dag begins: the dag's own breaker has let it through. */
-export function passGate(state: State, slot: number): void {
+export function passGate(state: State, slot: TaskSlot): void {
   const { dag } = state.runs.versionOf(state.tasks.run[slot]!);
   const { gate } = dag;
   if (gate === null || !gate.tryPass()) return;
@@ -55,7 +56,7 @@ export function passGate(state: State, slot: number): void {
  * and when it then tells nothing (its run is cancelled, its worker goes) the next one would follow at once. A claim that came
  * back and is made again puts nothing off.
  */
-export function beginProbe(state: State, slot: number): void {
+export function beginProbe(state: State, slot: TaskSlot): void {
   const breaker = breakerOf(state, slot);
   if (breaker?.state !== 'open' || !breaker.isProbe(state.runIdOfTask(slot), taskNoOf(state, slot))) return;
   if (state.tasks.fence[slot] === breaker.probe!.fence + 1) watchBreaker(state, breaker, breaker.pauseMs);
@@ -80,7 +81,7 @@ export function releaseAll(recorder: Recorder, breaker: Breaker): void {
   }
 }
 
-function passBudget(recorder: Recorder, slot: number): void {
+function passBudget(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   const { budget } = state.breakers;
   // Whoever lost its worker does not wait for those that failed: it is not a storm's doing.
@@ -103,7 +104,7 @@ export function wakeBudget(recorder: Recorder): void {
   if (budget.waitingCount > 0) watchBudget(state);
 }
 
-function makeReady(recorder: Recorder, slot: number): void {
+function makeReady(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   recorder.move({ kind: 'RetryReleased', runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot) });
 }
@@ -114,18 +115,18 @@ function watchBudget(state: State): void {
   state.timers.push({ at, kind: 'budget', subject: 0, taskNo: 0, stamp: 0 });
 }
 
-function breakerOf(state: State, slot: number): Breaker | undefined {
+function breakerOf(state: State, slot: TaskSlot): Breaker | undefined {
   const fingerprint = state.tasks.fingerprint[slot]!;
   if (fingerprint === 0 || state.breakers.size === 0) return undefined;
   return state.breakers.get(state.runs.versionOf(state.tasks.run[slot]!).dag.id, fingerprint);
 }
 
-function heldTask(state: State, slot: number): HeldTask {
+function heldTask(state: State, slot: TaskSlot): HeldTask {
   return { runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot), fence: state.tasks.fence[slot]! };
 }
 
 /** It may have been cancelled, cleared or tried by hand meanwhile. */
-function stillWaiting(state: State, held: HeldTask): number | null {
+function stillWaiting(state: State, held: HeldTask): TaskSlot | null {
   const slot = findTask(state, held);
   if (slot === null || AWAITS_RETRY[state.tasks.state[slot]!] === 0 || state.tasks.fence[slot] !== held.fence)
     return null;

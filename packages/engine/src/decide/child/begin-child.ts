@@ -2,7 +2,7 @@
 import type { Answer } from '../../model/answer.ts';
 import { refuse } from '../../model/answer.ts';
 import type { AskChild, BeginChild } from '../../model/command.ts';
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunId, RunRow } from '../../model/ids.ts';
 import type { StoredRun } from '../../model/stored.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { ENDED, SET_ASIDE } from '../../tables/run/run-table.ts';
@@ -72,12 +72,12 @@ function makeChild(recorder: Recorder, dag: Dag, call: BeginChild | AskChild, pa
 }
 
 /** In memory, or as its row is; null when there is none. */
-function findChild({ state, runsByUid }: Recorder, { uid }: BeginChild | AskChild): number | StoredRun | null {
+function findChild({ state, runsByUid }: Recorder, { uid }: BeginChild | AskChild): RunRow | StoredRun | null {
   return state.runs.children.get(uid) ?? runsByUid.get(uid) ?? null;
 }
 
 /** One that has ended is told of once more: whoever asks has not heard of it. */
-function speakOf(recorder: Recorder, known: number | StoredRun): Answer {
+function speakOf(recorder: Recorder, known: RunRow | StoredRun): Answer {
   const { runs } = recorder.state;
   if (typeof known === 'number') {
     if (runs.has(known, SET_ASIDE)) return speakOfSetAside(recorder, runs.parents.get(known), known);
@@ -91,7 +91,7 @@ function speakOf(recorder: Recorder, known: number | StoredRun): Answer {
   return OVER;
 }
 
-function speakOfSetAside(recorder: Recorder, parent: StoredRun['parent'], child: number | StoredRun): Answer {
+function speakOfSetAside(recorder: Recorder, parent: StoredRun['parent'], child: RunRow | StoredRun): Answer {
   if (parent !== undefined) tellSetAside(recorder, parent, child);
   return OVER;
 }

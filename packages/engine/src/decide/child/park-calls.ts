@@ -3,6 +3,7 @@
  * task waits without a slot (I54). The parent asks again until the end is known, so lost messages do not matter. The attempt
  * ends only when the child run has ended, or will never exist, so no child outlives its call.
  */
+import type { TaskSlot } from '../../model/ids.ts';
 import { leadingOf } from '../../tables/attempt/find-attempt.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
 import type { State } from '../../tables/state.ts';
@@ -27,13 +28,13 @@ export function parkCalls(recorder: Recorder): void {
   }
 }
 
-function isReadyCall(state: State, slot: number): boolean {
+function isReadyCall(state: State, slot: TaskSlot): boolean {
   const run = state.tasks.run[slot]!;
   // In this order: its map may have been removed in this step, and with it what there was to know of it.
   return run >= 0 && isReady(state, state.runs.id[run]!, slot) && isCall(state, slot) && mayRun(state, slot);
 }
 
-function parkCall(recorder: Recorder, slot: number): void {
+function parkCall(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   claimAttempt(recorder, slot, null);
   const attempt = leadingOf(state, slot);

@@ -1,6 +1,6 @@
 /** The messages to the shard of a called dag. */
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import type { AttemptSlot, Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant, RunRow } from '../../model/ids.ts';
 import { claimOf } from '../../tables/attempt/claim-of.ts';
 import { FORCED } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
@@ -28,6 +28,6 @@ export function sendCall(recorder: Recorder, attempt: AttemptSlot, step: SendCal
 }
 
 /** Of a run that this one calls. */
-export function depthOf({ runs }: State, run: number): number {
+export function depthOf({ runs }: State, run: RunRow): number {
   return (runs.parents.get(run)?.depth ?? 0) + 1;
 }

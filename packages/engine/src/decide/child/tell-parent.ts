@@ -1,13 +1,14 @@
 /** Tells the shard of the parent that a child run has ended. If the message is lost, the parent asks again. */
 
 import type { ParentRef } from '../../model/command.ts';
-import type { RunId } from '../../model/ids.ts';
+import type { RunId, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import type { StoredRun } from '../../model/stored.ts';
 import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import type { State } from '../../tables/state.ts';
 import { forEachSlot, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { slotAt } from '../../tables/task/task-table.ts';
 import type { TellParent } from '../effect.ts';
 import { outputsFromOutside } from '../map/claim.ts';
 import type { Recorder } from '../recorder.ts';
@@ -15,7 +16,7 @@ import type { Recorder } from '../recorder.ts';
 const NAMES_TOLD = 5;
 
 /** Does nothing for a run that no other waits for. */
-export function tellParent(recorder: Recorder, run: number): void {
+export function tellParent(recorder: Recorder, run: RunRow): void {
   const { state } = recorder;
   const { runs, tasks } = state;
   const parent = runs.parents.get(run);
@@ -26,13 +27,13 @@ export function tellParent(recorder: Recorder, run: number): void {
     if (tasks.state[slot] === FAILED && failed.size < NAMES_TOLD) failed.add(taskSpecOf(state, slot).name);
   });
   const end = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
-  const child = { dag: dag.name, runId: runs.id[run] as RunId, uid: runs.uidOf(run) };
+  const child = { dag: dag.name, runId: runs.id[run]!, uid: runs.uidOf(run) };
   const outputs = end === 'succeeded' ? leavesOf(state, run) : [];
   recorder.send({ kind: 'TellParent', parent, ...child, end, outputs, failed: [...failed] });
 }
 
 /** What no other task needs is what the run was for; what only closes it is not. */
-function leavesOf(state: State, run: number): TellParent['outputs'] {
+function leavesOf(state: State, run: RunRow): TellParent['outputs'] {
   const { graph, spec } = state.runs.versionOf(run);
   const base = state.runs.base[run]!;
   return spec.tasks.flatMap(({ name }, no) => {
@@ -41,11 +42,11 @@ function leavesOf(state: State, run: number): TellParent['outputs'] {
       const at = outputsFromOutside(viewOf(state, run), no);
       return at === null ? [] : [{ name, at }];
     }
-    return state.tasks.state[base + no] === SUCCEEDED ? [{ name, at: { of: 'task', no } as const }] : [];
+    return state.tasks.state[slotAt(base, no)] === SUCCEEDED ? [{ name, at: { of: 'task', no } as const }] : [];
   });
 }
 
-export function tellSetAside(recorder: Recorder, parent: ParentRef, child: number | StoredRun): void {
+export function tellSetAside(recorder: Recorder, parent: ParentRef, child: RunRow | StoredRun): void {
   if (!parent.waits) return;
   const { runs, dags } = recorder.state;
   const known =

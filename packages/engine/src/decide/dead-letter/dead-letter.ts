@@ -4,7 +4,7 @@
  */
 
 import type { DeadLetterReason } from '../../model/dead-letter.ts';
-import type { AttemptNo, RunId } from '../../model/ids.ts';
+import type { AttemptNo, TaskSlot } from '../../model/ids.ts';
 import { shownCause } from '../../model/task/cause-of-failure.ts';
 import type { Fingerprint } from '../../model/task/fingerprint.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
@@ -21,13 +21,13 @@ interface LastFailure {
 }
 
 /** The task in this slot has just failed for good. */
-export function writeDeadLetter(recorder: Recorder, slot: number, failure: LastFailure): void {
+export function writeDeadLetter(recorder: Recorder, slot: TaskSlot, failure: LastFailure): void {
   const { state } = recorder;
   const run = state.tasks.run[slot]!;
   const version = state.runs.versionOf(run);
   recorder.record({
     kind: 'DeadLetterWritten',
-    runId: state.runs.id[run] as RunId,
+    runId: state.runs.id[run]!,
     taskNo: taskNoOf(state, slot),
     attemptNo: state.tasks.attemptNo[slot] as AttemptNo,
     uid: state.runs.uidOf(run),

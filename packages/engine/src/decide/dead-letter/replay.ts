@@ -7,6 +7,7 @@ import type { TenantId } from '../../model/ids.ts';
 import { FAILED } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
+import { NO_TASK } from '../../tables/task/task-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { retryTask } from '../task/retry-task.ts';
 
@@ -48,6 +49,6 @@ export function refuseUnlessOpen(
 /** A task in memory includes changes that are not committed yet. */
 function isStillLast(state: State, { runId, taskNo, attemptNo }: DeadLetterRef): boolean {
   const run = state.runs.find(runId);
-  const slot = run < 0 ? -1 : slotOf(state, run, taskNo);
+  const slot = run < 0 ? NO_TASK : slotOf(state, run, taskNo);
   return slot < 0 || (state.tasks.state[slot] === FAILED && state.tasks.attemptNo[slot] === attemptNo);
 }

@@ -2,6 +2,7 @@
 
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { TaskSelection } from '../../model/command.ts';
+import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { type RunTasksView, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
@@ -12,7 +13,7 @@ import { forEachSlot, slotOf, specNoOf, taskNoOf, taskSpecOf } from '../../table
 export const MAX_TOUCHED = 20_000;
 
 /** Their slots, in the order of the tasks; or the refusal. A mapped task stands for all its instances. */
-export function chooseTasks(state: State, run: number, select: TaskSelection): readonly number[] | Answer {
+export function chooseTasks(state: State, run: RunRow, select: TaskSelection): readonly TaskSlot[] | Answer {
   const unknown = select.tasks?.find((taskNo) => slotOf(state, run, taskNo) < 0);
   if (unknown !== undefined) return refuse('TASK_NOT_FOUND', String(unknown));
   const { graph } = state.runs.versionOf(run);
@@ -35,7 +36,7 @@ export function chooseTasks(state: State, run: number, select: TaskSelection): r
   const view = viewOf(state, run);
   if (select.downstream) for (const no of walk(view, first, below)) chosen.add(no);
   if (select.upstream) for (const no of walk(view, first, above)) chosen.add(no);
-  const slots: number[] = [];
+  const slots: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
     if (chosen.has(taskNoOf(state, slot))) slots.push(slot);
   });

@@ -4,7 +4,7 @@
  */
 
 import { type Answer, refuse } from '../../model/answer.ts';
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunRow, TaskSlot } from '../../model/ids.ts';
 import { CANCELLED, COUNTS_AS_FAILED, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { instanceName } from '../../tables/map/task-names.ts';
 import { OPEN } from '../../tables/run/run-table.ts';
@@ -29,7 +29,7 @@ interface How {
 }
 
 /** Those of the tasks that there is something to clear of. */
-export function clearSlots(recorder: Recorder, run: number, chosen: readonly number[], how: How): Answer | null {
+export function clearSlots(recorder: Recorder, run: RunRow, chosen: readonly TaskSlot[], how: How): Answer | null {
   const { state } = recorder;
   const { tasks, runs } = state;
   const { wanted, fed, gone } = widened(
@@ -37,7 +37,7 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
     run,
     chosen.filter((slot) => isClearable(state, slot)),
   );
-  const isGone = (slot: number) => gone.has(taskNoOf(state, slot));
+  const isGone = (slot: TaskSlot) => gone.has(taskNoOf(state, slot));
   const inside = [...gone].map((no) => slotOf(state, run, no));
   const busy = [...new Set([...chosen, ...inside])].filter((slot) => isBusy(tasks.state[slot]!));
   if (busy.length > 0 && (!how.force || busy.some((slot) => tasks.state[slot] !== RUNNING))) {
@@ -62,13 +62,13 @@ export function clearSlots(recorder: Recorder, run: number, chosen: readonly num
   all.forEach((slot, i) =>
     clearTask(recorder, slot, { actor: how.actor, fresh: isWanted.has(slot), more: i < all.length - 1 }),
   );
-  removeMaps(recorder, runs.id[run] as RunId, fed, how.actor);
+  removeMaps(recorder, runs.id[run]!, fed, how.actor);
   remakeTornDown(recorder, run, done, how.actor);
   return null;
 }
 
 /** Opens a run that has ended: what was stopped with it goes on, and what was taken down for that is made again. */
-export function goOn(recorder: Recorder, run: number, actor: Actor): void {
+export function goOn(recorder: Recorder, run: RunRow, actor: Actor): void {
   const done = teardownsDone(recorder.state, run);
   const stopped = reopenFor(recorder, run, actor);
   stopped.forEach((slot, i) => clearTask(recorder, slot, { actor, fresh: false, more: i < stopped.length - 1 }));
@@ -79,11 +79,11 @@ export function goOn(recorder: Recorder, run: number, actor: Actor): void {
  * Opens a run that has ended. A failure that closed it has stopped others in their course: they go on as well, and are to be
  * cleared with the rest.
  */
-export function reopenFor(recorder: Recorder, run: number, actor: Actor, retryNo = 0): readonly number[] {
+export function reopenFor(recorder: Recorder, run: RunRow, actor: Actor, retryNo = 0): readonly TaskSlot[] {
   const { state } = recorder;
   if (state.runs.phase[run] === OPEN) return [];
   reopenRun(recorder, run, actor, retryNo);
-  const stopped: number[] = [];
+  const stopped: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot] === CANCELLED && hasOwnState(state, slot)) stopped.push(slot);
   });
@@ -91,12 +91,12 @@ export function reopenFor(recorder: Recorder, run: number, actor: Actor, retryNo
 }
 
 /** Failures that would close the run again at once, were only these tasks to run again. */
-export function failuresLeft(state: State, run: number, without: ReadonlySet<number>): number[] {
+export function failuresLeft(state: State, run: RunRow, without: ReadonlySet<TaskSlot>): TaskSlot[] {
   const { runs, tasks } = state;
   const { graph } = runs.versionOf(run);
   if (!graph.isFailFast) return [];
   const behind = new Set(graph.reach([...without].map((slot) => specNoOf(state, slot))));
-  const left: number[] = [];
+  const left: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
     if (COUNTS_AS_FAILED[tasks.state[slot]!] === 0 || without.has(slot) || isClosingTask(state, slot)) return;
     // A condition without an answer is looked at again behind a task that runs again.
@@ -107,7 +107,7 @@ export function failuresLeft(state: State, run: number, without: ReadonlySet<num
 
 const NAMED = 10;
 
-export function naming(state: State, slots: readonly number[]): string {
+export function naming(state: State, slots: readonly TaskSlot[]): string {
   const names = slots.slice(0, NAMED).map((slot) => {
     const maps = state.runs.mapsOf(state.tasks.run[slot]!);
     const name = instanceName(taskSpecOf(state, slot).name, maps, taskNoOf(state, slot));

@@ -1,7 +1,7 @@
 /** Records that one task runs again, for a person or a policy. */
 
 import type { ClearedFrom } from '../../model/change.ts';
-import type { Actor, AttemptNo, Fence, RunId } from '../../model/ids.ts';
+import type { Actor, AttemptNo, Fence, RunId, TaskSlot } from '../../model/ids.ts';
 import { noting } from '../../model/task/notes.ts';
 import { CANCELLED, FAILED, SKIPPED, STOPPED, SUCCEEDED } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
@@ -18,7 +18,7 @@ interface Clearing {
 }
 
 /** One that only waits keeps what is left of its budgets, unless it is given fresh ones (I39). */
-export function clearTask(recorder: Recorder, slot: number, { actor, fresh, more, firing }: Clearing): void {
+export function clearTask(recorder: Recorder, slot: TaskSlot, { actor, fresh, more, firing }: Clearing): void {
   const { state } = recorder;
   const { tasks, runs, now } = state;
   const from = rowStateOf(state, slot);
@@ -51,7 +51,7 @@ const TIMES_ANEW = { firstAt: undefined, queuedAt: undefined } as const;
 const AFRESH = { ...TIMES_ANEW, counts: undefined, expired: undefined, uncounted: undefined } as const;
 
 /** A task that waited for a retry when its run was closed is cancelled, and its row still says that it waits. */
-function rowStateOf(state: State, slot: number): ClearedFrom {
+function rowStateOf(state: State, slot: TaskSlot): ClearedFrom {
   const { tasks } = state;
   if (tasks.state[slot] === FAILED && notesOf(state, slot).expired !== undefined) return 'expired';
   return ROW_STATES.get(tasks.state[slot]!) ?? (tasks.retryAt[slot] !== 0 ? 'retrying' : 'cancelled');

@@ -8,7 +8,7 @@
 import { forgetRun } from '../../apply/forget-run.ts';
 import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';
 import type { Change } from '../../model/change.ts';
-import type { RunId, ShardNo, TaskNo, TenantId } from '../../model/ids.ts';
+import type { RunId, RunRow, ShardNo, TaskNo, TenantId } from '../../model/ids.ts';
 import { shardOfRun } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
@@ -30,7 +30,7 @@ interface ManualAction {
 export function manually(
   recorder: Recorder,
   action: ManualAction,
-  act: (recorder: Recorder, run: number) => Answer | null,
+  act: (recorder: Recorder, run: RunRow) => Answer | null,
 ): Answer {
   const on = action.dryRun ? copyFor(recorder, action.runId) : recorder;
   const run = findRun(on, action);
@@ -55,7 +55,7 @@ export function findRun(
   recorder: Recorder,
   { runId, tenantId }: Pick<ManualAction, 'runId' | 'tenantId'>,
   { cancelledToo = false } = {},
-): number | Answer {
+): RunRow | Answer {
   const { runs } = recorder.state;
   const known = runs.find(runId);
   if (known >= 0) {
@@ -88,7 +88,7 @@ export function copyFor({ state, seen }: Recorder, runId: RunId): Recorder {
   return recorder;
 }
 
-export function statesOf(state: State, run: number): Map<TaskNo, number> {
+export function statesOf(state: State, run: RunRow): Map<TaskNo, number> {
   const states = new Map<TaskNo, number>();
   forEachSlot(state, run, (slot) => states.set(taskNoOf(state, slot), state.tasks.state[slot]!));
   return states;

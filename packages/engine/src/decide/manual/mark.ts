@@ -2,7 +2,7 @@
 
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { MarkTasks } from '../../model/command.ts';
-import type { AttemptNo, Fence, RunId, TaskNo } from '../../model/ids.ts';
+import type { AttemptNo, Fence, RunRow, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts } from '../../model/task/facts.ts';
 import type { Mark } from '../../model/task/outcome.ts';
 import { FAILED, IS_TERMINAL, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../../model/task/task-states.ts';
@@ -37,9 +37,9 @@ export function markTasks(recorder: Recorder, command: MarkTasks): Answer {
   });
 }
 
-const isList = (value: readonly number[] | Answer): value is readonly number[] => Array.isArray(value);
+const isList = (value: readonly TaskSlot[] | Answer): value is readonly TaskSlot[] => Array.isArray(value);
 
-function markSlots(recorder: Recorder, run: number, chosen: readonly number[], command: MarkTasks): Answer | null {
+function markSlots(recorder: Recorder, run: RunRow, chosen: readonly TaskSlot[], command: MarkTasks): Answer | null {
   const { state } = recorder;
   const { as, actor } = command;
   const refusal = refusalOf(state, chosen, command);
@@ -81,7 +81,7 @@ function markSlots(recorder: Recorder, run: number, chosen: readonly number[], c
 }
 
 /** A mapped task is what its instances come to; before there are any, nobody can tell for them. */
-function isMap(state: State, run: number, slot: number): 'open' | 'expanded' | null {
+function isMap(state: State, run: RunRow, slot: TaskSlot): 'open' | 'expanded' | null {
   const maps = state.runs.mapsOf(run);
   const no = taskNoOf(state, slot);
   if (maps === null || maps.waitsFor(no) === undefined) return null;
@@ -89,7 +89,7 @@ function isMap(state: State, run: number, slot: number): 'open' | 'expanded' | n
 }
 
 /** A task that runs is stopped only by force, or by a cancel, which says as much. */
-function refusalOf(state: State, chosen: readonly number[], { as, force }: MarkTasks): Answer | null {
+function refusalOf(state: State, chosen: readonly TaskSlot[], { as, force }: MarkTasks): Answer | null {
   if (chosen.length > MAX_TOUCHED) return refuse('TOO_MANY_TASKS', String(MAX_TOUCHED));
   const codes = state.tasks.state;
   const mayStop = force || as === 'cancelled';
@@ -104,12 +104,12 @@ function refusalOf(state: State, chosen: readonly number[], { as, force }: MarkT
 const CODE_OF = { succeeded: SUCCEEDED, failed: FAILED, skipped: SKIPPED, cancelled: STOPPED } as const;
 
 /** Saying so again changes nothing; of what its upstream made of it, it is still to be said. */
-function isSo(state: State, slot: number, as: Mark): boolean {
+function isSo(state: State, slot: TaskSlot, as: Mark): boolean {
   return state.tasks.state[slot] === CODE_OF[as] && hasOwnState(state, slot);
 }
 
 /** What others look at in the output that it is given: a branch must choose as it may. */
-function factsOf(state: State, run: number, slot: number, { as, output }: MarkTasks): ReadFacts {
+function factsOf(state: State, run: RunRow, slot: TaskSlot, { as, output }: MarkTasks): ReadFacts {
   const version = state.runs.versionOf(run);
   const no = specNoOf(state, slot);
   if (as !== 'succeeded' || version.graph.givesFacts[no] !== 1) return { ok: true, text: null };
@@ -119,8 +119,8 @@ function factsOf(state: State, run: number, slot: number, { as, output }: MarkTa
 
 function markSlot(
   recorder: Recorder,
-  run: number,
-  slot: number,
+  run: RunRow,
+  slot: TaskSlot,
   { as, output, reason, actor }: MarkTasks,
   facts: string | null,
 ): void {
@@ -128,7 +128,7 @@ function markSlot(
   const { tasks, runs } = state;
   recorder.record({
     kind: 'TaskMarked',
-    runId: runs.id[run] as RunId,
+    runId: runs.id[run]!,
     taskNo: taskNoOf(state, slot),
     attemptNo: tasks.attemptNo[slot] as AttemptNo,
     fence: (lastFence(state, slot) + 1) as Fence,

@@ -1,7 +1,7 @@
 /** Pauses a run or a task: nothing new of it is claimed. Running attempts continue, and so does time. */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { SetPaused } from '../../model/command.ts';
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunId, RunRow } from '../../model/ids.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
 import { isWatched } from '../../tables/timer/watch-pause.ts';
@@ -26,10 +26,10 @@ export function setPaused(recorder: Recorder, command: SetPaused): Answer {
 }
 
 /** Whoever cancels a run wants it closed: what does that is not held back. */
-export function liftPause(recorder: Recorder, run: number, actor: Actor): void {
+export function liftPause(recorder: Recorder, run: RunRow, actor: Actor): void {
   const { runs, now } = recorder.state;
   if (runs.versionOf(run).graph.closing === null || (runs.pauses.get(run)?.run ?? null) === null) return;
-  const runId = runs.id[run] as RunId;
+  const runId = runs.id[run]!;
   recorder.record({ kind: 'PauseSet', runId, taskNo: null, paused: false, until: null, actor, at: now });
 }
 

@@ -1,5 +1,5 @@
 /** Removes the instances of maps whose source runs again: they are no longer part of the run (I34). */
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunId, RunRow, TaskSlot } from '../../model/ids.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { specIn, visitNear } from '../../propagate/run-tasks-view.ts';
 import type { Expansion } from '../../tables/map/run-maps.ts';
@@ -10,7 +10,7 @@ import type { Recorder } from '../recorder.ts';
 /**
  * Those that are fed by one of these tasks, and those that are fed by what goes with them; of nested ones the outermost.
  */
-export function mapsFedBy(state: State, run: number, cleared: readonly number[]): Expansion[] {
+export function mapsFedBy(state: State, run: RunRow, cleared: readonly TaskSlot[]): Expansion[] {
   const view = viewOf(state, run);
   const { maps, graph } = view;
   if (maps === null) return [];
@@ -38,7 +38,7 @@ export function mapsFedBy(state: State, run: number, cleared: readonly number[])
 }
 
 /** The numbers of all that goes with them. */
-export function tasksWithin(state: State, run: number, expansions: readonly Expansion[]): Set<number> {
+export function tasksWithin(state: State, run: RunRow, expansions: readonly Expansion[]): Set<number> {
   const maps = state.runs.mapsOf(run);
   const gone = new Set<number>();
   for (const { firstNo, unfolded, group } of expansions.flatMap((one) => maps?.within(one) ?? [])) {

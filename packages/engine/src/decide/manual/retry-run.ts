@@ -1,6 +1,6 @@
 /** Retries a failed run by the policy of its dag: failed tasks are cleared in the commit that ends the run (I32). */
 
-import type { Actor, Instant, RunId } from '../../model/ids.ts';
+import type { Actor, Instant, RunRow, TaskSlot } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { FAILED } from '../../model/task/task-states.ts';
 import { isClosingTask } from '../../tables/task/may-run.ts';
@@ -12,14 +12,14 @@ import { clearSlots } from './clear-slots.ts';
 const POLICY = 'policy' as Actor;
 
 /** Answers whether it is. Nothing is done where no failed task could run again: a condition without an answer stays so. */
-export function retryRunByPolicy(recorder: Recorder, run: number): boolean {
+export function retryRunByPolicy(recorder: Recorder, run: RunRow): boolean {
   const { state } = recorder;
   const { runs, now } = state;
   const { retryRun } = runs.versionOf(run).spec;
   if (retryRun === undefined || RUN_OUTCOMES[runs.outcome[run]! - 1] !== 'failed') return false;
   const retryNo = runs.retries[run]! + 1;
   if (retryNo > retryRun.maxTimes) return false;
-  const failed: number[] = [];
+  const failed: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot] !== FAILED || !hasOwnState(state, slot)) return;
     // What closes a run does not decide it.
@@ -30,7 +30,7 @@ export function retryRunByPolicy(recorder: Recorder, run: number): boolean {
   }
   if (retryRun.delayMs > 0) {
     const until = (now + retryRun.delayMs) as Instant;
-    const runId = runs.id[run] as RunId;
+    const runId = runs.id[run]!;
     recorder.record({ kind: 'PauseSet', runId, taskNo: null, paused: true, until, actor: POLICY, at: now });
   }
   return true;

@@ -2,7 +2,7 @@
  * Stops the running attempts of a task for a manual action: their tokens are void from this commit on, and their workers are
  * told.
  */
-import type { Actor, Instant } from '../../model/ids.ts';
+import type { Actor, Instant, TaskSlot } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { claimOf, workerIdOf } from '../../tables/attempt/claim-of.ts';
 import { besideOf, leadingOf } from '../../tables/attempt/find-attempt.ts';
@@ -11,7 +11,7 @@ import type { Recorder } from '../recorder.ts';
 import { endBeside } from '../speculative/end-beside.ts';
 
 /** All attempts of the task in this slot, which runs. */
-export function stopAttempts(recorder: Recorder, slot: number, actor: Actor): void {
+export function stopAttempts(recorder: Recorder, slot: TaskSlot, actor: Actor): void {
   const { state } = recorder;
   const error = `Stopped by ${actor}.`;
   const attempt = leadingOf(state, slot);

@@ -4,7 +4,7 @@
  * of the tasks, whatever reopened them, and not at the selection of the user.
  */
 
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunRow, TaskSlot } from '../../model/ids.ts';
 import { IS_TERMINAL, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
 import { allClosers, placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
 import { viewOf } from '../../propagate/move.ts';
@@ -22,15 +22,15 @@ import { isBusy, isClearable, widened } from './widen.ts';
  * Teardowns that have run, and wait for nothing ordinary any more, by their numbers. One that somebody has marked while its tasks
  * still run is none: its setup is in use.
  */
-export function teardownsDone(state: State, run: number): readonly number[] {
+export function teardownsDone(state: State, run: RunRow): readonly number[] {
   const view = viewOf(state, run);
   return teardownsOf(view).filter((no) => isClearable(state, slotIn(view, no)) && !hasOpen(view, no));
 }
 
 /** Of these, what is used again: the teardown is cleared together with its setups. */
-export function remakeTornDown(recorder: Recorder, run: number, done: readonly number[], actor: Actor): void {
+export function remakeTornDown(recorder: Recorder, run: RunRow, done: readonly number[], actor: Actor): void {
   const { state } = recorder;
-  const runId = state.runs.id[run] as RunId;
+  const runId = state.runs.id[run]!;
   for (;;) {
     const view = viewOf(state, run);
     const again = done.filter((no) => {
@@ -59,10 +59,10 @@ export function remakeTornDown(recorder: Recorder, run: number, done: readonly n
  */
 export function teardownsAtWork(
   state: State,
-  run: number,
+  run: RunRow,
   tasks: readonly number[],
   { again }: { readonly again: boolean },
-): readonly number[] {
+): readonly TaskSlot[] {
   const view = viewOf(state, run);
   const working = new Set(
     teardownsOf(view)
@@ -70,7 +70,7 @@ export function teardownsAtWork(
       .filter((slot) => isBusy(state.tasks.state[slot]!)),
   );
   if (working.size === 0) return [];
-  const found = new Set<number>();
+  const found = new Set<TaskSlot>();
   for (const task of [...(again ? tasks : []), ...decidedWith(state, view, tasks)]) {
     for (let no: number | null = task; no !== null; no = placeholderOf(view, no)) {
       visitAwaiting(view, no, (closer) => {
@@ -96,8 +96,8 @@ function hasOpen(view: RunTasksView, no: number): boolean {
   });
 }
 
-function madeFor(view: RunTasksView, no: number): number[] {
-  const made: number[] = [];
+function madeFor(view: RunTasksView, no: number): TaskSlot[] {
+  const made: TaskSlot[] = [];
   for (const setup of view.graph.closing!.get(specIn(view, no)).teardown ?? []) {
     visitNear(view, no, setup, (each) => {
       if (view.columns.state[slotIn(view, each)] === SUCCEEDED) made.push(slotIn(view, each));

@@ -1,6 +1,7 @@
 /** Which other tasks run again when tasks are cleared. */
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
+import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { HAS_ENDED, HOLDS_CLAIM, IS_DUE, RUNNING, SUCCEEDED } from '../../model/task/task-states.ts';
 import { placeholderOf, visitAwaiting } from '../../propagate/closers.ts';
 import { viewOf } from '../../propagate/move.ts';
@@ -16,7 +17,7 @@ import { mapsFedBy, tasksWithin } from './remove-maps.ts';
  * With what has to run again goes more: what closes it, what was undone or taken down, and what maps have made of an output,
  * chosen or not (I34). Each may bring the other along.
  */
-export function widened(state: State, run: number, own: readonly number[]) {
+export function widened(state: State, run: RunRow, own: readonly TaskSlot[]) {
   for (let from = own; ; ) {
     const fed = mapsFedBy(state, run, from);
     const gone = tasksWithin(state, run, fed);
@@ -31,10 +32,10 @@ export function widened(state: State, run: number, own: readonly number[]) {
 /** Their hooks, teardowns and undos run again as well; and those of a run that is to go on, when it ends the next time. */
 function withClosers(
   state: State,
-  run: number,
-  wanted: readonly number[],
+  run: RunRow,
+  wanted: readonly TaskSlot[],
   removed: readonly number[],
-): readonly number[] {
+): readonly TaskSlot[] {
   const view = viewOf(state, run);
   const { closing } = view.graph;
   if ((closing === null && view.graph.befores.size === 0) || wanted.length === 0) return wanted;
@@ -89,12 +90,12 @@ function withClosers(
 }
 
 /** The tasks that these maps have become many of. */
-function placeholdersOf(state: State, run: number, expansions: readonly Expansion[]): number[] {
+function placeholdersOf(state: State, run: RunRow, expansions: readonly Expansion[]): number[] {
   const maps = state.runs.mapsOf(run);
   return expansions.flatMap((one) => one.group.members.map((spec) => maps!.placeholderOf(one, spec)));
 }
 
-export function isClearable(state: State, slot: number): boolean {
+export function isClearable(state: State, slot: TaskSlot): boolean {
   const { tasks } = state;
   const code = tasks.state[slot]!;
   if (code === RUNNING) return true;

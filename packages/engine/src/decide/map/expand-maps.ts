@@ -1,5 +1,6 @@
 /** Decides when maps expand (once their source has ended) and how far they are unfolded. */
 import { MAX_RUN_TASKS } from '../../model/dag/spec.ts';
+import type { RunRow } from '../../model/ids.ts';
 import { resolveMap } from '../../propagate/map/resolve.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { type Expansion, numberIn, RUN_SCOPE, type RunMaps } from '../../tables/map/run-maps.ts';
@@ -41,7 +42,7 @@ function advance(recorder: Recorder, map: MapToDo, most: number): number {
   return count * members;
 }
 
-function expand(recorder: Recorder, run: number, maps: RunMaps, map: MapToDo): Expansion | undefined {
+function expand(recorder: Recorder, run: RunRow, maps: RunMaps, map: MapToDo): Expansion | undefined {
   const { state } = recorder;
   const { runId, group, scope } = map;
   const { members } = maps.shape.groups[group]!;

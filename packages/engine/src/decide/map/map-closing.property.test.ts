@@ -5,6 +5,7 @@ import { type DagSpec, FAILURE_POLICIES, type GroupSpec, type MapSource, type Ta
 import { TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { deriveTasks } from '../../propagate/derive.ts';
 import { resolveMap } from '../../propagate/map/resolve.ts';
+import { FIRST_SLOT, slotAt } from '../../tables/task/task-table.ts';
 import { pathOf } from '../../testing/map-path.ts';
 import { isClosing, naiveChain, naiveClosingNodes } from '../../testing/naive-closing.ts';
 import { naiveName } from '../../testing/naive-states.ts';
@@ -141,7 +142,9 @@ function agreesWithNaive(box: Scenario, spec: DagSpec): void {
   const graph = new Graph(spec);
   const { maps, columns, facts } = deriveTasks(graph, stored.tasks, stored);
   const numbers = new Map<string, number>(spec.tasks.map((_, no) => [naiveName(no), no]));
-  const states = new Map(spec.tasks.map((_, no) => [naiveName(no), TASK_STATE_NAMES[columns.state[no]!]!]));
+  const states = new Map(
+    spec.tasks.map((_, no) => [naiveName(no), TASK_STATE_NAMES[columns.state[slotAt(FIRST_SLOT, no)]!]!]),
+  );
   const nameOf = (no: number) => naiveName(maps!.specOf(no), pathOf(maps!, no));
   maps!.forEachSlot((slot, no) => {
     numbers.set(nameOf(no), no);
@@ -158,7 +161,7 @@ function agreesWithNaive(box: Scenario, spec: DagSpec): void {
   const isTried = ({ attemptNo, state }: (typeof rows)[number]) => attemptNo > (state === 'returned' ? 1 : 0);
   const tried = new Set(rows.filter(isTried).map(({ taskNo }) => nameOf(taskNo)));
   const { phase, outcome, isForced } = stored;
-  const view = { graph, base: 0, maps, columns, facts };
+  const view = { graph, base: FIRST_SLOT, maps, columns, facts };
   const mayExpand = (name: string) => {
     const map = resolveMap(view, numbers.get(name)!);
     return map.is === 'open' || (map.is === 'known' && map.total > 0);

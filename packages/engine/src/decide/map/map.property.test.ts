@@ -4,11 +4,13 @@ import type { Command } from '../../model/command.ts';
 import type { Expression } from '../../model/dag/expression.ts';
 import { Graph } from '../../model/dag/graph.ts';
 import { type DagSpec, FAILURE_POLICIES, type GroupSpec, type MapSource } from '../../model/dag/spec.ts';
+import type { TaskSlot } from '../../model/ids.ts';
 import { RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { TRIGGER_RULES } from '../../model/task/trigger.ts';
 import { deriveTasks } from '../../propagate/derive.ts';
 import { slotIn } from '../../propagate/run-tasks-view.ts';
 import { forEachSlot, slotOf } from '../../tables/task/task-slots.ts';
+import { FIRST_SLOT, slotAt } from '../../tables/task/task-table.ts';
 import { pathOf } from '../../testing/map-path.ts';
 import { type NaiveEnd, naiveName, naiveNodes } from '../../testing/naive-states.ts';
 import { type Attempt, reportOf, type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
@@ -149,8 +151,8 @@ function storedStates(box: Scenario, spec: DagSpec): Map<string, string> {
   const graph = new Graph(spec);
   const { maps, columns, facts } = deriveTasks(graph, stored.tasks, stored);
   const states = new Map<string, string>();
-  for (let no = 0; no < graph.taskCount; no++) states.set(naiveName(no), seen(columns.state[no]!));
-  const view = { graph, base: 0, maps, facts };
+  for (let no = 0; no < graph.taskCount; no++) states.set(naiveName(no), seen(columns.state[slotAt(FIRST_SLOT, no)]!));
+  const view = { graph, base: FIRST_SLOT, maps, facts };
   maps?.forEachSlot((slot, no) => {
     expect(slotIn(view, no)).toBe(slot);
     states.set(naiveName(maps.specOf(no), pathOf(maps, no)), seen(columns.state[slot]!));
@@ -180,7 +182,7 @@ function removeSome(box: Scenario, pick: number, ended: Map<string, NaiveEnd>, r
   if (source === undefined) return;
   const before = liveStates(box);
   const recorder = new Recorder(state);
-  const slots: number[] = [];
+  const slots: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => slots.push(slot));
   const fed = mapsFedBy(state, run, [slotOf(state, run, source)]);
   const gone = tasksWithin(state, run, fed);

@@ -3,7 +3,7 @@
  * limit and the task are taken in the same commit (I44).
  */
 import type { AttemptClaimed } from '../../model/change.ts';
-import { type AttemptNo, type Fence, NOBODY, type RunId } from '../../model/ids.ts';
+import { type AttemptNo, type Fence, NOBODY, type TaskSlot } from '../../model/ids.ts';
 import { notesWith } from '../../model/task/notes.ts';
 import { CLAIMED } from '../../tables/run/run-table.ts';
 import { lastAttemptNo, lastFence } from '../../tables/speculative/notes.ts';
@@ -22,14 +22,14 @@ import { sendAssignment } from './send-assignment.ts';
  */
 export function claimAttempt(
   recorder: Recorder,
-  slot: number,
+  slot: TaskSlot,
   worker: Worker | null,
   kind: 'leading' | 'speculative' = 'leading',
 ): void {
   const { state } = recorder;
   const { runs } = state;
   const run = state.tasks.run[slot]!;
-  const runId = runs.id[run] as RunId;
+  const runId = runs.id[run]!;
   state.currentRun = runId;
   const claim = {
     runId,

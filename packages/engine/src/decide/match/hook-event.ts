@@ -1,7 +1,7 @@
 /** What a hook is told about its event. The reason is in the database; the host reads it. */
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
-import type { AttemptNo, TaskNo } from '../../model/ids.ts';
+import type { AttemptNo, RunRow, TaskNo } from '../../model/ids.ts';
 import { FAILED, IS_TERMINAL, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { outcomeOf } from '../../propagate/closing.ts';
 import type { State } from '../../tables/state.ts';
@@ -12,7 +12,7 @@ import type { HookEventDetails } from '../effect.ts';
 const MOST_FAILED = 100;
 
 /** Null for what is no hook. */
-export function hookEventFor(state: State, run: number, taskNo: TaskNo): HookEventDetails | null {
+export function hookEventFor(state: State, run: RunRow, taskNo: TaskNo): HookEventDetails | null {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   const { hook } = taskSpecOf(state, slotOf(state, run, taskNo));
@@ -53,6 +53,6 @@ export function hookEventFor(state: State, run: number, taskNo: TaskNo): HookEve
 }
 
 /** How often the event that the hook runs for has happened so far. */
-function firingOf(state: State, run: number, hook: TaskNo): number {
+function firingOf(state: State, run: RunRow, hook: TaskNo): number {
   return (notesOf(state, slotOf(state, run, hook)).firing ?? 0) + 1;
 }

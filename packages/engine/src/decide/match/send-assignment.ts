@@ -1,7 +1,7 @@
 /** The assignment that a worker receives for a claimed task. */
 
 import type { ClaimRef } from '../../model/command.ts';
-import { shardOfRun, type TaskNo } from '../../model/ids.ts';
+import { type RunRow, shardOfRun, type TaskNo, type TaskSlot } from '../../model/ids.ts';
 import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { checkpointOf } from '../../tables/run/checkpoints.ts';
@@ -9,6 +9,7 @@ import { HAS_PARAMS } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { slotOf, specNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { slotAt } from '../../tables/task/task-table.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import type { SendAssignment } from '../effect.ts';
 import { mappedClaim } from '../map/claim.ts';
@@ -17,7 +18,7 @@ import { runInfoOf } from '../run/run-info.ts';
 import { hookEventFor } from './hook-event.ts';
 
 /** To the worker that the task was claimed for, once that is committed. */
-export function sendAssignment(recorder: Recorder, slot: number, worker: Worker, claim: ClaimRef): void {
+export function sendAssignment(recorder: Recorder, slot: TaskSlot, worker: Worker, claim: ClaimRef): void {
   const { state } = recorder;
   const run = state.tasks.run[slot]!;
   const shard = state.shards.get(shardOfRun(claim.runId))!;
@@ -51,7 +52,7 @@ type Visible = Pick<
 >;
 
 /** What a task may see of its run when it begins. */
-export function visibleTo(state: State, run: number, taskNo: TaskNo): Visible {
+export function visibleTo(state: State, run: RunRow, taskNo: TaskNo): Visible {
   const version = state.runs.versionOf(run);
   const { graph } = version;
   const slot = slotOf(state, run, taskNo);
@@ -71,15 +72,14 @@ type Upstream = Pick<SendAssignment, 'map' | 'succeededUpstream' | 'failedUpstre
 const NONE: readonly number[] = [];
 
 /** What has become of its upstream tasks. */
-function upstream({ runs, tasks }: State, run: number, taskNo: number): Upstream {
+function upstream({ runs, tasks }: State, run: RunRow, taskNo: number): Upstream {
   const base = runs.base[run]!;
   const needs = runs.versionOf(run).graph.seenBy(taskNo);
+  const stateOf = (no: number) => tasks.state[slotAt(base, no)]!;
   return {
     map: null,
-    succeededUpstream: needs.filter((no) => tasks.state[base + no] === SUCCEEDED),
-    failedUpstream: needs.filter((no) => IS_FAILURE[tasks.state[base + no]!] === 1),
-    missingUpstream: needs.filter(
-      (no) => tasks.state[base + no] !== SUCCEEDED && IS_FAILURE[tasks.state[base + no]!] === 0,
-    ),
+    succeededUpstream: needs.filter((no) => stateOf(no) === SUCCEEDED),
+    failedUpstream: needs.filter((no) => IS_FAILURE[stateOf(no)] === 1),
+    missingUpstream: needs.filter((no) => stateOf(no) !== SUCCEEDED && IS_FAILURE[stateOf(no)] === 0),
   };
 }

@@ -1,6 +1,6 @@
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { CancelRun } from '../../model/command.ts';
-import type { Actor } from '../../model/ids.ts';
+import type { Actor, RunRow } from '../../model/ids.ts';
 import type { RunOutcome } from '../../model/run/phase.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { RUNNING } from '../../model/task/task-states.ts';
@@ -50,7 +50,7 @@ function graceOf({ graceMs }: CancelRun): { readonly graceMs?: number } {
 }
 
 /** With force nobody is waited for: tokens are void, workers are told, and what still runs there is nobody's any more (I42). */
-function endAtOnce(recorder: Recorder, run: number, actor: Actor): void {
+function endAtOnce(recorder: Recorder, run: RunRow, actor: Actor): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot] === RUNNING && !mayRun(state, slot)) stopAttempts(recorder, slot, actor);
@@ -62,7 +62,7 @@ function closingAnswer(outcome: RunOutcome): Answer {
   return outcome === 'cancelled' ? { ok: true, kind: 'cancelled', outcome } : refuse('RUN_ENDED', outcome);
 }
 
-function answerForEnded(recorder: Recorder, command: CancelRun, run: number): Answer {
+function answerForEnded(recorder: Recorder, command: CancelRun, run: RunRow): Answer {
   const { runs } = recorder.state;
   if (run >= 0) {
     if (runs.versionOf(run).dag.tenantId !== command.tenantId) return refuse('RUN_NOT_FOUND');

@@ -1,6 +1,6 @@
 /** Follows up at the end of a step: runs with nothing left to run close and end, and waiting runs are admitted. */
 
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { ADMITTED, CLOSING, OPEN } from '../../tables/run/run-table.ts';
@@ -46,10 +46,10 @@ function noteSilentWorkers(recorder: Recorder): void {
 }
 
 /** Open with no task left, or one failed that it must not outlive: closing, its outcome fixed. Closing with nothing left: ended (I33). */
-export function finishRun(recorder: Recorder, run: number): void {
+export function finishRun(recorder: Recorder, run: RunRow): void {
   const { runs, now } = recorder.state;
   if (runs.version[run] === undefined) return;
-  const runId = runs.id[run] as RunId;
+  const runId = runs.id[run]!;
   recorder.state.currentRun = runId;
   refireHooks(recorder, run);
   const isOver = runs.unfinished[run] === 0;

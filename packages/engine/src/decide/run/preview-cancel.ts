@@ -6,7 +6,7 @@
 
 import { type Answer, refuse, type TouchedTask } from '../../model/answer.ts';
 import type { CancelRun } from '../../model/command.ts';
-import type { TaskNo } from '../../model/ids.ts';
+import type { RunRow, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { CANCELLED, HOLDS_CLAIM, IS_DUE, READY, RUNNING, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { attemptsOfTask } from '../../tables/attempt/find-attempt.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
@@ -49,9 +49,9 @@ export function previewCancel(recorder: Recorder, { dryRun: _dryRun, ...command 
 }
 
 /** Workers and called runs have done as they were told. */
-function stopAll(on: Recorder, run: number): ReadonlySet<TaskNo> {
+function stopAll(on: Recorder, run: RunRow): ReadonlySet<TaskNo> {
   const { state } = on;
-  const busy: number[] = [];
+  const busy: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
     if (HOLDS_CLAIM[state.tasks.state[slot]!] === 1 && !mayRun(state, slot)) busy.push(slot);
   });
@@ -65,9 +65,9 @@ function stopAll(on: Recorder, run: number): ReadonlySet<TaskNo> {
  * What would begin now, and then, until nothing is left. What runs already goes on, and is nothing new. From the last one back: what
  * is undone in reverse order is found in one pass.
  */
-function playClosing(on: Recorder, run: number): ReadonlySet<TaskNo> {
+function playClosing(on: Recorder, run: RunRow): ReadonlySet<TaskNo> {
   const { state } = on;
-  const [begins, closing] = [new Set<TaskNo>(), [] as number[]];
+  const [begins, closing] = [new Set<TaskNo>(), [] as TaskSlot[]];
   forEachSlot(state, run, (slot) => {
     if (isClosingTask(state, slot) && mayRun(state, slot)) closing.push(slot);
   });

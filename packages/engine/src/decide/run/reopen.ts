@@ -2,7 +2,7 @@
 
 import { restoreRun } from '../../apply/restore-run.ts';
 import { assert } from '../../model/assert.ts';
-import type { Actor, RunId } from '../../model/ids.ts';
+import type { Actor, RunRow } from '../../model/ids.ts';
 import { notesReopened } from '../../model/run/run-notes.ts';
 import type { StoredRun, StoredVersion } from '../../model/stored.ts';
 import { Version } from '../../tables/dag/dag.ts';
@@ -12,7 +12,7 @@ import type { Recorder } from '../recorder.ts';
  * A run that is in the database only, into the working set: ended as it is, and forgotten again with this batch unless it
  * is opened. The host has fetched it with its dag and version.
  */
-export function bringBack(recorder: Recorder, stored: StoredRun): number {
+export function bringBack(recorder: Recorder, stored: StoredRun): RunRow {
   const { state } = recorder;
   const dag = state.dags.get(stored.dagId);
   assert(dag !== undefined && stored.phase === 'ended', 'a run that has ended is fetched with its dag');
@@ -22,7 +22,7 @@ export function bringBack(recorder: Recorder, stored: StoredRun): number {
     dag.versions.get(stored.versionNo) ??
     (found === undefined ? undefined : new Version(dag, found.versionNo, found.hash, found.spec));
   const run = restoreRun(state, stored, version);
-  state.lingering.push({ slot: run, batchNo: state.batchNo });
+  state.lingering.push({ run, batchNo: state.batchNo });
   return run;
 }
 
@@ -31,18 +31,18 @@ export function seenVersion(recorder: Recorder, run: StoredRun): StoredVersion |
 }
 
 /** Counts as active like any other run, and waits like a new one when the dag has as many as it may (I7). */
-export function reopenRun(recorder: Recorder, run: number, actor: Actor, retryNo = 0): void {
+export function reopenRun(recorder: Recorder, run: RunRow, actor: Actor, retryNo = 0): void {
   const { runs, now } = recorder.state;
   const { dag } = runs.versionOf(run);
   const admitted = dag.hasRoomForRun() && dag.waitingRuns.size === 0;
   const notes = notesReopened(runs.notes.get(run) ?? {}, runs.versionOf(run).graph.closing);
-  recorder.record({ kind: 'RunReopened', runId: runs.id[run] as RunId, admitted, retryNo, actor, at: now, ...notes });
+  recorder.record({ kind: 'RunReopened', runId: runs.id[run]!, admitted, retryNo, actor, at: now, ...notes });
 }
 
 /** Back to closing, its outcome as it was: a task that closes it is to run again. It waits for nobody's turn. */
-export function reopenAsClosing(recorder: Recorder, run: number, actor: Actor): void {
+export function reopenAsClosing(recorder: Recorder, run: RunRow, actor: Actor): void {
   const { runs, now } = recorder.state;
   const admitted = runs.versionOf(run).dag.hasRoomForRun();
-  const runId = runs.id[run] as RunId;
+  const runId = runs.id[run]!;
   recorder.record({ kind: 'RunReopened', runId, admitted, retryNo: 0, asClosing: true, actor, at: now });
 }

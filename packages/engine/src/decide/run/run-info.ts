@@ -1,12 +1,12 @@
 /** What a task can learn about its run. */
 
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import { type DagId, type Instant, instantOfUid, type RunUid, shardOfUid } from '../../model/ids.ts';
+import { type DagId, type Instant, instantOfUid, type RunRow, type RunUid, shardOfUid } from '../../model/ids.ts';
 import type { State } from '../../tables/state.ts';
 import type { RunInfo } from '../effect.ts';
 import { uidOfWindow } from './create.ts';
 
-export function runInfoOf({ runs }: State, run: number): RunInfo {
+export function runInfoOf({ runs }: State, run: RunRow): RunInfo {
   return {
     createdAt: runs.createdAt[run] as Instant,
     priority: PRIORITIES[runs.priority[run]!]!,

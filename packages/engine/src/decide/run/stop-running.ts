@@ -1,3 +1,4 @@
+import type { RunRow } from '../../model/ids.ts';
 import { HOLDS_CLAIM, WAITING } from '../../model/task/task-states.ts';
 import { graceOf } from '../../tables/attempt/claim-of.ts';
 import { attemptsOfTask } from '../../tables/attempt/find-attempt.ts';
@@ -9,7 +10,7 @@ import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** The run closes early or is forced to end: attempts that must not continue are told to stop. */
-export function stopRunning(recorder: Recorder, run: number): void {
+export function stopRunning(recorder: Recorder, run: RunRow): void {
   const { state } = recorder;
   forEachSlot(state, run, (slot) => {
     const code = state.tasks.state[slot]!;

@@ -3,7 +3,7 @@
  * priority begin. They are few, and their run waits for them. Each counts against the limit of its dag like any other (I44),
  * and goes to another worker than the first, if there is one.
  */
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { queueKey } from '../../tables/queue/queue-key.ts';
 import { isPaused } from '../../tables/run/paused.ts';
 import type { State } from '../../tables/state.ts';
@@ -34,7 +34,7 @@ export function matchSpeculative(recorder: Recorder, priority: number): boolean 
   return true;
 }
 
-export function hasRoom(state: State, slot: number): boolean {
+export function hasRoom(state: State, slot: TaskSlot): boolean {
   const run = state.tasks.run[slot]!;
   const { dag } = state.runs.versionOf(run);
   // While its breaker probes, speculative attempts tell it nothing.

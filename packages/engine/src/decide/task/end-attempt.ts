@@ -2,7 +2,7 @@
 
 import { chanceOf } from '../../model/chance.ts';
 import type { AttemptEnded } from '../../model/change.ts';
-import type { AttemptNo, AttemptSlot, Fence, Instant, RunId, TaskNo } from '../../model/ids.ts';
+import type { AttemptNo, AttemptSlot, Fence, Instant, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { type ReadFacts, readTaskFacts, type TaskFacts } from '../../model/task/facts.ts';
 import { noting } from '../../model/task/notes.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
@@ -66,7 +66,7 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
   const isOrderly = outcome === 'lost' && ending.isOrderly === true;
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
   const task = taskSpecOf(state, slot);
-  const runId = runs.id[run] as RunId;
+  const runId = runs.id[run]!;
   const isFailure = isOpen && outcome !== 'succeeded';
   const code = ending.code ?? null;
   const notes = notesOf(state, slot);
@@ -129,7 +129,7 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
  * What is recorded of an attempt that says that it ended so. Once the run's outcome is fixed no report makes the task succeed, or
  * fail (I42); an attempt that was lost never was stopped in order, whatever became of its run.
  */
-export function recordedAs(state: State, slot: number, outcome: AttemptOutcome): AttemptOutcome {
+export function recordedAs(state: State, slot: TaskSlot, outcome: AttemptOutcome): AttemptOutcome {
   return outcome === 'lost' || mayRun(state, slot) ? outcome : 'cancelled';
 }
 

@@ -2,7 +2,7 @@
 
 import type { AttemptEnded } from '../../model/change.ts';
 import { type DeadLetterReason, type QuickFailures } from '../../model/dead-letter.ts';
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { causeLine, scopeOf, shownCause } from '../../model/task/cause-of-failure.ts';
 import { type Failure, type Fingerprint, fingerprintOf } from '../../model/task/fingerprint.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -32,7 +32,7 @@ export function classifyFailure(recorder: Recorder, attempt: AttemptSlot, failur
   return { fingerprint, quick, isPoison: isPoison(poison, quick), earlier };
 }
 
-function fingerprintIn({ state }: Recorder, slot: number, failure: Failure): Fingerprint {
+function fingerprintIn({ state }: Recorder, slot: TaskSlot, failure: Failure): Fingerprint {
   return fingerprintOf({ ...failure, error: causeLine(failure) }, scopeOf(taskSpecOf(state, slot), failure));
 }
 
@@ -41,7 +41,7 @@ const NO_FAILURE: ClassifiedFailure = { fingerprint: null, quick: null, isPoison
 /** After it is recorded. */
 export function followEnd(
   recorder: Recorder,
-  slot: number,
+  slot: TaskSlot,
   end: AttemptEnded,
   classified: ClassifiedFailure,
   code: string | null,

@@ -5,7 +5,7 @@
  */
 
 import { type ClosingPlan, isRepeating } from '../../model/dag/closing-plan.ts';
-import type { Actor } from '../../model/ids.ts';
+import type { Actor, RunRow } from '../../model/ids.ts';
 import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
 import { timesOf } from '../../propagate/closing-verdict.ts';
 import { viewOf } from '../../propagate/move.ts';
@@ -19,7 +19,7 @@ import type { Recorder } from '../recorder.ts';
 
 const SYSTEM = 'system' as Actor;
 
-export function refireHooks(recorder: Recorder, run: number): void {
+export function refireHooks(recorder: Recorder, run: RunRow): void {
   const { state } = recorder;
   const { closing } = state.runs.versionOf(run).graph;
   if (closing === null || closing.repeating.length === 0) return;

@@ -2,7 +2,7 @@
 
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetryTask } from '../../model/command.ts';
-import type { Actor } from '../../model/ids.ts';
+import type { Actor, RunRow, TaskSlot } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { AWAITS_RETRY, CANCELLED, FAILED, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { CLOSING, ENDED, OPEN } from '../../tables/run/run-table.ts';
@@ -54,7 +54,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
 }
 
 /** What closes a run decides nothing: it runs again by itself, and the run keeps its outcome, also one that was cancelled. */
-function retryClosing(recorder: Recorder, run: number, slot: number, actor: Actor): Answer {
+function retryClosing(recorder: Recorder, run: RunRow, slot: TaskSlot, actor: Actor): Answer {
   const { state } = recorder;
   const { runs, tasks } = state;
   const from = tasks.state[slot]!;
@@ -71,9 +71,9 @@ function retryClosing(recorder: Recorder, run: number, slot: number, actor: Acto
 }
 
 /** Under `fail_fast` each failure closes the run: with one of them left it would close again at once. */
-function withItsLike({ state }: Recorder, run: number, slot: number): number[] {
+function withItsLike({ state }: Recorder, run: RunRow, slot: TaskSlot): TaskSlot[] {
   if (!state.runs.versionOf(run).graph.isFailFast) return [slot];
-  const failed: number[] = [];
+  const failed: TaskSlot[] = [];
   forEachSlot(state, run, (other) => {
     if (state.tasks.state[other] !== FAILED || !hasOwnState(state, other)) return;
     if (!isClosingTask(state, other)) failed.push(other);

@@ -3,7 +3,7 @@
  * the heaps are swept from time to time, and hold at most twice as many entries as are alive (I73).
  */
 
-import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
+import type { DagId, RunId, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { attemptWith } from '../../tables/attempt/find-attempt.ts';
@@ -27,7 +27,7 @@ export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
 }
 
 /** The task still waits for the retry that the timer was set for. */
-export function isCurrentRetry({ tasks }: State, slot: number, timer: Timer): boolean {
+export function isCurrentRetry({ tasks }: State, slot: TaskSlot, timer: Timer): boolean {
   return AWAITS_RETRY[tasks.state[slot]!] === 1 && tasks.fence[slot] === timer.stamp;
 }
 

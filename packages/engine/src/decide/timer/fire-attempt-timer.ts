@@ -1,6 +1,6 @@
 /** Handles a deadline of a running attempt. */
 
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { notesWith, type TaskNotes } from '../../model/task/notes.ts';
 import { WAITING } from '../../model/task/task-states.ts';
 import { NO_WORKER } from '../../tables/attempt/attempt-table.ts';
@@ -71,7 +71,7 @@ function fireSoftTimer(recorder: Recorder, attempt: AttemptSlot): void {
 }
 
 /** Counted only where a hook asks for it. */
-function slowAttempts(state: State, slot: number, attemptNo: number): Pick<TaskNotes, 'slowAttempts'> {
+function slowAttempts(state: State, slot: TaskSlot, attemptNo: number): Pick<TaskNotes, 'slowAttempts'> {
   const { closing } = state.runs.versionOf(state.tasks.run[slot]!).graph;
   if ((closing?.repeatingOf(specNoOf(state, slot)).length ?? 0) === 0) return {};
   return { slowAttempts: [...(notesOf(state, slot).slowAttempts ?? []), attemptNo] };

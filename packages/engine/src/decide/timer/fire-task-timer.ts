@@ -1,6 +1,6 @@
 /** Handles a deadline of a task. */
 
-import type { AttemptNo } from '../../model/ids.ts';
+import type { AttemptNo, TaskSlot } from '../../model/ids.ts';
 import { fingerprintOf } from '../../model/task/fingerprint.ts';
 import { notesWith } from '../../model/task/notes.ts';
 import { IS_DUE, IS_TERMINAL, READY, WAITING } from '../../model/task/task-states.ts';
@@ -24,14 +24,14 @@ export function isTaskTimer({ kind }: Timer): boolean {
 }
 
 /** The timer speaks of the present. */
-export function isCurrent(state: State, slot: number, timer: Timer): boolean {
+export function isCurrent(state: State, slot: TaskSlot, timer: Timer): boolean {
   const { tasks } = state;
   const code = tasks.state[slot]!;
   if (timer.kind === 'queue') return code === READY && tasks.queueDueAt.get(slot) === timer.at;
   return IS_TERMINAL[code] === 0 && totalSince(state, slot) === timer.stamp;
 }
 
-export function fireTaskTimer(recorder: Recorder, slot: number, timer: Timer): void {
+export function fireTaskTimer(recorder: Recorder, slot: TaskSlot, timer: Timer): void {
   const { state } = recorder;
   // A run that is closing ends what may not go on by itself.
   if (!isCurrent(state, slot, timer) || !mayRun(state, slot)) return;
@@ -42,7 +42,7 @@ export function fireTaskTimer(recorder: Recorder, slot: number, timer: Timer): v
 }
 
 /** It fails without an attempt to end. */
-function expire(recorder: Recorder, slot: number, reason: 'queue' | 'total'): void {
+function expire(recorder: Recorder, slot: TaskSlot, reason: 'queue' | 'total'): void {
   const { state } = recorder;
   recorder.record({
     kind: 'TaskExpired',
@@ -62,7 +62,7 @@ const EXPIRED = {
   total: 'The task took longer than its total timeout, over all its attempts.',
 } as const;
 
-function fireTotalTimer(recorder: Recorder, slot: number): void {
+function fireTotalTimer(recorder: Recorder, slot: TaskSlot): void {
   const { state } = recorder;
   const code = state.tasks.state[slot]!;
   if (IS_DUE[code] === 1) return expire(recorder, slot, 'total');

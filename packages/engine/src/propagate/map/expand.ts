@@ -3,6 +3,7 @@
  * readers. The counts are the same whether the instances come all at once or gradually.
  */
 
+import type { TaskSlot } from '../../model/ids.ts';
 import { BLOCKED, EXPANDED } from '../../model/task/task-states.ts';
 import { type Expansion, numberIn, type RunMaps, takePages } from '../../tables/map/run-maps.ts';
 import { type RunTasksView, slotIn, visitNear } from '../run-tasks-view.ts';
@@ -53,7 +54,7 @@ export function unfoldMap(
   view: RunTasksView,
   expansion: Expansion,
   until: number,
-  allocate: (length: number, firstNo: number) => number,
+  allocate: (length: number, firstNo: number) => TaskSlot,
 ): { readonly from: number; readonly to: number } {
   const { columns } = view;
   const maps = view.maps!;
@@ -84,8 +85,8 @@ export function unfoldMap(
 export function removeMap(
   view: RunTasksView,
   expansion: Expansion,
-  hasOwnState: (slot: number) => boolean,
-  leave: (slots: readonly number[]) => void,
+  hasOwnState: (slot: TaskSlot) => boolean,
+  leave: (slots: readonly TaskSlot[]) => void,
 ): void {
   const maps = view.maps!;
   const unheard: number[] = [];
@@ -108,8 +109,8 @@ function foldMap(
   view: RunTasksView,
   maps: RunMaps,
   expansion: Expansion,
-  hasOwnState: (slot: number) => boolean,
-  leave: (slots: readonly number[]) => void,
+  hasOwnState: (slot: TaskSlot) => boolean,
+  leave: (slots: readonly TaskSlot[]) => void,
 ): number[] {
   const inside = maps.within(expansion);
   const gone = new Set<number>();

@@ -7,9 +7,9 @@
  *
  * The attempts of a worker are a list as well. The attempt of a task that runs another dag has no worker.
  */
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
-import { grown } from '../column.ts';
+import { type AttemptColumn, grown } from '../column.ts';
 
 export const NO_ATTEMPT = -1 as AttemptSlot;
 export const NO_WORKER = -1;
@@ -18,24 +18,24 @@ export class AttemptTable {
   private capacity = 0;
   private used = 0;
   /** Rows to use again: a list through `nextOfTask`. */
-  private firstFree: number = NO_ATTEMPT;
+  private firstFree = NO_ATTEMPT;
   /** Rows in use. */
   count = 0;
 
   /** The slot of its task. */
-  task = new Int32Array(0);
-  nextOfTask = new Int32Array(0);
-  attemptNo = new Int32Array(0);
-  fence = new Int32Array(0);
-  claimedAt = new Float64Array(0);
+  task = new Int32Array(0) as unknown as AttemptColumn<TaskSlot>;
+  nextOfTask = new Int32Array(0) as unknown as AttemptColumn<AttemptSlot>;
+  attemptNo: AttemptColumn = new Int32Array(0);
+  fence: AttemptColumn = new Int32Array(0);
+  claimedAt: AttemptColumn = new Float64Array(0);
   /** The same instant on the clock that never jumps. */
-  claimedMono = new Float64Array(0);
+  claimedMono: AttemptColumn = new Float64Array(0);
   /** The number of the worker that runs it, or NO_WORKER. */
-  worker = new Int32Array(0);
-  nextOfWorker = new Int32Array(0);
-  previousOfWorker = new Int32Array(0);
+  worker: AttemptColumn = new Int32Array(0);
+  nextOfWorker = new Int32Array(0) as unknown as AttemptColumn<AttemptSlot>;
+  previousOfWorker = new Int32Array(0) as unknown as AttemptColumn<AttemptSlot>;
   /** Whether the claim has arrived at its worker: see `confirmed.ts`. */
-  confirmed = new Uint8Array(0);
+  confirmed: AttemptColumn = new Uint8Array(0);
 
   /** Few attempts have any of these. */
   readonly watches = new Map<AttemptSlot, AttemptWatch>();
@@ -47,12 +47,12 @@ export class AttemptTable {
     const free = this.firstFree;
     if (free === NO_ATTEMPT) return this.extend();
     this.firstFree = this.nextOfTask[free]!;
-    return free as AttemptSlot;
+    return free;
   }
 
   release(attempt: AttemptSlot): void {
     this.count -= 1;
-    this.task[attempt] = -1;
+    this.task[attempt] = -1 as TaskSlot;
     this.worker[attempt] = NO_WORKER;
     this.nextOfTask[attempt] = this.firstFree;
     this.firstFree = attempt;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { job } from '../../testing/specs.ts';
 import { NO_ATTEMPT } from './attempt-table.ts';
@@ -15,7 +15,7 @@ import {
 } from './find-attempt.ts';
 
 /** A task that runs, and its slot. */
-function running(): { box: Scenario; slot: number; leading: AttemptSlot } {
+function running(): { box: Scenario; slot: TaskSlot; leading: AttemptSlot } {
   const box = scenario({ dag: job(), workers: ['w1', 'w2'] });
   box.claim('job');
   const run = box.state.runs.find(box.lastRun());

@@ -1,5 +1,5 @@
 /** Adds and removes the rows of attempts, and keeps the counts that limits look at (I45). */
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { updateLanes } from '../queue/enqueue.ts';
 import type { State } from '../state.ts';
 import type { Worker } from '../worker/worker-table.ts';
@@ -8,7 +8,7 @@ import { UNCONFIRMED } from './confirmed.ts';
 import { besideOf } from './find-attempt.ts';
 
 /** It leads if the task has no other, and is speculative if it has. It has no worker yet: see `giveToWorker`. */
-export function addAttempt(state: State, slot: number, attemptNo: number, fence: number): AttemptSlot {
+export function addAttempt(state: State, slot: TaskSlot, attemptNo: number, fence: number): AttemptSlot {
   const { attempts, tasks } = state;
   const attempt = attempts.allocate();
   attempts.task[attempt] = slot;
@@ -61,7 +61,7 @@ function takeFromWorker(state: State, attempt: AttemptSlot): void {
   const { attempts, tasks, runs } = state;
   const worker = state.workers.at(attempts.worker[attempt]!)!;
   const [previous, next] = [attempts.previousOfWorker[attempt]!, attempts.nextOfWorker[attempt]!];
-  if (previous === NO_ATTEMPT) worker.firstAttempt = next as AttemptSlot;
+  if (previous === NO_ATTEMPT) worker.firstAttempt = next;
   else attempts.nextOfWorker[previous] = next;
   if (next !== NO_ATTEMPT) attempts.previousOfWorker[next] = previous;
   worker.running -= 1;

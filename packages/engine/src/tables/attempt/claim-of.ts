@@ -1,13 +1,13 @@
 /** The claim of an attempt. */
 import type { ClaimRef } from '../../model/command.ts';
-import type { AttemptNo, AttemptSlot, Fence, WorkerId } from '../../model/ids.ts';
+import type { AttemptNo, AttemptSlot, Fence, RunRow, WorkerId } from '../../model/ids.ts';
 import { NOBODY } from '../../model/ids.ts';
 import type { State } from '../state.ts';
 import { taskNoOf } from '../task/task-slots.ts';
 import { NO_WORKER } from './attempt-table.ts';
 
 /** What an attempt of the run is given to stop. */
-export function graceOf({ runs, settings }: State, run: number): number {
+export function graceOf({ runs, settings }: State, run: RunRow): number {
   return runs.graces.size === 0 ? settings.graceMs : (runs.graces.get(run) ?? settings.graceMs);
 }
 

@@ -1,14 +1,14 @@
 /** Finds running attempts: by task, by worker, by claim. */
 import type { ClaimRef } from '../../model/command.ts';
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task/find-task.ts';
 import type { Worker } from '../worker/worker-table.ts';
 import { NO_ATTEMPT } from './attempt-table.ts';
 
 /** The leading attempt of a task, or NO_ATTEMPT when none runs. */
-export function leadingOf({ tasks }: State, slot: number): AttemptSlot {
-  return tasks.attempt[slot] as AttemptSlot;
+export function leadingOf({ tasks }: State, slot: TaskSlot): AttemptSlot {
+  return tasks.attempt[slot]!;
 }
 
 export function isLeading({ attempts, tasks }: State, attempt: AttemptSlot): boolean {
@@ -18,14 +18,14 @@ export function isLeading({ attempts, tasks }: State, attempt: AttemptSlot): boo
 /** The other attempt of the same task, or NO_ATTEMPT. */
 export function besideOf({ attempts, tasks }: State, attempt: AttemptSlot): AttemptSlot {
   const leading = tasks.attempt[attempts.task[attempt]!]!;
-  return (leading === attempt ? attempts.nextOfTask[attempt]! : leading) as AttemptSlot;
+  return leading === attempt ? attempts.nextOfTask[attempt]! : leading;
 }
 
 /** The attempt of the task that has this fence, or NO_ATTEMPT when it does not run. */
-export function attemptWith({ attempts, tasks }: State, slot: number, fence: number): AttemptSlot {
+export function attemptWith({ attempts, tasks }: State, slot: TaskSlot, fence: number): AttemptSlot {
   let attempt = tasks.attempt[slot]!;
   while (attempt !== NO_ATTEMPT && attempts.fence[attempt] !== fence) attempt = attempts.nextOfTask[attempt]!;
-  return attempt as AttemptSlot;
+  return attempt;
 }
 
 /** The attempt that holds this claim (I21), or null. */
@@ -36,17 +36,15 @@ export function findAttempt(state: State, claim: Omit<ClaimRef, 'attemptNo'>): A
 }
 
 /** The attempts of a task, as they are now: the leading one first. */
-export function attemptsOfTask({ attempts, tasks }: State, slot: number): AttemptSlot[] {
+export function attemptsOfTask({ attempts, tasks }: State, slot: TaskSlot): AttemptSlot[] {
   const all: AttemptSlot[] = [];
-  for (let one = tasks.attempt[slot]!; one !== NO_ATTEMPT; one = attempts.nextOfTask[one]!)
-    all.push(one as AttemptSlot);
+  for (let one = tasks.attempt[slot]!; one !== NO_ATTEMPT; one = attempts.nextOfTask[one]!) all.push(one);
   return all;
 }
 
 /** The attempts of a worker, as they are now. */
 export function attemptsOfWorker({ attempts }: State, worker: Worker): AttemptSlot[] {
   const all: AttemptSlot[] = [];
-  for (let one: number = worker.firstAttempt; one !== NO_ATTEMPT; one = attempts.nextOfWorker[one]!)
-    all.push(one as AttemptSlot);
+  for (let one = worker.firstAttempt; one !== NO_ATTEMPT; one = attempts.nextOfWorker[one]!) all.push(one);
   return all;
 }

@@ -6,8 +6,12 @@
  * j of instance i is `firstNo + i × members + j`. Members of a mapped group inside are placeholders in turn, one in each
  * instance. A scope is named by the number of the first member of its instance; the run itself is RUN_SCOPE.
  */
+
 import { assert } from '../../model/assert.ts';
+import type { TaskSlot } from '../../model/ids.ts';
 import type { MappedGroup, MapShape } from '../../model/map/shape.ts';
+
+import { NO_TASK } from '../task/task-table.ts';
 
 export const RUN_SCOPE = -1;
 
@@ -38,7 +42,7 @@ export interface Expansion {
   unfolded: number;
   readonly tallies: readonly Tally[];
   /** First slots of its pages. */
-  readonly pages: number[];
+  readonly pages: TaskSlot[];
 }
 
 export class RunMaps {
@@ -163,9 +167,9 @@ export class RunMaps {
   }
 
   /** -1 when there is no such task. */
-  slotOf(no: number): number {
+  slotOf(no: number): TaskSlot {
     const expansion = this.holding(no);
-    return expansion === undefined ? -1 : slotIn(expansion, no - expansion.firstNo);
+    return expansion === undefined ? NO_TASK : slotIn(expansion, no - expansion.firstNo);
   }
 
   specOf(no: number): number {
@@ -245,7 +249,7 @@ export class RunMaps {
   }
 
   /** All tasks that are there, in the order of their numbers, without those of the spec. */
-  forEachSlot(visitor: (slot: number, no: number) => void): void {
+  forEachSlot(visitor: (slot: TaskSlot, no: number) => void): void {
     for (const expansion of this.expansions) {
       const count = expansion.unfolded * expansion.group.members.length;
       for (let offset = 0; offset < count; offset++) visitor(slotIn(expansion, offset), expansion.firstNo + offset);
@@ -265,9 +269,9 @@ export function numberIn(expansion: Expansion, index: number, spec: number): num
   return expansion.firstNo + index * expansion.group.members.length + expansion.group.placeOf.get(spec)!;
 }
 
-function slotIn(expansion: Expansion, offset: number): number {
+function slotIn(expansion: Expansion, offset: number): TaskSlot {
   const perPage = pageSlots(expansion);
-  return expansion.pages[Math.floor(offset / perPage)]! + (offset % perPage);
+  return (expansion.pages[Math.floor(offset / perPage)]! + (offset % perPage)) as TaskSlot;
 }
 
 /** Whole instances. */
@@ -282,7 +286,7 @@ function pageLength(expansion: Expansion, page: number): number {
 }
 
 interface Page {
-  readonly base: number;
+  readonly base: TaskSlot;
   readonly length: number;
 }
 
@@ -299,7 +303,7 @@ export function pagesOf({ expansions, removedPages }: RunMaps): Page[] {
 export function takePages(
   expansion: Expansion,
   until: number,
-  allocate: (length: number, firstNo: number) => number,
+  allocate: (length: number, firstNo: number) => TaskSlot,
 ): void {
   const [perPage, wanted] = [pageSlots(expansion), until * expansion.group.members.length];
   while (expansion.pages.length * perPage < wanted) {

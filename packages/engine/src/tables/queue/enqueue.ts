@@ -1,5 +1,6 @@
 /** Puts a ready task into its lane, and tells a lane that its dag has room again. */
 
+import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';
 import { isPaused } from '../run/paused.ts';
@@ -11,7 +12,7 @@ import { watchQueue } from '../timer/task-timers.ts';
 import { Lane } from './lane.ts';
 
 /** Puts a ready task into its lane, unless its run may not run yet or somebody has paused it. */
-export function enqueue(state: State, slot: number): void {
+export function enqueue(state: State, slot: TaskSlot): void {
   const run = state.tasks.run[slot]!;
   if (!hasLanes(state, run)) return;
   const mayBegin = !isPaused(state, slot);
@@ -25,7 +26,7 @@ export function enqueue(state: State, slot: number): void {
   if (state.runs.versionOf(run).watchesQueue) watchQueue(state, slot);
 }
 
-function pushToLane(state: State, run: number, slot: number): void {
+function pushToLane(state: State, run: RunRow, slot: TaskSlot): void {
   const lane = laneOf(state, run, slot);
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
@@ -33,7 +34,7 @@ function pushToLane(state: State, run: number, slot: number): void {
 }
 
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
-export function leaveLane(state: State, slot: number): void {
+export function leaveLane(state: State, slot: TaskSlot): void {
   const run = state.tasks.run[slot]!;
   if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot)) return;
   const lane = laneOf(state, run, slot);
@@ -46,12 +47,12 @@ export function leaveLane(state: State, slot: number): void {
  * Whether the ready tasks of a run are in lanes. One that is closed before it was admitted is not admitted any more: what is
  * left to do for it does not wait.
  */
-function hasLanes({ runs }: State, run: number): boolean {
+function hasLanes({ runs }: State, run: RunRow): boolean {
   return runs.phase[run] === OPEN ? runs.has(run, ADMITTED) : runs.phase[run] !== ENDED;
 }
 
 /** An entry may be left from before its run ended and was opened again: it counts only if it would be put there today (I7). */
-export function isReady(state: State, runId: number, slot: number): boolean {
+export function isReady(state: State, runId: number, slot: TaskSlot): boolean {
   const run = state.tasks.run[slot]!;
   if (run < 0 || state.tasks.state[slot] !== READY) return false;
   return state.runs.id[run] === runId && hasLanes(state, run) && !isPaused(state, slot);
@@ -64,7 +65,7 @@ export function updateLanes(dag: Dag): void {
   }
 }
 
-function laneOf(state: State, run: number, slot: number): Lane {
+function laneOf(state: State, run: RunRow, slot: TaskSlot): Lane {
   const version = state.runs.versionOf(run);
   const no = state.tasks.no[slot]!;
   const taskNo = no < version.taskCount ? no : specNoOf(state, slot);

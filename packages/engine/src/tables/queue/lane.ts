@@ -5,6 +5,7 @@
  * A lane is the unit that a limit holds back: when its dag may start no more tasks, the whole lane steps aside and blocks
  * nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
+import type { TaskSlot } from '../../model/ids.ts';
 import type { TaskTable } from '../task/task-table.ts';
 
 /** The queue that a lane stands in: see `ready-queue.ts`. */
@@ -26,7 +27,7 @@ export class Lane {
   place = -1;
   ready = 0;
   private readonly runIds: number[] = [];
-  private readonly slots: number[] = [];
+  private readonly slots: TaskSlot[] = [];
 
   private readonly tasks: Pick<TaskTable, 'no'>;
 
@@ -46,11 +47,11 @@ export class Lane {
     return this.runIds[0]!;
   }
 
-  headSlot(): number {
+  headSlot(): TaskSlot {
     return this.slots[0]!;
   }
 
-  push(runId: number, slot: number): void {
+  push(runId: number, slot: TaskSlot): void {
     let at = this.slots.length;
     this.runIds.push(runId);
     this.slots.push(slot);
@@ -95,7 +96,7 @@ export class Lane {
   }
 
   /** Drops entries that are out of date (I73). */
-  compact(isReady: (runId: number, slot: number) => boolean): void {
+  compact(isReady: (runId: number, slot: TaskSlot) => boolean): void {
     const runIds = this.runIds.splice(0);
     const slots = this.slots.splice(0);
     slots.forEach((slot, i) => {
@@ -104,7 +105,7 @@ export class Lane {
   }
 
   /** Within a run by number. A slot keeps that while its run is there; entries of one that is gone are in nobody's way. */
-  private isBefore(runId: number, slot: number, other: number): boolean {
+  private isBefore(runId: number, slot: TaskSlot, other: number): boolean {
     const otherRun = this.runIds[other]!;
     if (runId !== otherRun) return runId < otherRun;
     const { no } = this.tasks;

@@ -1,33 +1,35 @@
-/** Maps run ids to slots: open addressing over one array of integers, a tenth of the memory of a Map. */
-import type { RunId } from '../../model/ids.ts';
+/** Maps run ids to rows: open addressing over one array of integers, a tenth of the memory of a Map. */
+import type { RunId, RunRow } from '../../model/ids.ts';
 
-const EMPTY = -1;
+const EMPTY = -1 as RunRow;
+
+type Rows = Int32Array & { [at: number]: RunRow };
 
 export class IdIndex {
-  private readonly idOf: (slot: number) => number;
-  private table = new Int32Array(64).fill(EMPTY);
+  private readonly idOf: (run: RunRow) => number;
+  private table = emptyTable(64);
   private count = 0;
 
-  constructor(idOf: (slot: number) => number) {
+  constructor(idOf: (run: RunRow) => number) {
     this.idOf = idOf;
   }
 
-  /** The slot, or -1. */
-  find(id: RunId): number {
+  /** The row, or -1. */
+  find(id: RunId): RunRow {
     const mask = this.table.length - 1;
     for (let at = hash(id) & mask; ; at = (at + 1) & mask) {
-      const slot = this.table[at]!;
-      if (slot === EMPTY || this.idOf(slot) === id) return slot;
+      const run = this.table[at]!;
+      if (run === EMPTY || this.idOf(run) === id) return run;
     }
   }
 
-  add(id: RunId, slot: number): void {
+  add(id: RunId, run: RunRow): void {
     if ((this.count + 1) * 2 > this.table.length) this.resize(this.table.length * 2);
-    this.place(id, slot);
+    this.place(id, run);
     this.count += 1;
   }
 
-  /** Must be called while `idOf(slot)` still answers with this id. */
+  /** Must be called while `idOf(run)` still answers with this id. */
   remove(id: RunId): void {
     const mask = this.table.length - 1;
     let hole = hash(id) & mask;
@@ -44,18 +46,22 @@ export class IdIndex {
     this.count -= 1;
   }
 
-  private place(id: number, slot: number): void {
+  private place(id: number, run: RunRow): void {
     const mask = this.table.length - 1;
     let at = hash(id) & mask;
     while (this.table[at] !== EMPTY) at = (at + 1) & mask;
-    this.table[at] = slot;
+    this.table[at] = run;
   }
 
   private resize(length: number): void {
     const old = this.table;
-    this.table = new Int32Array(length).fill(EMPTY);
-    for (const slot of old) if (slot !== EMPTY) this.place(this.idOf(slot), slot);
+    this.table = emptyTable(length);
+    for (const run of old) if (run !== EMPTY) this.place(this.idOf(run as RunRow), run as RunRow);
   }
+}
+
+function emptyTable(length: number): Rows {
+  return new Int32Array(length).fill(EMPTY) as Rows;
 }
 
 function hash(id: number): number {

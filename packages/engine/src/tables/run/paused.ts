@@ -1,12 +1,13 @@
 /** Which tasks are paused now. */
 
+import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import type { StoredPause } from '../../model/stored.ts';
 import type { State } from '../state.ts';
 import { Pauses } from './pauses.ts';
 import { PAUSED } from './run-table.ts';
 
 /** Whether a task may not be claimed because somebody holds it, or its run. */
-export function isPaused({ runs, tasks }: State, slot: number): boolean {
+export function isPaused({ runs, tasks }: State, slot: TaskSlot): boolean {
   const run = tasks.run[slot]!;
   if (!runs.has(run, PAUSED)) return false;
   const pauses = runs.pauses.get(run);
@@ -14,7 +15,7 @@ export function isPaused({ runs, tasks }: State, slot: number): boolean {
 }
 
 /** Before its tasks are put into their lanes. */
-export function restorePauses({ runs }: State, run: number, stored: readonly StoredPause[]): void {
+export function restorePauses({ runs }: State, run: RunRow, stored: readonly StoredPause[]): void {
   if (stored.length === 0) return;
   const pauses = new Pauses();
   for (const { taskNo, ...pause } of stored) pauses.set(taskNo, pause);

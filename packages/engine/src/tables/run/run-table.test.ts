@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunId } from '../../model/ids.ts';
+import type { RunId, RunRow } from '../../model/ids.ts';
 import {
   firstRunIdAt,
   instantOfRun,
@@ -26,7 +26,7 @@ test('the index finds what is in it and nothing else, whatever comes and goes', 
         if (isAdd && !model.has(id)) {
           model.set(id, ids.length);
           ids.push(id);
-          index.add(id as RunId, model.get(id)!);
+          index.add(id as RunId, model.get(id) as RunRow);
         } else if (!isAdd && model.has(id)) {
           index.remove(id as RunId);
           model.delete(id);

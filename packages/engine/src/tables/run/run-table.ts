@@ -1,15 +1,15 @@
 /**
  * The live runs, as columns: a million of them must fit, and an object each would cost a kilobyte and long garbage
- * collections. A run is a *slot*, a small number that is used again after the run has left.
+ * collections. A run is a *row*, a small number that is used again after the run has left.
  */
 
 import type { ParentRef } from '../../model/command.ts';
 import type { AddedTask } from '../../model/dag/added.ts';
-import type { Instant, RunId, RunUid } from '../../model/ids.ts';
+import type { Instant, RunId, RunRow, RunUid, TaskSlot } from '../../model/ids.ts';
 import type { RunNotes } from '../../model/run/run-notes.ts';
 import type { CheckpointRef } from '../../model/task/checkpoint-ref.ts';
 import { RunFacts } from '../../model/task/facts.ts';
-import { grown } from '../column.ts';
+import { grown, type RunColumn } from '../column.ts';
 import type { Version } from '../dag/dag.ts';
 import { RunMaps } from '../map/run-maps.ts';
 import { IdIndex } from './id-index.ts';
@@ -30,140 +30,143 @@ export const PAUSED = 32;
 /** A task of it was marked as skipped: the short ways of a plain graph do not hold for it. */
 export const HAS_SKIPPED = 64;
 
+const NO_ID = 0 as RunId;
+
 export class RunTable {
   private capacity = 0;
   private used = 0;
-  private readonly free: number[] = [];
-  private readonly index = new IdIndex((slot) => this.id[slot]!);
+  private readonly free: RunRow[] = [];
+  private readonly index = new IdIndex((run) => this.id[run]!);
 
-  id = new Float64Array(0);
+  id = new Float64Array(0) as unknown as RunColumn<RunId>;
   private uid = new Uint32Array(0);
-  createdAt = new Float64Array(0);
-  phase = new Uint8Array(0);
+  createdAt: RunColumn = new Float64Array(0);
+  phase: RunColumn = new Uint8Array(0);
   /** 0 for none, else 1 + index in RUN_OUTCOMES. */
-  outcome = new Uint8Array(0);
-  priority = new Uint8Array(0);
-  flags = new Uint8Array(0);
-  strikes = new Uint8Array(0);
+  outcome: RunColumn = new Uint8Array(0);
+  priority: RunColumn = new Uint8Array(0);
+  flags: RunColumn = new Uint8Array(0);
+  strikes: RunColumn = new Uint8Array(0);
   /** First slot of the run's tasks in the task table. */
-  base = new Int32Array(0);
+  base = new Int32Array(0) as unknown as RunColumn<TaskSlot>;
   /** Ordinary tasks without a final outcome. */
-  unfinished = new Int32Array(0);
+  unfinished: RunColumn = new Int32Array(0);
   /** Teardowns, undos and hooks without one. */
-  closingLeft = new Int32Array(0);
+  closingLeft: RunColumn = new Int32Array(0);
   /** Tasks with which the run fails: see `Graph.decidesRun`. */
-  failed = new Int32Array(0);
+  failed: RunColumn = new Int32Array(0);
   /** Running attempts. */
-  running = new Int32Array(0);
+  running: RunColumn = new Int32Array(0);
   readonly version: (Version | undefined)[] = [];
   /** How often its own policy has opened it again. */
-  retries = new Uint8Array(0);
+  retries: RunColumn = new Uint8Array(0);
   /** Of runs that were cancelled with another grace than the usual. */
-  readonly graces = new Map<number, number>();
+  readonly graces = new Map<RunRow, number>();
   /** Of runs that are paused, or have tasks that are. */
-  readonly pauses = new Map<number, Pauses>();
+  readonly pauses = new Map<RunRow, Pauses>();
   /** Of runs that conditions look at, once there are any. */
-  readonly facts = new Map<number, RunFacts>();
+  readonly facts = new Map<RunRow, RunFacts>();
   /** Which of a run's tasks have left one, by their numbers; of runs that have any. */
-  readonly checkpoints = new Map<number, Map<number, CheckpointRef>>();
+  readonly checkpoints = new Map<RunRow, Map<number, CheckpointRef>>();
   /** Of runs whose dag has mapped groups. */
-  readonly maps = new Map<number, RunMaps>();
+  readonly maps = new Map<RunRow, RunMaps>();
 
   /** Of runs whose time is limited. */
-  readonly timings = new Map<number, RunTiming>();
+  readonly timings = new Map<RunRow, RunTiming>();
   /** Of runs that were slow, or have hooks that count. */
-  readonly notes = new Map<number, RunNotes>();
+  readonly notes = new Map<RunRow, RunNotes>();
 
   /** Of runs that a task of another run has made. */
-  readonly parents = new Map<number, ParentRef>();
+  readonly parents = new Map<RunRow, ParentRef>();
   /** What tasks have added to runs, in the order of their numbers. */
-  readonly added = new Map<number, readonly AddedTask[]>();
+  readonly added = new Map<RunRow, readonly AddedTask[]>();
   /** The same runs, by their uid. */
-  readonly children = new Map<RunUid, number>();
+  readonly children = new Map<RunUid, RunRow>();
 
   get count(): number {
     return this.used - this.free.length;
   }
 
-  find(id: RunId): number {
+  /** Its row, or -1. */
+  find(id: RunId): RunRow {
     return this.index.find(id);
   }
 
-  add(id: RunId, uid: RunUid, version: Version): number {
-    const slot = this.free.pop() ?? this.extend();
-    this.id[slot] = id;
-    writeUid(this.uid, slot, uid);
-    this.phase[slot] = OPEN;
-    this.outcome[slot] = 0;
-    this.flags[slot] = 0;
-    this.strikes[slot] = 0;
-    this.failed[slot] = 0;
-    this.running[slot] = 0;
-    this.closingLeft[slot] = version.closingCount;
-    this.retries[slot] = 0;
-    this.unfinished[slot] = version.taskCount - version.closingCount;
-    this.version[slot] = version;
-    this.index.add(id, slot);
-    return slot;
+  add(id: RunId, uid: RunUid, version: Version): RunRow {
+    const run = this.free.pop() ?? this.extend();
+    this.id[run] = id;
+    writeUid(this.uid, run, uid);
+    this.phase[run] = OPEN;
+    this.outcome[run] = 0;
+    this.flags[run] = 0;
+    this.strikes[run] = 0;
+    this.failed[run] = 0;
+    this.running[run] = 0;
+    this.closingLeft[run] = version.closingCount;
+    this.retries[run] = 0;
+    this.unfinished[run] = version.taskCount - version.closingCount;
+    this.version[run] = version;
+    this.index.add(id, run);
+    return run;
   }
 
-  remove(slot: number): void {
-    this.index.remove(this.id[slot] as RunId);
-    this.id[slot] = 0;
-    this.version[slot] = undefined;
-    if (this.facts.size > 0) this.facts.delete(slot);
-    if (this.timings.size > 0) this.timings.delete(slot);
-    if (this.notes.size > 0) this.notes.delete(slot);
-    if (this.checkpoints.size > 0) this.checkpoints.delete(slot);
-    if (this.parents.delete(slot)) this.children.delete(this.uidOf(slot));
-    if (this.maps.size > 0) this.maps.delete(slot);
-    if (this.added.size > 0) this.added.delete(slot);
-    if (this.pauses.size > 0) this.pauses.delete(slot);
-    if (this.graces.size > 0) this.graces.delete(slot);
-    this.free.push(slot);
+  remove(run: RunRow): void {
+    this.index.remove(this.id[run]!);
+    this.id[run] = NO_ID;
+    this.version[run] = undefined;
+    if (this.facts.size > 0) this.facts.delete(run);
+    if (this.timings.size > 0) this.timings.delete(run);
+    if (this.notes.size > 0) this.notes.delete(run);
+    if (this.checkpoints.size > 0) this.checkpoints.delete(run);
+    if (this.parents.delete(run)) this.children.delete(this.uidOf(run));
+    if (this.maps.size > 0) this.maps.delete(run);
+    if (this.added.size > 0) this.added.delete(run);
+    if (this.pauses.size > 0) this.pauses.delete(run);
+    if (this.graces.size > 0) this.graces.delete(run);
+    this.free.push(run);
   }
 
-  setParent(slot: number, parent: ParentRef): void {
-    this.parents.set(slot, parent);
-    this.children.set(this.uidOf(slot), slot);
+  setParent(run: RunRow, parent: ParentRef): void {
+    this.parents.set(run, parent);
+    this.children.set(this.uidOf(run), run);
   }
 
   /** Made when the first fact of a run is known. */
-  factsOf(slot: number): RunFacts {
-    const known = this.facts.get(slot) ?? new RunFacts();
-    this.facts.set(slot, known);
+  factsOf(run: RunRow): RunFacts {
+    const known = this.facts.get(run) ?? new RunFacts();
+    this.facts.set(run, known);
     return known;
   }
 
   /** Null in a dag without maps; made when they are first asked for. */
-  mapsOf(slot: number): RunMaps | null {
-    const { graph, room } = this.versionOf(slot);
+  mapsOf(run: RunRow): RunMaps | null {
+    const { graph, room } = this.versionOf(run);
     if (graph.maps === null) return null;
-    let known = this.maps.get(slot);
+    let known = this.maps.get(run);
     if (known === undefined) {
       known = new RunMaps(graph.maps, room);
-      this.maps.set(slot, known);
+      this.maps.set(run, known);
     }
     return known;
   }
 
-  versionOf(slot: number): Version {
-    return this.version[slot]!;
+  versionOf(run: RunRow): Version {
+    return this.version[run]!;
   }
 
-  uidOf(slot: number): RunUid {
-    return readUid(this.uid, slot);
+  uidOf(run: RunRow): RunUid {
+    return readUid(this.uid, run);
   }
 
-  has(slot: number, flag: number): boolean {
-    return (this.flags[slot]! & flag) !== 0;
+  has(run: RunRow, flag: number): boolean {
+    return (this.flags[run]! & flag) !== 0;
   }
 
-  *slots(): Generator<number> {
-    for (let slot = 0; slot < this.used; slot++) if (this.version[slot] !== undefined) yield slot;
+  *rows(): Generator<RunRow> {
+    for (let run = 0; run < this.used; run++) if (this.version[run] !== undefined) yield run as RunRow;
   }
 
-  private extend(): number {
+  private extend(): RunRow {
     if (this.used === this.capacity) {
       this.capacity = Math.max(64, this.capacity * 2);
       this.id = grown(this.id, this.capacity);
@@ -181,7 +184,7 @@ export class RunTable {
       this.running = grown(this.running, this.capacity);
       this.retries = grown(this.retries, this.capacity);
     }
-    return this.used++;
+    return this.used++ as RunRow;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Uids as four integers each: a million strings of 36 characters would take 60 MB, and work for the garbage collector. */
-import type { RunUid } from '../../model/ids.ts';
+import type { RunRow, RunUid } from '../../model/ids.ts';
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
@@ -11,17 +11,17 @@ const PLACES = [
   [28, 29, 30, 31, 32, 33, 34, 35],
 ] as const;
 
-export function writeUid(column: Uint32Array, slot: number, uid: RunUid): void {
+export function writeUid(column: Uint32Array, run: RunRow, uid: RunUid): void {
   for (let part = 0; part < 4; part++) {
     const places = PLACES[part]!;
     let value = 0;
     for (let i = 0; i < 8; i++) value = (value << 4) | digitAt(uid, places[i]!);
-    column[slot * 4 + part] = value;
+    column[run * 4 + part] = value;
   }
 }
 
-export function readUid(column: Uint32Array, slot: number): RunUid {
-  const at = slot * 4;
+export function readUid(column: Uint32Array, run: RunRow): RunUid {
+  const at = run * 4;
   const [b, c] = [column[at + 1]!, column[at + 2]!];
   const middle = `${high(b)}-${low(b)}-${high(c)}-${low(c)}`;
   return `${hex8(column[at]!)}-${middle}${hex8(column[at + 3]!)}` as RunUid;

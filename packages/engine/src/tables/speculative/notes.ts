@@ -9,26 +9,26 @@
  *
  * Both are rows of the attempt table. The row of the task stores the leading one; its notes store the other.
  */
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import type { TaskNotes } from '../../model/task/notes.ts';
 import { isLeading } from '../attempt/find-attempt.ts';
 import type { State } from '../state.ts';
 import { notesOf } from '../task/task-notes.ts';
 
 /** The highest fence that a claim of the task ever had (I20). */
-export function lastFence({ tasks }: State, slot: number): number {
+export function lastFence({ tasks }: State, slot: TaskSlot): number {
   const own = tasks.fence[slot]!;
   return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.speculativeAttempt?.fence ?? 0);
 }
 
 /** The number of its newest attempt, whichever of two (I23). */
-export function lastAttemptNo({ tasks }: State, slot: number): number {
+export function lastAttemptNo({ tasks }: State, slot: TaskSlot): number {
   const own = tasks.attemptNo[slot]!;
   return tasks.notes.size === 0 ? own : Math.max(own, tasks.notes.get(slot)?.speculativeAttempt?.attemptNo ?? 0);
 }
 
 /** Attempts that count against no budget: those that ended while another of the task went on (I39). */
-export function uncountedAfterClaim(state: State, slot: number): Pick<TaskNotes, 'uncounted' | 'endedBeside'> {
+export function uncountedAfterClaim(state: State, slot: TaskSlot): Pick<TaskNotes, 'uncounted' | 'endedBeside'> {
   const skipped = lastAttemptNo(state, slot) - state.tasks.attemptNo[slot]!;
   const { uncounted = 0, endedBeside = 0 } = notesOf(state, slot);
   return { uncounted: uncounted + skipped || undefined, endedBeside: endedBeside + skipped || undefined };

@@ -1,6 +1,6 @@
 /** How long the tasks of a map take, and when a running one is checked. */
 import type { SpeculateSpec } from '../../model/dag/spec.ts';
-import type { AttemptSlot } from '../../model/ids.ts';
+import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { claimOf } from '../attempt/claim-of.ts';
 import type { State } from '../state.ts';
 import { specNoOf, taskSpecOf } from '../task/task-slots.ts';
@@ -8,7 +8,7 @@ import { setTaskTimer } from '../timer/set-task-timer.ts';
 import { Pace } from './pace.ts';
 
 /** Null unless the task is an instance of a map that may have a speculative attempt. */
-export function speculateOf(state: State, slot: number): SpeculateSpec | null {
+export function speculateOf(state: State, slot: TaskSlot): SpeculateSpec | null {
   const version = state.runs.versionOf(state.tasks.run[slot]!);
   if (!version.speculates || state.tasks.no[slot]! < version.taskCount) return null;
   return taskSpecOf(state, slot).speculate ?? null;
@@ -23,7 +23,7 @@ export function watchPace(state: State, attempt: AttemptSlot): void {
 }
 
 /** A sibling has finished. */
-export function notePace(state: State, slot: number, tookMs: number): void {
+export function notePace(state: State, slot: TaskSlot, tookMs: number): void {
   if (speculateOf(state, slot) === null) return;
   const { paces } = state.speculation;
   const run = state.tasks.run[slot]!;

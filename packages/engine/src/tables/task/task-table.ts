@@ -4,74 +4,86 @@
  * are in `model/task/task-states.ts`.
  */
 
+import type { AttemptSlot, RunRow, TaskNo, TaskSlot } from '../../model/ids.ts';
 import type { TaskNotes } from '../../model/task/notes.ts';
 import { BLOCKED } from '../../model/task/task-states.ts';
-import { grown } from '../column.ts';
+import { NO_ATTEMPT } from '../attempt/attempt-table.ts';
+import { grown, type TaskColumn } from '../column.ts';
 
-export const NONE = -1;
+/** In place of a slot where there is no such task. */
+export const NO_TASK = -1 as TaskSlot;
+const NO_RUN = -1 as RunRow;
+
+/** Where the first task lies in columns that hold one run alone. */
+export const FIRST_SLOT = 0 as TaskSlot;
+
+/** The slot of task `no` of the spec, in a run whose first task is at `base`. */
+export function slotAt(base: TaskSlot, no: number): TaskSlot {
+  return (base + no) as TaskSlot;
+}
 
 export class TaskTable {
   private capacity = 0;
   private used = 0;
   /** Blocks to use again, by their length. */
-  private readonly free = new Map<number, number[]>();
+  private readonly free = new Map<number, TaskSlot[]>();
 
-  run = new Int32Array(0);
+  run = new Int32Array(0) as unknown as TaskColumn<RunRow>;
   /** Its number within the run. */
-  no = new Int32Array(0);
-  state = new Uint8Array(0);
+  no = new Int32Array(0) as unknown as TaskColumn<TaskNo>;
+  state: TaskColumn = new Uint8Array(0);
   /**
    * Upstream tasks that have not ended yet, and how many of the others ended so: of a mapped one each instance. In a plain graph
    * only the first is looked at while nothing has failed, so the others are not even set to 0 for a new run of one.
    */
-  unmet = new Int32Array(0);
-  upSucceeded = new Int32Array(0);
-  upFailed = new Int32Array(0);
-  upUpstreamFailed = new Int32Array(0);
-  upSkipped = new Int32Array(0);
+  unmet: TaskColumn = new Int32Array(0);
+  upSucceeded: TaskColumn = new Int32Array(0);
+  upFailed: TaskColumn = new Int32Array(0);
+  upUpstreamFailed: TaskColumn = new Int32Array(0);
+  upSkipped: TaskColumn = new Int32Array(0);
   /** Number of its leading attempt, or of the last that led. */
-  attemptNo = new Int32Array(0);
-  lostCount = new Int32Array(0);
+  attemptNo: TaskColumn = new Int32Array(0);
+  lostCount: TaskColumn = new Int32Array(0);
   /** Attempts up to this number count against no budget: somebody cleared the task after it. */
-  budgetBase = new Int32Array(0);
+  budgetBase: TaskColumn = new Int32Array(0);
   /** 1 when somebody wants another attempt that has not been claimed yet: its upstream says what it is. */
-  cleared = new Uint8Array(0);
+  cleared: TaskColumn = new Uint8Array(0);
   /** Of its leading attempt, or of the last that led; a mark by hand has one too. */
-  fence = new Int32Array(0);
+  fence: TaskColumn = new Int32Array(0);
   /** Its leading attempt; -1 when none runs. Another one follows it in the attempt table. */
-  attempt = new Int32Array(0);
+  attempt = new Int32Array(0) as unknown as TaskColumn<AttemptSlot>;
   /** How the last attempt that ended did: 0 for none, else 1 + index in ATTEMPT_OUTCOMES. */
-  lastOutcome = new Uint8Array(0);
+  lastOutcome: TaskColumn = new Uint8Array(0);
   /** The fence of that attempt: a report of it that comes again gets the same answer (I22). */
-  endedFence = new Int32Array(0);
+  endedFence: TaskColumn = new Int32Array(0);
   /** Of its last failure; 0 when it had none, or somebody cleared it since. */
-  fingerprint = new Float64Array(0);
+  fingerprint: TaskColumn = new Float64Array(0);
   /** Attempts in a row that failed at once, and when the first of them did. */
-  quickCount = new Uint8Array(0);
-  quickSince = new Float64Array(0);
+  quickCount: TaskColumn = new Uint8Array(0);
+  quickSince: TaskColumn = new Float64Array(0);
   /** When a retry may start, by the wall clock; 0 when the newest attempt to end was the last. The timer decides. */
-  retryAt = new Float64Array(0);
+  retryAt: TaskColumn = new Float64Array(0);
 
   /** Few tasks have any. */
-  readonly notes = new Map<number, TaskNotes>();
+  readonly notes = new Map<TaskSlot, TaskNotes>();
   /** When their time in the queue is over, on the clock that never jumps. */
-  readonly queueDueAt = new Map<number, number>();
+  readonly queueDueAt = new Map<TaskSlot, number>();
 
   /** Slots side by side, for tasks that are numbered from `firstNo` on. */
-  allocate(length: number, run: number, firstNo = 0): number {
+  allocate(length: number, run: RunRow, firstNo = 0): TaskSlot {
     const room = roomFor(length);
     const base = this.free.get(room)?.pop() ?? this.extend(room);
     // A loop, not `fill` per column: most runs have a task or a few, and a dozen calls cost more than they do.
     for (let slot = base; slot < base + length; slot++) {
       this.run[slot] = run;
-      this.no[slot] = firstNo + slot - base;
+      this.no[slot] = (firstNo + slot - base) as TaskNo;
       this.state[slot] = BLOCKED;
       this.cleared[slot] = 0;
       this.attemptNo[slot] = 0;
       this.lostCount[slot] = 0;
       this.budgetBase[slot] = 0;
       this.fence[slot] = 0;
-      this.attempt[slot] = NONE;
+      this.attempt[slot] = NO_ATTEMPT;
       this.lastOutcome[slot] = 0;
       this.endedFence[slot] = 0;
       this.retryAt[slot] = 0;
@@ -81,8 +93,8 @@ export class TaskTable {
     return base;
   }
 
-  release(base: number, length: number): void {
-    for (let slot = base; slot < base + length; slot++) this.run[slot] = NONE;
+  release(base: TaskSlot, length: number): void {
+    for (let slot = base; slot < base + length; slot++) this.run[slot] = NO_RUN;
     for (const kept of [this.notes, this.queueDueAt]) {
       if (kept.size > 0) for (let slot = base; slot < base + length; slot++) kept.delete(slot);
     }
@@ -92,8 +104,8 @@ export class TaskTable {
     else blocks.push(base);
   }
 
-  private extend(length: number): number {
-    const base = this.used;
+  private extend(length: number): TaskSlot {
+    const base = this.used as TaskSlot;
     this.used += length;
     if (this.used > this.capacity) {
       this.capacity = Math.max(64, this.capacity * 2, this.used);

@@ -4,7 +4,7 @@
  * deadlines of its tasks never count from before that (I41). Closing does not count: closing tasks have their own timeouts.
  */
 
-import type { Instant, RunId } from '../../model/ids.ts';
+import type { Instant, RunId, RunRow } from '../../model/ids.ts';
 import type { StoredRun } from '../../model/stored.ts';
 import { IS_TERMINAL } from '../../model/task/task-states.ts';
 import { OPEN } from '../run/run-table.ts';
@@ -14,12 +14,12 @@ import { leftMs, watchTotal } from './task-timers.ts';
 import type { Timer } from './timer-heap.ts';
 
 /** The run has become active. */
-export function watchRun(state: State, run: number, since: Instant): void {
+export function watchRun(state: State, run: RunRow, since: Instant): void {
   if (hasTimes(state, run)) beginWatch(state, run, since);
 }
 
 /** The run is active again, so the deadlines of tasks with earlier attempts start again. Its tasks enter their lanes after this. */
-export function watchRunAnew(state: State, run: number, since: Instant): void {
+export function watchRunAnew(state: State, run: RunRow, since: Instant): void {
   watchRun(state, run, since);
   if (!state.runs.versionOf(run).keepsNotes || state.tasks.notes.size === 0) return;
   forEachSlot(state, run, (slot) => {
@@ -28,20 +28,20 @@ export function watchRunAnew(state: State, run: number, since: Instant): void {
 }
 
 /** Its retry policy has it wait: no time of it counts before it goes on. */
-export function isDelayed({ runs }: State, run: number): boolean {
+export function isDelayed({ runs }: State, run: RunRow): boolean {
   return (runs.pauses.get(run)?.run?.until ?? null) !== null;
 }
 
-function hasTimes({ runs }: State, run: number): boolean {
+function hasTimes({ runs }: State, run: RunRow): boolean {
   const { spec, keepsNotes } = runs.versionOf(run);
   return keepsNotes || spec.timeoutMs !== undefined || spec.softTimeoutMs !== undefined;
 }
 
-export function watchLoadedRun(state: State, run: number, stored: StoredRun): void {
+export function watchLoadedRun(state: State, run: RunRow, stored: StoredRun): void {
   if (stored.admittedAt !== undefined && hasTimes(state, run)) beginWatch(state, run, stored.admittedAt);
 }
 
-function beginWatch(state: State, run: number, since: Instant): void {
+function beginWatch(state: State, run: RunRow, since: Instant): void {
   const { runs, mono, now } = state;
   const { timeoutMs, softTimeoutMs } = runs.versionOf(run).spec;
   const sinceMono = mono - Math.max(0, now - since);
@@ -68,7 +68,7 @@ export function isCurrentRunTimer({ runs }: State, timer: Timer): boolean {
 }
 
 /** When its time is over, on the clock that never jumps; null when it has none. */
-export function runDueAt({ runs }: State, run: number): number | null {
+export function runDueAt({ runs }: State, run: RunRow): number | null {
   const { timeoutMs } = runs.versionOf(run).spec;
   const timing = runs.timings.get(run);
   return timeoutMs === undefined || timing === undefined ? null : timing.sinceMono + timeoutMs;

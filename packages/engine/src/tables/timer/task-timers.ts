@@ -10,7 +10,7 @@
  * Queue and total never count from before the run became active, or active again: whoever is opened again has its whole time.
  */
 
-import type { AttemptSlot, Instant } from '../../model/ids.ts';
+import type { AttemptSlot, Instant, TaskSlot } from '../../model/ids.ts';
 import { NO_NOTES, noting } from '../../model/task/notes.ts';
 import { WAITING } from '../../model/task/task-states.ts';
 import { claimOf } from '../attempt/claim-of.ts';
@@ -41,7 +41,7 @@ function watchFor(state: State, attempt: AttemptSlot, ranMs: number, mayBeSlow: 
 }
 
 /** The whole task's time, once it has begun. */
-export function watchTotal(state: State, slot: number): void {
+export function watchTotal(state: State, slot: TaskSlot): void {
   const { totalTimeoutMs } = taskSpecOf(state, slot);
   const since = totalSince(state, slot);
   if (totalTimeoutMs === undefined || since === undefined) return;
@@ -49,18 +49,18 @@ export function watchTotal(state: State, slot: number): void {
 }
 
 /** Since when the time of the whole task counts; undefined before its first claim. */
-export function totalSince(state: State, slot: number): Instant | undefined {
+export function totalSince(state: State, slot: TaskSlot): Instant | undefined {
   const { firstAt } = notesOf(state, slot);
   return firstAt === undefined ? undefined : notBeforeRun(state, slot, firstAt);
 }
 
-function notBeforeRun({ runs, tasks }: State, slot: number, at: Instant): Instant {
+function notBeforeRun({ runs, tasks }: State, slot: TaskSlot, at: Instant): Instant {
   const since = runs.timings.get(tasks.run[slot]!)?.since;
   return since !== undefined && since > at ? since : at;
 }
 
 /** The task has come into its lane. One whose queue time has no beginning yet gets one at the end of the step. */
-export function watchQueue(state: State, slot: number): void {
+export function watchQueue(state: State, slot: TaskSlot): void {
   const { queueTimeoutMs } = taskSpecOf(state, slot);
   if (queueTimeoutMs === undefined) return;
   const since = queuedSince(state, slot);
@@ -72,7 +72,7 @@ export function watchQueue(state: State, slot: number): void {
 }
 
 /** Since when it is ready, as far as that is stored. */
-export function queuedSince(state: State, slot: number): Instant | undefined {
+export function queuedSince(state: State, slot: TaskSlot): Instant | undefined {
   const { queuedAt } = notesOf(state, slot);
   if (queuedAt !== undefined) return notBeforeRun(state, slot, queuedAt);
   const retryAt = state.tasks.retryAt[slot]! as Instant;
@@ -80,7 +80,7 @@ export function queuedSince(state: State, slot: number): Instant | undefined {
 }
 
 /** What a claim leaves behind: since when the task and this attempt of it are on their way. */
-export function notesOfClaim(state: State, slot: number): { readonly notes?: string } {
+export function notesOfClaim(state: State, slot: TaskSlot): { readonly notes?: string } {
   const { tasks, runs, now } = state;
   if (!runs.versionOf(tasks.run[slot]!).keepsNotes && !tasks.notes.has(slot)) return NO_NOTES;
   const { totalTimeoutMs, queueTimeoutMs } = taskSpecOf(state, slot);
@@ -100,7 +100,7 @@ export function leftMs({ now }: State, since: number, spanMs: number): number {
   return Math.min(Math.max(since + spanMs - now, 0), spanMs);
 }
 
-function push(state: State, slot: number, kind: 'queue' | 'total', delayMs: number, stamp: number): number {
+function push(state: State, slot: TaskSlot, kind: 'queue' | 'total', delayMs: number, stamp: number): number {
   const at = state.mono + Math.max(0, delayMs);
   state.timers.push({ at, kind, subject: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot), stamp });
   return at;
