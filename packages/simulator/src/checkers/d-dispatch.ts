@@ -214,9 +214,11 @@ export function dispatch(scene: Scene): Checker {
     const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
     if (isHeld) scene.fail('I21', `the report of ${what} was called stale, and it holds the task`);
     // Once the next attempt is claimed the rows show only that one: a repeat that comes so late is told stale.
-    // So is one of an attempt that was stopped, once its task is cleared: all older tokens are void (I32). So are those of an
-    // instance whose map was removed, for then the task itself is none of the run's any more (I34).
-    const isStopped = ended?.outcome === 'cancelled' && task?.state === 'cleared';
+    // So is one of an attempt that was stopped, once its task is cleared, also if the task then expires before its next attempt:
+    // all older tokens are void (I32). So are those of an instance whose map was removed, for then the task itself is none of
+    // the run's any more (I34).
+    const isCleared = task?.state === 'cleared' || task?.state === 'expired';
+    const isStopped = ended?.outcome === 'cancelled' && isCleared;
     const isVoid = isStopped || pathOf(run, claim.taskNo) === null;
     const isLast = task?.fence === claim.fence && !isVoid;
     if (isLast && ended?.outcome === claims.of(workerId, claim).finished?.outcome) {
