@@ -56,7 +56,7 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
     ended.set(name, new End(end, output));
   }
   const isAsked = run.created.params !== null && run.spec.paramFacts !== undefined;
-  const params: unknown = isAsked ? JSON.parse(run.created.params!) : null;
+  const params: unknown = isAsked ? JSON.parse(run.created.params) : null;
   return naiveNodes(run.spec, ended, params);
 }
 
