@@ -5,7 +5,7 @@ import { PRIORITIES } from '../model/dag/spec.ts';
 import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../model/run/phase.ts';
 import { readRunNotes } from '../model/run/run-notes.ts';
-import type { StoredRun, StoredTask } from '../model/stored.ts';
+import { isStoppedAndCleared, type StoredRun, type StoredTask } from '../model/stored.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import { BLOCKED, IS_TERMINAL, READY } from '../model/task/task-states.ts';
 import { deriveTasks } from '../propagate/derive.ts';
@@ -132,7 +132,7 @@ function restoreTask(state: State, run: RunRow, row: StoredTask): void {
   noteFailure(state, slot, row.fingerprint ?? 0, row.quick);
   tasks.lastOutcome[slot] = row.outcome === null ? 0 : 1 + ATTEMPT_OUTCOMES.indexOf(row.outcome);
   tasks.endedFence[slot] = row.outcome === null ? 0 : row.fence;
-  if (row.state === 'cleared') voidStopped(state, slot);
+  if (isStoppedAndCleared(row)) voidStopped(state, slot);
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   keepNotes(state, slot, row.notes);
   if (row.state !== 'expired') forgetExpiry(state, slot);

@@ -107,6 +107,11 @@ export interface StoredTask {
   readonly notes: string | null;
 }
 
+/** Its last attempt was stopped, and the task cleared by hand since. It may have expired after that, before its next attempt. */
+export function isStoppedAndCleared({ state, outcome }: StoredTask): boolean {
+  return (state === 'cleared' || state === 'expired') && outcome === 'cancelled';
+}
+
 /** A map that has expanded, or was removed since. */
 export interface StoredMap {
   readonly group: number;

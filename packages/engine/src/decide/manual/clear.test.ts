@@ -84,6 +84,21 @@ describe('a task that succeeded', () => {
     expect(states(box, 'ab')).toEqual(['succeeded', 'ready']);
   });
 
+  test.each(['live', 'loaded', 'from history'])(
+    'an attempt that it stopped stays void when its task expires before the next one (%s, I21, I32)',
+    (where) => {
+      const other = task('other', [], { queue: 'nobody' });
+      const tasks = [task('job', [], { queueTimeoutMs: 10_000 }), ...(where === 'from history' ? [] : [other])];
+      const box = scenario({ dag: dag(tasks) });
+      const stopped = box.claim('job');
+      box.clear(['job'], { force: true });
+      box.advance('11s');
+      expect(box.changes('TaskExpired')).toHaveLength(1);
+      if (where !== 'live') box.killOwner();
+      expect(box.report(stopped, 'cancelled')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
+    },
+  );
+
   test('a retry that was sent off by hand is cleared by that, and by nothing after it (I37)', () => {
     const retry = { maxAttempts: 3, minMs: 10_000, maxMs: 10_000 };
     const box = scenario({ dag: job({ retry }) });

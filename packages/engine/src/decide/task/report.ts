@@ -3,7 +3,7 @@ import type { ClaimRef, RefuseClaim, ReportAttempt } from '../../model/command.t
 import { growSpec } from '../../model/dag/added.ts';
 import type { TaskSpec } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';
-import type { StoredRun, StoredTask } from '../../model/stored.ts';
+import { isStoppedAndCleared, type StoredRun, type StoredTask } from '../../model/stored.ts';
 import { readNotes, type TaskNotes } from '../../model/task/notes.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
@@ -102,12 +102,12 @@ function endBesideOf(notes: TaskNotes | undefined, { fence, attemptNo }: ClaimRe
 }
 
 /** As in a run that is in memory: stopped and then cleared by hand, or of a map that was removed (I32). */
-function isVoid({ maps = [] }: StoredRun, { taskNo, state, outcome }: StoredTask): boolean {
+function isVoid({ maps = [] }: StoredRun, row: StoredTask): boolean {
   const isGone = (no: number): boolean => {
     const map = maps.findLast(({ firstNo }) => firstNo <= no);
     return map !== undefined && (map.isRemoved || (map.scope !== null && isGone(map.scope)));
   };
-  return (state === 'cleared' && outcome === 'cancelled') || isGone(taskNo);
+  return isStoppedAndCleared(row) || isGone(row.taskNo);
 }
 
 function stale(claim: ClaimRef): Answer {
