@@ -19,7 +19,8 @@ if (!isRoot || !existsSync('/usr/bin/apt-get')) {
 console.log('Installing Chromium for the browser tests …');
 for (const args of [
   ['update', '-qq'],
-  ['install', '-y', '-qq', '--no-install-recommends', 'chromium'],
+  // Another installation may be under way on this machine: wait for it.
+  ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', 'chromium'],
 ]) {
   const { status } = spawnSync('apt-get', args, {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
