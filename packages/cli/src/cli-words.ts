@@ -33,7 +33,7 @@ const REMEDIES: Readonly<Partial<Record<ErrorCode, () => string>>> = {
     'You can retry a task that failed or waits for its next attempt. Check its state with "runs show". "runs clear" runs it again in any state.',
   RUN_WOULD_CLOSE: () => 'Clear these tasks too. "runs clear <run> --state failed,cancelled" selects all of them.',
   RUN_ENDED: () => '"runs rerun" starts the same run again.',
-  LETTER_NOT_FOUND: () => `List the dead letters: ${next('dead-letters')}. Closed ones are removed after a while.`,
+  DEAD_LETTER_NOT_FOUND: () => `List the dead letters: ${next('dead-letters')}. Closed ones are removed after a while.`,
   BREAKER_NOT_FOUND: () =>
     `List the open breakers: ${next('breakers')}. A breaker that closed by itself is not listed.`,
   WRONG_HOST: () =>

@@ -27,12 +27,12 @@ export { Graph } from './model/dag/graph.ts';
 export * from './model/dag/spec.ts';
 export { limitSpec } from './model/dag/until.ts';
 export {
+  DEAD_LETTER_REASONS,
+  DEAD_LETTER_STATES,
   type DeadLetterReason,
   type DeadLetterRef,
   type DeadLetterState,
   deadLetterName,
-  LETTER_REASONS,
-  LETTER_STATES,
 } from './model/dead-letter.ts';
 export * from './model/ids.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';

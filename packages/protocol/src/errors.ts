@@ -245,14 +245,14 @@ export const ERRORS = {
     remedy:
       'You can retry a task that failed or waits for its next attempt. If its run is closing, wait until it has ended.',
   },
-  LETTER_NOT_FOUND: {
+  DEAD_LETTER_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
     retryable: false,
     message: 'Dead letter {letter} does not exist.',
     remedy: 'List the dead letters and use an id from there. Closed dead letters are removed after a while.',
   },
-  LETTER_CLOSED: {
+  DEAD_LETTER_CLOSED: {
     http: 409,
     grpc: 'FAILED_PRECONDITION',
     retryable: false,

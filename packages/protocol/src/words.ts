@@ -20,8 +20,8 @@ export const HOOK_EVENTS = [
 ] as const;
 
 /** Why a task was given up, and what became of its dead letter. */
-export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
-export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
+export const DEAD_LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
+export const DEAD_LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
 
 /** States of a callback. */
 export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
@@ -54,8 +54,8 @@ export const EVENT_KINDS = [
   'map.removed',
   'tasks.added',
   'tasks.dropped',
-  'letter.written',
-  'letter.closed',
+  'dead_letter.written',
+  'dead_letter.closed',
   'breaker.set',
   'task.expired',
   'task.slow',

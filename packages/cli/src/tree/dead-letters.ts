@@ -1,5 +1,5 @@
 /** Dead letters and breakers. */
-import { LETTER_REASONS, LETTER_STATES } from '@signalbox/protocol/words';
+import { DEAD_LETTER_REASONS, DEAD_LETTER_STATES } from '@signalbox/protocol/words';
 import type { BreakerFlags } from '../commands/breakers.ts';
 import type { DeadLetterListFlags, UseFlags } from '../commands/dead-letters.ts';
 import type { ClientFlags } from '../connection.ts';
@@ -22,15 +22,15 @@ export const deadLetterCommands = [
       ...filters,
       {
         flags: '--reason <reason>',
-        what: LETTER_REASONS.join(', '),
-        completes: LETTER_REASONS,
-        read: oneOf(LETTER_REASONS),
+        what: DEAD_LETTER_REASONS.join(', '),
+        completes: DEAD_LETTER_REASONS,
+        read: oneOf(DEAD_LETTER_REASONS),
       },
       {
         flags: '--state <state>',
-        what: `${LETTER_STATES.join(', ')} (default: open)`,
-        completes: LETTER_STATES,
-        read: oneOf(LETTER_STATES),
+        what: `${DEAD_LETTER_STATES.join(', ')} (default: open)`,
+        completes: DEAD_LETTER_STATES,
+        read: oneOf(DEAD_LETTER_STATES),
       },
       ...pageFlags,
       ...clientFlags,

@@ -2,10 +2,10 @@
 import type { AttemptNo, Instant, RunId, TaskNo } from './ids.ts';
 
 /** Why the task was given up. */
-export const LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
-export type DeadLetterReason = (typeof LETTER_REASONS)[number];
-export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
-export type DeadLetterState = (typeof LETTER_STATES)[number];
+export const DEAD_LETTER_REASONS = ['retries', 'permanent', 'poison', 'lost', 'timeout'] as const;
+export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
+export const DEAD_LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as const;
+export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number];
 
 /** Names a dead letter: the attempt that was the task's last. */
 export interface DeadLetterRef {

@@ -6,9 +6,9 @@ import {
   ATTEMPT_OUTCOMES,
   type AttemptOutcome,
   type Change,
+  DEAD_LETTER_REASONS,
   type DeadLetterReason,
   type DeadLetterState,
-  LETTER_REASONS,
   PRIORITIES,
   type Priority,
   type ReturnReason,
@@ -69,7 +69,7 @@ export class Metrics {
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
   private readonly speculativeAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
-  private readonly deadLettersWritten = zeros(LETTER_REASONS);
+  private readonly deadLettersWritten = zeros(DEAD_LETTER_REASONS);
   private readonly deadLettersClosed: Open<Counts<Exclude<DeadLetterState, 'open'>>> = {
     replayed: 0,
     discarded: 0,

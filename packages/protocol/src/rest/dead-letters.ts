@@ -1,6 +1,6 @@
 /** Dead letters: what failed for good and waits for a person; and the breakers that hold tasks back. */
 import { z } from 'zod';
-import { LETTER_REASONS, LETTER_STATES } from '../words.ts';
+import { DEAD_LETTER_REASONS, DEAD_LETTER_STATES } from '../words.ts';
 import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema } from './common.ts';
 import { attemptOutcomeSchema, attemptViewSchema, runIdSchema } from './runs.ts';
@@ -20,13 +20,13 @@ const filterFields = {
   dag: nameSchema.optional(),
   fingerprint: fingerprint.optional(),
   task: nameSchema.optional(),
-  reason: z.enum(LETTER_REASONS).optional(),
+  reason: z.enum(DEAD_LETTER_REASONS).optional(),
 } as const;
 
 /** Query of `GET /v1/dead-letters`. */
 export const listDeadLettersSchema = pageQuerySchema.extend({
   ...filterFields,
-  state: z.enum(LETTER_STATES).default('open'),
+  state: z.enum(DEAD_LETTER_STATES).default('open'),
 });
 export type ListDeadLetters = z.input<typeof listDeadLettersSchema>;
 
@@ -39,14 +39,14 @@ export const deadLetterViewSchema = z.object({
   /** Its last one: how many it had. */
   attempt: z.int(),
   /** Why it was given up: its retries used up, permanent, poison, lost with too many workers, or waited too long. */
-  reason: z.enum(LETTER_REASONS),
+  reason: z.enum(DEAD_LETTER_REASONS),
   outcome: attemptOutcomeSchema,
   code: z.string().nullable(),
   fingerprint: z.string(),
   /** The first line. */
   error: z.string().nullable(),
   at: instant,
-  state: z.enum(LETTER_STATES),
+  state: z.enum(DEAD_LETTER_STATES),
   closedAt: instant.nullable(),
   closedBy: z.string().nullable(),
   /** The run that was made of it. */

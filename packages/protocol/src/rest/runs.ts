@@ -1,7 +1,7 @@
 /** Runs over REST: how they are asked for, and what is shown of them. Instants are ISO 8601 in UTC. */
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
-import { LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES, TASK_STATES } from '../words.ts';
+import { DEAD_LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES, TASK_STATES } from '../words.ts';
 import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
 import { whySchema } from './why.ts';
 
@@ -133,7 +133,7 @@ export const taskViewSchema = z.object({
   /** What keeps it from starting, if it is a breaker. */
   heldBy: z.string().nullable(),
   /** Why it was given up, while its dead letter is open. */
-  deadLetter: z.enum(LETTER_REASONS).nullable(),
+  deadLetter: z.enum(DEAD_LETTER_REASONS).nullable(),
   error: z.string().nullable(),
   /** What the attempt that succeeded has returned; null when nothing. */
   output: z.unknown(),

@@ -85,7 +85,7 @@ test('what fails for good is listed, grouped, shown, and replayed once (I43)', a
   const done = await client().replayDeadLetter(id, key);
   expect(done).toMatchObject({ dryRun: false, count: 1, dags: [{ dag: 'letters', letters: 1, runs: 1, newRuns: 0 }] });
   expect(await client().replayDeadLetter(id, key)).toEqual(done);
-  await expect(client().replayDeadLetter(id)).rejects.toMatchObject({ code: 'LETTER_CLOSED' });
+  await expect(client().replayDeadLetter(id)).rejects.toMatchObject({ code: 'DEAD_LETTER_CLOSED' });
   expect((await client().waitForRun(newest?.run ?? '')).outcome).toBe('succeeded');
   expect((await client().listDeadLetters({ dag: 'letters', state: 'replayed' })).items).toMatchObject([
     { id, closedBy: 'token:admin' },
@@ -130,8 +130,8 @@ test('letters are discarded; a task that is retried by hand closes its own', asy
   expect((await letters()).filter(({ run }) => run === one)).toHaveLength(1);
   const id = (await letters()).find(({ run }) => run === three)?.id ?? '';
   expect(await client().discardDeadLetter(id)).toMatchObject({ id, state: 'discarded', closedBy: 'token:admin' });
-  await expect(client().discardDeadLetter(id)).rejects.toMatchObject({ code: 'LETTER_CLOSED' });
-  await expect(client().replayDeadLetter(id)).rejects.toMatchObject({ code: 'LETTER_CLOSED' });
+  await expect(client().discardDeadLetter(id)).rejects.toMatchObject({ code: 'DEAD_LETTER_CLOSED' });
+  await expect(client().replayDeadLetter(id)).rejects.toMatchObject({ code: 'DEAD_LETTER_CLOSED' });
   expect(await client().discardDeadLetters({ dag: 'tossed', dryRun: true })).toMatchObject({ count: 2 });
   expect(await client().discardDeadLetters({ dag: 'tossed' })).toMatchObject({ count: 2, remaining: 0 });
   expect(await letters()).toEqual([]);

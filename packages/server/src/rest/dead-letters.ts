@@ -90,7 +90,7 @@ export function deadLetterRoutes(app: FastifyInstance, parts: RestParts): void {
       body: { latest },
       make: async (_key, again) => {
         await replay(request, parts, letter, latest).catch((error: unknown) => {
-          const isDone = again && error instanceof SignalboxError && error.code === 'LETTER_CLOSED';
+          const isDone = again && error instanceof SignalboxError && error.code === 'DEAD_LETTER_CLOSED';
           if (!isDone) throw error;
         });
         return { ...preview([letter], latest), dryRun: false };
@@ -105,7 +105,7 @@ export function deadLetterRoutes(app: FastifyInstance, parts: RestParts): void {
       make: async (_key, again) => {
         const count = await discard(request, parts, letter.shard, [letter]);
         if (count === 0 && !again)
-          throw new SignalboxError('LETTER_CLOSED', { letter: idOf(letter), reason: letter.state });
+          throw new SignalboxError('DEAD_LETTER_CLOSED', { letter: idOf(letter), reason: letter.state });
         return deadLetterView(await findDeadLetter(request, parts));
       },
     });
@@ -206,7 +206,7 @@ async function findDeadLetter(request: DeadLetterRequest, { queries }: RestParts
   const found = isPossible
     ? await fromDatabase(() => queries.findDeadLetter(tenantId, { ...key, shard: key.shard as ShardNo }), request.log)
     : null;
-  if (found === null) throw new SignalboxError('LETTER_NOT_FOUND', { letter: id });
+  if (found === null) throw new SignalboxError('DEAD_LETTER_NOT_FOUND', { letter: id });
   return found;
 }
 

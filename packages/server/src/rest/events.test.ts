@@ -89,7 +89,7 @@ test('deploys, schedules, retries and ends are told, and filters hold', async ()
   await clientOf(0).deleteDag('told');
   const kinds = async (filter: object) =>
     (await clientOf(0).listEvents({ after, dag: 'told', limit: 100, ...filter })).items.map(({ kind }) => kind);
-  const attempt = ['attempt.claimed', 'attempt.ended', 'letter.written', 'run.closing', 'run.ended'];
+  const attempt = ['attempt.claimed', 'attempt.ended', 'dead_letter.written', 'run.closing', 'run.ended'];
   expect(await kinds({})).toEqual([
     ...['dag.deployed', 'schedule.set', 'schedule.set', 'run.created', ...attempt],
     ...['run.reopened', 'task.cleared', ...attempt, 'schedule.removed', 'dag.retired'],

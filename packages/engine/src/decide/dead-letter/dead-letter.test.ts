@@ -153,7 +153,7 @@ describe('a letter is used once (I43)', () => {
     expect(replay(box)).toMatchObject({ ok: true });
     expect(box.task('job').state).toBe('ready');
     expect(statesOf(box)).toEqual(['replayed']);
-    expect(replay(box)).toMatchObject({ ok: false, code: 'LETTER_CLOSED' });
+    expect(replay(box)).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED' });
     box.report(box.claim('job'), 'succeeded');
     expect(box.run().outcome).toBe('succeeded');
     expect(box.changes('TaskCleared')).toHaveLength(1);
@@ -163,7 +163,7 @@ describe('a letter is used once (I43)', () => {
     const box = failed();
     box.hold();
     expect(replay(box)).toMatchObject({ ok: true });
-    expect(replay(box)).toMatchObject({ ok: false, code: 'LETTER_CLOSED' });
+    expect(replay(box)).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED' });
     expect(discard(box)).toEqual({ ok: true, kind: 'closed', count: 0 });
     box.settle();
     expect(statesOf(box)).toEqual(['replayed']);
@@ -175,10 +175,10 @@ describe('a letter is used once (I43)', () => {
     box.deploy(job({ retry: { maxAttempts: 2 } }));
     box.hold();
     expect(box.feed(box.submission({ replays }))).toMatchObject({ ok: true });
-    expect(box.feed(box.submission({ replays }))).toMatchObject({ ok: false, code: 'LETTER_CLOSED' });
-    expect(replay(box, replays)).toMatchObject({ ok: false, code: 'LETTER_CLOSED' });
+    expect(box.feed(box.submission({ replays }))).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED' });
+    expect(replay(box, replays)).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED' });
     box.settle();
-    expect(box.feed(box.submission({ replays }))).toMatchObject({ ok: false, code: 'LETTER_CLOSED' });
+    expect(box.feed(box.submission({ replays }))).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED' });
     expect(box.runIds).toHaveLength(2);
     expect(box.changes('DeadLetterClosed')).toMatchObject([{ as: 'replayed' }]);
   });
@@ -196,14 +196,14 @@ describe('a letter is used once (I43)', () => {
     const box = failed();
     expect(discard(box)).toEqual({ ok: true, kind: 'closed', count: 1 });
     expect(discard(box)).toEqual({ ok: true, kind: 'closed', count: 0 });
-    expect(replay(box)).toMatchObject({ ok: false, code: 'LETTER_CLOSED', detail: 'discarded' });
+    expect(replay(box)).toMatchObject({ ok: false, code: 'DEAD_LETTER_CLOSED', detail: 'discarded' });
   });
 
   test('one of another tenant is not there (I65)', () => {
     const box = failed();
-    expect(replay(box, refOf(box), 2 as typeof TENANT)).toMatchObject({ ok: false, code: 'LETTER_NOT_FOUND' });
+    expect(replay(box, refOf(box), 2 as typeof TENANT)).toMatchObject({ ok: false, code: 'DEAD_LETTER_NOT_FOUND' });
     expect(replay(box, { ...refOf(box), attemptNo: 9 as DeadLetterRef['attemptNo'] })).toMatchObject({
-      code: 'LETTER_NOT_FOUND',
+      code: 'DEAD_LETTER_NOT_FOUND',
     });
   });
 });

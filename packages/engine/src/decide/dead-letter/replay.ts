@@ -39,10 +39,11 @@ export function refuseUnlessOpen(
 ): Answer | null {
   const name = deadLetterName(deadLetter);
   const stored = recorder.deadLetters.get(name);
-  if (stored === undefined || (tenantId !== null && stored.tenantId !== tenantId)) return refuse('LETTER_NOT_FOUND');
-  if (stored.state !== 'open') return refuse('LETTER_CLOSED', stored.state);
+  if (stored === undefined || (tenantId !== null && stored.tenantId !== tenantId))
+    return refuse('DEAD_LETTER_NOT_FOUND');
+  if (stored.state !== 'open') return refuse('DEAD_LETTER_CLOSED', stored.state);
   if (recorder.state.recentDeadLetters.has(name) || !isStillLast(recorder.state, deadLetter))
-    return refuse('LETTER_CLOSED', 'replayed');
+    return refuse('DEAD_LETTER_CLOSED', 'replayed');
   return null;
 }
 

@@ -31,7 +31,7 @@ const deadLetterWritten = defineChange('DeadLetterWritten', {
     rows.deadLetters.push(change);
   },
   event: ({ attemptNo: attempt, reason, outcome, code, fingerprint }) => ({
-    kind: 'letter.written',
+    kind: 'dead_letter.written',
     details: { attempt, reason, outcome, code, fingerprint: fingerprintText(fingerprint) },
   }),
 });
@@ -52,7 +52,7 @@ const deadLetterClosed = defineChange('DeadLetterClosed', {
     rows.closedDeadLetters.push(change);
   },
   event: ({ attemptNo: attempt, as: state, newUid: newRun, actor }) => ({
-    kind: 'letter.closed',
+    kind: 'dead_letter.closed',
     details: { attempt, state, newRun, actor },
   }),
 });

@@ -3,7 +3,7 @@
  * needs a new format of the journal.
  */
 import { PRIORITIES } from '../dag/spec.ts';
-import { LETTER_REASONS, LETTER_STATES } from '../dead-letter.ts';
+import { DEAD_LETTER_REASONS, DEAD_LETTER_STATES } from '../dead-letter.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../run/phase.ts';
 import { ATTEMPT_OUTCOMES, MARKS } from '../task/outcome.ts';
 import { STORED_TASK_STATES } from '../task/task-states.ts';
@@ -24,8 +24,8 @@ export const WORDS = {
   runOutcomes: list('run outcome', RUN_OUTCOMES),
   attemptOutcomes: list('attempt outcome', ATTEMPT_OUTCOMES),
   causes: list('cause', ['api', 'schedule', 'event', 'parent']),
-  deadLetterReasons: list('letter reason', LETTER_REASONS),
-  deadLetterStates: list('letter state', LETTER_STATES),
+  deadLetterReasons: list('dead letter reason', DEAD_LETTER_REASONS),
+  deadLetterStates: list('dead letter state', DEAD_LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
   skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
   expiryReasons: list('expiry reason', ['queue', 'total']),

@@ -56,7 +56,7 @@ export const deadLetterOperations: readonly Operation[] = [
     params: inDeadLetter,
     status: 200,
     answer: deadLetterDetailsSchema,
-    errors: ['LETTER_NOT_FOUND'],
+    errors: ['DEAD_LETTER_NOT_FOUND'],
   },
   {
     id: 'replayDeadLetter',
@@ -72,8 +72,8 @@ export const deadLetterOperations: readonly Operation[] = [
     status: 200,
     answer: deadLettersUsedSchema,
     errors: [
-      'LETTER_NOT_FOUND',
-      'LETTER_CLOSED',
+      'DEAD_LETTER_NOT_FOUND',
+      'DEAD_LETTER_CLOSED',
       'RUN_NOT_FOUND',
       'RUN_ENDED',
       'RUN_SET_ASIDE',
@@ -94,7 +94,7 @@ export const deadLetterOperations: readonly Operation[] = [
     params: inDeadLetter,
     status: 200,
     answer: deadLetterViewSchema,
-    errors: ['LETTER_NOT_FOUND', 'LETTER_CLOSED'],
+    errors: ['DEAD_LETTER_NOT_FOUND', 'DEAD_LETTER_CLOSED'],
   },
   {
     id: 'replayDeadLetters',

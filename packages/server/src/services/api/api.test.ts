@@ -195,7 +195,10 @@ test('dead letters are listed, grouped, replayed and discarded; breakers listed'
   expect(preview).toMatchObject({ dryRun: true, count: 1, dags: [{ letters: 1, newRuns: 1 }] });
   expect(await call('ReplayDeadLetters', { id })).toMatchObject({ dryRun: false, count: 1, dags: [{ runs: 1 }] });
   const again = await refusal(call('ReplayDeadLetters', { id }));
-  expect([again?.code, again?.metadata.get('signalbox-code')]).toEqual([status.FAILED_PRECONDITION, ['LETTER_CLOSED']]);
+  expect([again?.code, again?.metadata.get('signalbox-code')]).toEqual([
+    status.FAILED_PRECONDITION,
+    ['DEAD_LETTER_CLOSED'],
+  ]);
   const isOpen = async () =>
     JSON.stringify(await call('ListDeadLetters', { dag: 'grpc-letters' })).includes('"attempt":2');
   await eventually(isOpen);

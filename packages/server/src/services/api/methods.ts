@@ -87,7 +87,7 @@ function groupAnswer({ name, group, map }: RestAnswer): object {
 const given = (message: Message, ...fields: readonly string[]): Record<string, string> =>
   Object.fromEntries(fields.map((field) => [field, text(message, field)]).filter(([, value]) => value !== ''));
 
-const LETTER_METHODS: Readonly<Record<string, ApiMethod>> = {
+const DEAD_LETTER_METHODS: Readonly<Record<string, ApiMethod>> = {
   ListDeadLetters: {
     ask: (message) => ({
       method: 'GET',
@@ -259,7 +259,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     }),
     answer: (_body, message) => ({ runId: message.runId, task: message.task }),
   },
-  ...LETTER_METHODS,
+  ...DEAD_LETTER_METHODS,
   ClearTasks: {
     ask: (message) => ({
       method: 'POST',
