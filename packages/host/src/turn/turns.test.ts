@@ -166,9 +166,9 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
   const dagId = 67 as DagId;
   const spoilt = () => {
     const state = begin();
-    const cron = new Proxy({}, { get: () => expect.fail('cron is broken') });
+    const timetable = new Proxy({}, { get: () => expect.fail('cron is broken') });
     const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
-    const broken = { shard, dagId, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, cron };
+    const broken = { shard, dagId, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, timetable };
     state.schedules.set(dagId, broken as never);
     state.dags.byId.set(dagId, { id: dagId } as never);
     state.windows.push({ at: 0, kind: 'window', subject: dagId, taskNo: 0, stamp: 1 });
