@@ -18,7 +18,7 @@ import { MAX_TOUCHED } from './choose.ts';
 import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
 import { stopAttempts } from './stop-attempts.ts';
-import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
+import { remakeTornDown, stoppedByRemaking, teardownsAtWork, teardownsDone } from './teardowns.ts';
 import { isBusy, isClearable, widened } from './widen.ts';
 
 interface How {
@@ -55,6 +55,10 @@ export function clearSlots(recorder: Recorder, run: RunRow, chosen: readonly Tas
   const inTheWay = failuresLeft(state, run, new Set([...wanted, ...inside]));
   if (inTheWay.length > 0) return refuse('RUN_WOULD_CLOSE', naming(state, inTheWay));
   const done = teardownsDone(state, run);
+  const disturbed = stoppedByRemaking(state, run, done, wanted);
+  if (disturbed.length > 0 && (!how.force || disturbed.some((slot) => tasks.state[slot] !== RUNNING))) {
+    return refuse('TASK_BUSY', naming(state, disturbed));
+  }
   const stopped = reopenFor(recorder, run, how.actor, how.retryNo);
   for (const slot of busy) stopAttempts(recorder, slot, how.actor);
   const isWanted = new Set(wanted);

@@ -263,6 +263,33 @@ describe('what is taken down is made again for each task that is opened again', 
   });
 });
 
+test('an item that runs keeps the setup that its map runs over from being made again, unless by force (I32, I37)', () => {
+  const over = { over: [{ from: 'task', task: 0, fact: 0 } as const], mode: 'product' as const };
+  const groups = [
+    { name: 'uses', parent: null, map: over },
+    { name: 'others', parent: null, map: over },
+  ];
+  const tasks = [
+    task('make', [], { setup: true, facts: [[]] }),
+    task('use', [], { group: 0 }),
+    task('other', [], { group: 1 }),
+    task('last', [0, 1]),
+    task('drop', [0, 3], { teardown: [0] }),
+  ];
+  const box = scenario({ dag: dag(tasks, { groups }), workers: ['w1', 'w2'] });
+  end(box, 'make', 'succeeded', ['only']);
+  const [use, other] = [box.claim('use[0]'), box.claim('other[0]', box.worker('w2'))];
+  box.report(use, 'permanent');
+  end(box, 'drop');
+  for (const answer of [box.retry('use[0]'), box.clear(['use[0]'])]) {
+    expect(answer).toMatchObject({ ok: false, code: 'TASK_BUSY', detail: 'other[0] (running)' });
+  }
+  expect(box.clear(['use[0]'], { force: true })).toMatchObject({ ok: true });
+  expect(other.worker.killed).toHaveLength(1);
+  expect(box.report(other, 'succeeded')).toMatchObject({ ok: false, code: 'STALE_TOKEN' });
+  expect(states(box, 'make', 'use', 'other', 'drop')).toEqual(['ready', 'blocked', 'blocked', 'blocked']);
+});
+
 test('an eager rule does not start a task before its setup has ended, `always` does', () => {
   const box = scenario({
     dag: dag([

@@ -11,7 +11,7 @@ import { viewOf } from '../../propagate/move.ts';
 import { nearest, type RunTasksView, slotIn, specIn, visitNear } from '../../propagate/run-tasks-view.ts';
 import type { State } from '../../tables/state.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
-import { slotOf } from '../../tables/task/task-slots.ts';
+import { slotOf, taskNoOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
 import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
@@ -54,6 +54,34 @@ export function remakeTornDown(recorder: Recorder, run: RunRow, done: readonly n
 }
 
 /**
+ * What would be stopped in its course if these tasks run again: it belongs to a map over the output of a setup that must be made
+ * again for them.
+ */
+export function stoppedByRemaking(
+  state: State,
+  run: RunRow,
+  done: readonly number[],
+  own: readonly TaskSlot[],
+): readonly TaskSlot[] {
+  if (done.length === 0) return [];
+  const view = viewOf(state, run);
+  let opened: readonly number[] = own.map((slot) => taskNoOf(state, slot));
+  for (;;) {
+    const waiting = closersAwaiting(view, [...opened, ...decidedWith(state, view, opened)]);
+    const again = done.filter((no) => waiting.has(no));
+    const { wanted, gone } = widened(
+      state,
+      run,
+      again.flatMap((no) => [slotIn(view, no), ...madeFor(view, no)]),
+    );
+    const all = new Set([...opened, ...wanted.map((slot) => taskNoOf(state, slot))]);
+    // A setup that is made again may open what another teardown waits for.
+    if (all.size > opened.length) opened = [...all];
+    else return [...gone].map((no) => slotOf(state, run, no)).filter((slot) => isBusy(state.tasks.state[slot]!));
+  }
+}
+
+/**
  * Teardowns that run now, and that wait for what these tasks may open; by their slots. With `again` the tasks themselves are to run;
  * otherwise somebody only says what has become of them.
  */
@@ -70,15 +98,19 @@ export function teardownsAtWork(
       .filter((slot) => isBusy(state.tasks.state[slot]!)),
   );
   if (working.size === 0) return [];
-  const found = new Set<TaskSlot>();
-  for (const task of [...(again ? tasks : []), ...decidedWith(state, view, tasks)]) {
+  const waiting = closersAwaiting(view, [...(again ? tasks : []), ...decidedWith(state, view, tasks)]);
+  return [...waiting].map((no) => slotIn(view, no)).filter((slot) => working.has(slot));
+}
+
+/** Closing tasks that wait for one of these. Whoever waits for a mapped task waits for its instances. */
+function closersAwaiting(view: RunTasksView, tasks: readonly number[]): Set<number> {
+  const found = new Set<number>();
+  for (const task of tasks) {
     for (let no: number | null = task; no !== null; no = placeholderOf(view, no)) {
-      visitAwaiting(view, no, (closer) => {
-        if (working.has(slotIn(view, closer))) found.add(slotIn(view, closer));
-      });
+      visitAwaiting(view, no, (closer) => found.add(closer));
     }
   }
-  return [...found];
+  return found;
 }
 
 function teardownsOf(view: RunTasksView): number[] {
