@@ -3,6 +3,8 @@ import { compileTimetable, type DayRule, type Instant, type TimetableSpec, windo
 import { zoneData } from '@signalbox/protocol/zones';
 import { expect, test } from 'vitest';
 
+const ASKED = 5;
+
 function tableOf(spec: Partial<TimetableSpec>) {
   const compiled = compileTimetable({ zone: 'UTC', gap: 'fire_after', jitterMs: 1_000, ...spec }, 'seed');
   if (!compiled.ok) throw new Error(compiled.fault.message);
@@ -34,11 +36,10 @@ test('the next window of the sparsest schedules is found in under 50 ms (I9)', (
     const table = tableOf(spec);
     const from = Date.parse('2027-02-01T00:00:00Z') as Instant;
     windowAfter(table, from, zoneData); // zone data and calendar years are remembered
-    const times = Array.from({ length: 5 }, () => {
-      const started = performance.now();
-      windowAfter(table, from, zoneData);
-      return performance.now() - started;
-    });
-    expect(Math.min(...times), JSON.stringify(spec).slice(0, 80)).toBeLessThan(50);
+    // Of this process alone: the machine may have other things to do.
+    const before = process.cpuUsage();
+    for (let i = 0; i < ASKED; i += 1) windowAfter(table, from, zoneData);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000 / ASKED, JSON.stringify(spec).slice(0, 80)).toBeLessThan(50);
   }
 });

@@ -45,11 +45,21 @@ const calendarSchema = z.strictObject({
 
 export const scheduleObject = z.strictObject({
   /** 5 to 7 fields. Only its length is checked here: the server knows the grammar. */
-  cron: z.union([cronSchema, z.array(cronSchema).min(1).max(MAX_CRONS)]).optional(),
+  cron: z
+    .union(
+      [cronSchema, z.array(cronSchema).min(1).max(MAX_CRONS)],
+      'must be a cron expression of at most 200 characters, or a list of at most 20',
+    )
+    .optional(),
   every: spanSchema({ minMs: 1_000, maxMs: 3_660 * DAY_MS, example: '"15m" or "1d"' }).optional(),
   anchor: pointSchema.optional(),
   phase: spanSchema({ minMs: 0, maxMs: 3_660 * DAY_MS, example: '"5m"' }).optional(),
-  at: z.union([pointSchema, z.array(pointSchema).min(1).max(MAX_TIMES)]).optional(),
+  at: z
+    .union(
+      [pointSchema, z.array(pointSchema).min(1).max(MAX_TIMES)],
+      'must be a time such as "2027-01-01T09:00:00Z", or a list of at most 1,000',
+    )
+    .optional(),
   zone: z.string().min(1).max(100).default('UTC'),
   gap: z.enum(['skip', 'fire_after']).default('fire_after'),
   overlap: z.enum(['first', 'second', 'both']).default('first'),
