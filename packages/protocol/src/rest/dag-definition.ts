@@ -8,6 +8,7 @@ import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from 
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
+import { scheduleSchema } from './schedule-fields.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -39,16 +40,6 @@ export const taskDefinitionSchema = z.strictObject({
   ...closingTaskFields,
   ...placeFields,
   ...addingTaskFields,
-});
-
-export const scheduleSchema = z.strictObject({
-  /** 5 to 7 fields. Only its length is checked here: the server knows the grammar. */
-  cron: z.string().min(1).max(200),
-  zone: z.string().min(1).max(100).default('UTC'),
-  gap: z.enum(['skip', 'fire_after']).default('fire_after'),
-  overlap: z.enum(['first', 'second', 'both']).default('first'),
-  missed: z.enum(['skip', 'latest', 'all']).default('latest'),
-  missedLimit: z.int().min(1).max(10_000).default(100),
 });
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);

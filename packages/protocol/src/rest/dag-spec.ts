@@ -16,6 +16,7 @@ import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
+import { toScheduleSpec } from './schedule-fields.ts';
 import { speculateSpec } from './speculate-fields.ts';
 import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
 import { unknownTask } from './unknown-task.ts';
@@ -136,7 +137,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
-    schedule: definition.schedule,
+    schedule: definition.schedule === null ? null : toScheduleSpec(definition.schedule),
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),

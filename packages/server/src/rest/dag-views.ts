@@ -1,10 +1,18 @@
 /** Turns rows of dags and versions into the views of the API. */
-import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE, type ScheduleSpec } from '@signalbox/engine';
+import {
+  type DagSpec,
+  DEFAULT_ADDED_TASKS,
+  DEFAULT_MAP_SIZE,
+  describeTiming,
+  type ScheduleSpec,
+  showPoint,
+} from '@signalbox/engine';
 import {
   type DagView as DagAnswer,
   type DagDetails,
   type GroupView,
   type MapSourceShape,
+  type ScheduleSettings,
   type ScheduleView,
   showPath,
   type TaskSpecView,
@@ -51,8 +59,19 @@ export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): Sched
 }
 
 /** A schedule that was deployed before `overlap` existed does not have it. */
-export function scheduleSettings(spec: ScheduleSpec): ScheduleSpec & Required<Pick<ScheduleSpec, 'overlap'>> {
-  return { ...spec, overlap: spec.overlap ?? 'first' };
+export function scheduleSettings(spec: ScheduleSpec): ScheduleSettings {
+  const { anchor, at, start, end, calendar, cron, ...rest } = spec;
+  return {
+    fires: describeTiming(spec),
+    ...rest,
+    overlap: spec.overlap ?? 'first',
+    ...(cron === undefined ? {} : { cron: typeof cron === 'string' ? cron : [...cron] }),
+    ...(anchor === undefined ? {} : { anchor: showPoint(anchor) }),
+    ...(at === undefined ? {} : { at: at.map(showPoint) }),
+    ...(start === undefined ? {} : { start: showPoint(start) }),
+    ...(end === undefined ? {} : { end: showPoint(end) }),
+    ...(calendar === undefined ? {} : { calendar: calendar as ScheduleSettings['calendar'] & object }),
+  };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

@@ -18,7 +18,7 @@ interface ShownSchedule {
 /** Null while it is paused, and for one that never fires. */
 export function nextWindowOf(dagId: DagId, { spec, paused, decidedUntil }: ShownSchedule): Instant | null {
   const compiled = compileTimetable(spec, String(dagId));
-  return paused || !compiled.ok ? null : windowAfter(compiled.timetable, decidedUntil, zoneData);
+  return paused || !compiled.ok ? null : (windowAfter(compiled.timetable, decidedUntil, zoneData)?.firesAt ?? null);
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
@@ -29,7 +29,7 @@ export function nextWindowsOf(
 ): Instant[] {
   const compiled = compileTimetable(spec, String(dagId));
   if (!compiled.ok) return [];
-  return previewFirings(compiled.timetable, decidedUntil, count, zoneData).map(({ at }) => at);
+  return previewFirings(compiled.timetable, decidedUntil, count, zoneData).map(({ firesAt }) => firesAt);
 }
 
 /** How far the clock of a zone is ahead of UTC. */

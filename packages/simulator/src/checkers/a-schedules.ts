@@ -1,5 +1,13 @@
 /** A. Schedules and windows. */
-import type { Change, DagId, Instant, RunId, ScheduleSet, WindowDecided } from '@signalbox/engine';
+import {
+  type Change,
+  type DagId,
+  describeTiming,
+  type Instant,
+  type RunId,
+  type ScheduleSet,
+  type WindowDecided,
+} from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { PERIODS_MS } from '../world/workload.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -122,7 +130,7 @@ export function schedules(scene: Scene): Checker {
 }
 
 function periodOf({ spec }: ScheduleSet): number {
-  return PERIODS_MS[spec.cron] ?? 60_000;
+  return PERIODS_MS[describeTiming(spec)] ?? 60_000;
 }
 
 function windowAfter(schedule: ScheduleSet, after: number): number {

@@ -6,8 +6,7 @@
 import { assert } from '../../model/assert.ts';
 import type { SkipReason } from '../../model/change.ts';
 import type { Instant } from '../../model/ids.ts';
-import { removedWindows } from '../../model/schedule/cron.ts';
-import { zoneOrNull } from '../../model/schedule/window-after.ts';
+import { removedBetween } from '../../model/schedule/removed.ts';
 import { type Schedule } from '../../tables/schedule/schedule.ts';
 import { nextOf, watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import type { Recorder } from '../recorder.ts';
@@ -17,7 +16,6 @@ import { createScheduledRun } from '../run/create.ts';
 const COUNTED = 1_000;
 /** How many wall times that a clock change removed are recorded one by one. Of a longer gap only the first are recorded. */
 const GAPS_RECORDED = 100;
-const DAY_MS = 86_400_000;
 
 /** Decides what is due. Answers false when the step is full and more is left; what was done stays done. */
 export function decideDueWindows(recorder: Recorder, schedule: Schedule): boolean {
@@ -82,7 +80,7 @@ function newestWindows(recorder: Recorder, schedule: Schedule, until: Instant, w
     if (found.length === most) tooLong = spanMs;
     else if (found.length >= wanted || from === schedule.decidedUntil) return found.slice(-wanted);
     else tooShort = spanMs;
-    assert(tooShort < tooLong - 1, 'windows lie a second apart or more');
+    assert(tooShort < tooLong - 1, 'windows lie a millisecond apart or more');
   }
 }
 
@@ -148,10 +146,8 @@ function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void
   const { state } = recorder;
   const { timetable } = schedule;
   if (timetable === null || timetable.changes.gap !== 'skip') return;
-  const zone = zoneOrNull(state.settings.zoneData, timetable.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
-  if (zone === null) return;
-  const removed = removedWindows(timetable.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
-  for (const { wallTime, gapAtMs } of removed) {
+  const removed = removedBetween(timetable, schedule.decidedUntil, next, state.settings.zoneData);
+  for (const { wallTime, gapAtMs } of removed.slice(0, GAPS_RECORDED)) {
     recorder.record({
       kind: 'WindowDecided',
       shard: schedule.shard,

@@ -6,6 +6,7 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { SetSchedulePaused, StrikeSchedule } from '../../model/command.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { type Actor, type DagId, type Instant, instantOfRun, type RunId, type ShardNo } from '../../model/ids.ts';
+import { isSameTiming } from '../../model/schedule/same-timing.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideAllDue, skipUntil } from './decide-windows.ts';
@@ -78,12 +79,5 @@ function settleOld(recorder: Recorder, known: Schedule): void {
 }
 
 function isSame(a: ScheduleSpec, b: ScheduleSpec): boolean {
-  return (
-    a.cron === b.cron &&
-    a.zone === b.zone &&
-    a.gap === b.gap &&
-    a.overlap === b.overlap &&
-    a.missed === b.missed &&
-    a.missedLimit === b.missedLimit
-  );
+  return isSameTiming(a, b) && a.missed === b.missed && a.missedLimit === b.missedLimit;
 }

@@ -2,6 +2,7 @@
 import { assert } from '../../model/assert.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import type { DagId, Instant, ShardNo } from '../../model/ids.ts';
+import { describeTiming } from '../../model/schedule/describe-timing.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
 
 export interface Schedule {
@@ -20,6 +21,6 @@ export interface Schedule {
 export function makeSchedule(stored: Omit<Schedule, 'timetable'>): Schedule {
   if (stored.fault !== null) return { ...stored, timetable: null };
   const compiled = compileTimetable(stored.spec, String(stored.dagId));
-  assert(compiled.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
+  assert(compiled.ok, `a stored schedule compiles: ${describeTiming(stored.spec)}`);
   return { ...stored, timetable: compiled.timetable };
 }

@@ -6,7 +6,7 @@ import type { Schedule } from './schedule.ts';
 
 /** The first window after this instant; null when there is none. */
 export function nextOf(state: State, { timetable }: Pick<Schedule, 'timetable'>, after: Instant): Instant | null {
-  return timetable === null ? null : windowAfter(timetable, after, state.settings.zoneData);
+  return timetable === null ? null : (windowAfter(timetable, after, state.settings.zoneData)?.at ?? null);
 }
 
 /** Puts the next window into the heap of windows. */
