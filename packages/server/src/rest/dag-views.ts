@@ -4,6 +4,7 @@ import {
   DEFAULT_ADDED_TASKS,
   DEFAULT_MAP_SIZE,
   describeTiming,
+  type EventTrigger,
   type ScheduleSpec,
   showPoint,
 } from '@signalbox/engine';
@@ -16,6 +17,7 @@ import {
   type ScheduleView,
   showPath,
   type TaskSpecView,
+  type TriggerView,
   taskReference,
   type VersionSummary,
 } from '@signalbox/protocol';
@@ -39,6 +41,7 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     schedule: schedule === null ? null : scheduleAnswer({ dagId: dag.dagId, ...schedule }),
     description: dag.description,
     event: dag.event,
+    triggers: dag.triggers.map(triggerAnswer),
     bundle: dag.bundle,
     source: dag.source,
     lastRun: recent[0] === undefined ? null : lastRunAnswer(recent[0]),
@@ -72,6 +75,11 @@ export function scheduleSettings(spec: ScheduleSpec): ScheduleSettings {
     ...(end === undefined ? {} : { end: showPoint(end) }),
     ...(calendar === undefined ? {} : { calendar: calendar as ScheduleSettings['calendar'] & object }),
   };
+}
+
+/** A condition as it was written: its tree is for the engine. */
+export function triggerAnswer({ where, ...trigger }: EventTrigger): TriggerView {
+  return { ...trigger, ...(where === undefined ? {} : { where: where.text }) };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {
