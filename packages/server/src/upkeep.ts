@@ -8,7 +8,10 @@ import { systemClock } from './ports/clock.ts';
 const SYSTEM = 'system' as Actor;
 const EVERY_MS = 3_600_000;
 const FIRST_MS = 60_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Sums of ended runs are small and outlive the runs: a year, and the month to compare it with. */
+const ROLLUP_DAYS = 400;
 /** Long enough for an incident to be looked into. */
 const JOURNAL_DAYS = 7;
 const STEPS_ON_DEMAND = 50;
@@ -25,6 +28,7 @@ type UpkeepStore = Pick<
   | 'dropUnusedBundles'
   | 'dropOldRequests'
   | 'dropOldCallbacks'
+  | 'dropOldRollups'
   | 'expiringDeadLetters'
   | 'dropClosedDeadLetters'
 >;
@@ -70,6 +74,8 @@ export class Upkeep {
     const closedBefore = (systemClock.wall() - this.#letters.days * DAY_MS) as Instant;
     while (!this.#isStopped && (await this.#store.dropClosedDeadLetters(closedBefore)));
     await this.#store.dropOldCallbacks();
+    const rollupsBefore = Math.floor((systemClock.wall() - ROLLUP_DAYS * DAY_MS) / HOUR_MS);
+    while (!this.#isStopped && (await this.#store.dropOldRollups(rollupsBefore)));
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 

@@ -33,6 +33,7 @@ import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-r
 import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
+import { rollBackRuns } from './statements/rollup.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
 import { takeOverTasks } from './statements/speculative.ts';
@@ -96,7 +97,9 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const runs = [...rows.runs.values()].sort(byKey);
   for (const [leaf, list] of byLeaf(runs, ofRun)) calls.push(...runCalls(leaf, list), ...taskCalls(leaf, list));
   calls.push(...liveRunCalls(runs));
-  for (const [leaf, reopened] of byLeaf(rows.reopened, ofRun)) calls.push(...reopenRuns(leaf, reopened));
+  for (const [leaf, reopened] of byLeaf(rows.reopened, ofRun)) {
+    calls.push(rollBackRuns(leaf, reopened), ...reopenRuns(leaf, reopened));
+  }
   for (const [leaf, forced] of byLeaf(rows.forced, ofRun)) calls.push(forceRuns(leaf, forced));
   for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, ends] of byLeaf([...rows.failures.values()], ofRun)) calls.push(noteTaskFailures(leaf, ends));

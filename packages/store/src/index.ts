@@ -16,6 +16,7 @@ export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } fr
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
+export type { EndedInHour, EndedOfDag, EndedRuns } from './queries/rollups.ts';
 export type { RunDetails, RunOutline } from './queries/run-details.ts';
 export type { ListRuns, RunPlace } from './queries/run-list.ts';
 export type { RunPayloads } from './queries/run-payloads.ts';

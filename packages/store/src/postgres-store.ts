@@ -13,6 +13,7 @@ import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
+import { dropOldRollups } from './queries/rollups.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -115,6 +116,7 @@ export class PostgresStore implements Store {
   expiringDeadLetters = (expiry: DeadLetterExpiry) => expiringDeadLetters(this.database, expiry);
   dropClosedDeadLetters = (closedBefore: Instant) => dropClosedDeadLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);
+  dropOldRollups = (beforeHour: number) => dropOldRollups(this.database, beforeHour);
 
   async close(): Promise<void> {
     await this.database.close();

@@ -58,6 +58,7 @@ import { createLoginCode, type NewLoginCode, type NewSession, openSession } from
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { resolveRun } from './queries/resolve-run.ts';
+import { endedByDag, endedByHour } from './queries/rollups.ts';
 import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
@@ -128,6 +129,9 @@ export class Queries {
   lastRuns = (tenantId: TenantId, dags: readonly DagKey[], most: number) =>
     lastRuns(this.#database, tenantId, dags, most);
   dagsOnEvent = (tenantId: TenantId, types: readonly string[]) => dagsOnEvent(this.#database, tenantId, types);
+  endedByHour = (tenantId: TenantId, of: { readonly dag: DagKey | null; readonly fromHour: number }) =>
+    endedByHour(this.#database, tenantId, of);
+  endedByDag = (tenantId: TenantId, fromHour: number) => endedByDag(this.#database, tenantId, fromHour);
   listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
     listVersions(this.#database, tenantId, list);
   findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>

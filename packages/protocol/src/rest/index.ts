@@ -33,6 +33,7 @@ export * from './schedule-settings.ts';
 export * from './schedules.ts';
 export { evaluatedInputs } from './shell-evaluation.ts';
 export { REFERENCE_VARIABLE } from './shell-references.ts';
+export * from './stats.ts';
 export * from './tasks.ts';
 export { asText, fillTemplate, type InputSource, type SecretSource, sourcesIn, type Template } from './template.ts';
 export * from './triggers.ts';

@@ -44,6 +44,7 @@ import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
+import { statsRoutes } from './stats.ts';
 import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
@@ -151,6 +152,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   runRoutes(app, parts);
   columnRoutes(app, parts);
   delayRoutes(app, parts);
+  statsRoutes(app, parts);
   taskRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);

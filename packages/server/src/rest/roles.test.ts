@@ -47,6 +47,8 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/runs/:id/columns': 'readers',
   'GET /v1/dags/:name/grid': 'readers',
   'GET /v1/delays': 'readers',
+  'GET /v1/stats': 'readers',
+  'GET /v1/stats/dags': 'readers',
   'GET /v1/workers/:id/attempts': 'readers',
   'GET /v1/queues': 'readers',
   'GET /v1/storage': 'readers',

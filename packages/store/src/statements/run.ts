@@ -6,6 +6,7 @@ import { causes, phases, priorities, runOutcomes } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { ROLLED_COLUMNS, rolledUp } from './rollup.ts';
 
 const OPEN = phases.code('open');
 const CLOSING = phases.code('closing');
@@ -49,21 +50,25 @@ export function insertNewRuns(leaf: Leaf, runs: readonly Created[]): Call {
 const insertWholeRuns = leafStatement(
   'insert_whole_runs',
   (leaf) => `
-  insert into run_${leaf} (${CREATED_NAMES}, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside,
-    strike_reason, struck_at, grace_ms)
-  ${rowsOf(
-    ...CREATED_COLUMNS,
-    'phase smallint',
-    'outcome smallint',
-    'closing_at bigint',
-    'closing_actor text',
-    'ended_at bigint',
-    'strikes smallint',
-    'set_aside boolean',
-    'strike_reason text',
-    'struck_at bigint',
-    'grace_ms integer',
-  )}`,
+  with made as (
+    insert into run_${leaf} as r (${CREATED_NAMES}, phase, outcome, closing_at, closing_actor, ended_at, strikes, set_aside,
+      strike_reason, struck_at, grace_ms)
+    ${rowsOf(
+      ...CREATED_COLUMNS,
+      'phase smallint',
+      'outcome smallint',
+      'closing_at bigint',
+      'closing_actor text',
+      'ended_at bigint',
+      'strikes smallint',
+      'set_aside boolean',
+      'strike_reason text',
+      'struck_at bigint',
+      'grace_ms integer',
+    )}
+    returning ${ROLLED_COLUMNS}),
+  ${rolledUp('made')}
+  select count(*) from made`,
 );
 
 export function insertChangedRuns(leaf: Leaf, runs: readonly Created[]): Call {
@@ -91,7 +96,8 @@ const endRuns = leafStatement(
     update run_${leaf} r set phase = ${ENDED}, outcome = u.outcome, ended_at = u.ended_at
       from (${rowsOf('shard smallint', 'run_id bigint', 'outcome smallint', 'ended_at bigint')}) u
      where r.shard = u.shard and r.run_id = u.run_id
-    returning 1)
+    returning ${ROLLED_COLUMNS}),
+  ${rolledUp('hit')}
   select expect_rows('end_runs', count(*), $5::integer) from hit`,
 );
 
@@ -134,7 +140,9 @@ const changeRuns = leafStatement(
         'grace_ms integer',
       )}) u
      where r.shard = u.shard and r.run_id = u.run_id
-    returning 1)
+    returning ${ROLLED_COLUMNS}, u.ended_at as ends_at),
+  ended as (select * from hit where ends_at is not null),
+  ${rolledUp('ended')}
   select expect_rows('change_runs', count(*), $14::integer) from hit`,
 );
 
