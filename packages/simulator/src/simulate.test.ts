@@ -16,6 +16,9 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [70011, 'safety', 'I49: an eager task behind a mapped setup of which one instance runs'],
   [350000086, 'safety', 'I30: an undo behind one that was marked by hand'],
   [500017304, 'safety', 'I32: a retry of an item whose setup was torn down, while other items of its map run'],
+  [600000604, 'liveness', 'I42: a child that closes for a reason of its own while its call is stopped'],
+  [600000741, 'liveness', 'I16: a retry of a map of which all items were marked'],
+  [600000990, 'liveness', 'I29: slots of a worker that two gateways believe to have'],
   [510000312, 'safety', 'I22: a late report of an attempt that was stopped, its task cleared and then expired'],
 ];
 

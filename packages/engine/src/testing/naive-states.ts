@@ -327,7 +327,7 @@ export function naiveNodes(
     const all = new Map<string, string>();
     const visit = (node: Node): void => {
       const size = sizeIn(chains[node.no]![node.path.length], node.path);
-      all.set(naiveName(node.no, node.path), size === undefined ? stateOf(node) : summary(leaves(node).map(stateOf)));
+      all.set(naiveName(node.no, node.path), stateSeen(node));
       for (let i = 0; i < (size ?? 0); i++) visit({ no: node.no, path: [...node.path, i] });
     };
     for (const node of shape.nodes) visit(node);

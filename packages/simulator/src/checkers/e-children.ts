@@ -68,8 +68,10 @@ export function children(scene: Scene): Checker {
       scene.fail('I72', `${what} still waits for run ${child.run.created.runId}, which ended at ${endedAt}`);
     }
     if (child === undefined && world.now - task.claimedAt > boundMs) scene.fail('I72', `${what} has no run yet`);
-    const isLeft = run.phase === 'closing' && world.now - run.closedAt > boundMs && child?.run.phase === 'open';
-    if (isLeft) scene.fail('I42', `${what} is to end since ${run.closedAt}, run ${child?.run.created.runId} is open`);
+    // A child that was closing for a reason of its own may be opened again by its policy: it is stopped the next time that it is asked.
+    const toEndSince = Math.max(run.closedAt, child?.run.openedAt ?? 0);
+    const isLeft = run.phase === 'closing' && world.now - toEndSince > boundMs && child?.run.phase === 'open';
+    if (isLeft) scene.fail('I42', `${what} is to end since ${toEndSince}, run ${child?.run.created.runId} is open`);
   }
 
   return {

@@ -11,7 +11,7 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const { state } = recorder;
   const leaseEndsAt = (state.mono - command.agoMs + state.settings.leaseMs) as MonoMs;
   const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
-  if (worker.gateway !== command.gateway) worker.free = 0; // What another gateway lent went with it.
+  if (worker.gateway !== command.gateway) returnToOther(recorder, worker);
   worker.gateway = command.gateway;
   // A gateway lends only the slots of a worker that it hears.
   worker.heard = true;
@@ -21,6 +21,16 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   worker.standing = command.standing;
   if (!command.standing) recorder.lent.add(worker);
   clearSilence(recorder, worker);
+}
+
+/**
+ * Another gateway has the worker now, or a stream that is dead without a word makes it believe so. What the first one lent goes back
+ * to it: if its stream is the living one, it lends the slots again. Otherwise they would stay lent to an engine that forgot them.
+ */
+function returnToOther(recorder: Recorder, worker: Worker): void {
+  const { gateway, id: workerId, free: count } = worker;
+  if (gateway !== null && count > 0) recorder.send({ kind: 'ReturnSlots', gateway, workerId, count });
+  worker.free = 0;
 }
 
 function offerTo({ state }: Recorder, worker: Worker, { tenantId, queues }: LendSlots): void {
