@@ -10,6 +10,7 @@ import {
   nextRunId,
   type RunId,
   type RunUid,
+  type ScheduleNo,
   type ShardNo,
   type VersionNo,
 } from '../../model/ids.ts';
@@ -18,7 +19,10 @@ import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> & {
+type NewRun = Pick<
+  RunCreated,
+  'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
+> & {
   /** The current one unless told. */
   readonly version?: Version;
 };
@@ -44,6 +48,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
+    ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
@@ -58,15 +63,37 @@ export function areChecked({ current }: Dag, checkedFor: VersionNo | undefined):
 
 const SCHEDULE = 'schedule' as Actor;
 
+/** Params and priority are those of the schedule, and those of the dag where it has none. */
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
   assert(dag !== undefined, 'a due schedule has its dag in memory');
-  const uid = uidOfWindow(dag.shard, schedule.dagId, firesAt);
-  const { priority, defaultParams: params = null } = dag.current.spec;
-  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
+  const { scheduleNo, spec } = schedule;
+  const uid = uidOfWindow(dag.shard, schedule, firesAt);
+  const { priority, defaultParams } = dag.current.spec;
+  return createRun(recorder, dag, {
+    uid,
+    priority: spec.priority ?? priority,
+    cause: 'schedule',
+    firesAt,
+    params: spec.params ?? defaultParams ?? null,
+    actor: SCHEDULE,
+    scheduleNo,
+  });
 }
 
-/** The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). */
-export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
-  return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
+export interface ScheduleRef {
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+}
+
+const FIRST = 1;
+
+/**
+ * The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). The first schedule
+ * of a dag has the uids that it had when a dag could have only one.
+ */
+export function uidOfWindow(shard: ShardNo, { dagId, scheduleNo }: ScheduleRef, firesAt: Instant): RunUid {
+  const which = scheduleNo === FIRST ? [dagId, firesAt] : [dagId, firesAt, scheduleNo];
+  const [seed = 0, ...parts] = which;
+  return makeRunUid(shard, firesAt, bitsOf(48, seed, ...parts, 11), bitsOf(26, seed, ...parts, 12));
 }

@@ -27,6 +27,7 @@ export const WORDS = {
   deadLetterReasons: list('letter reason', LETTER_REASONS),
   deadLetterStates: list('letter state', LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
+  scheduleOrigins: list('schedule origin', ['definition', 'api']),
   skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
