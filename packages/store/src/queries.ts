@@ -2,7 +2,7 @@
  * The queries of the edge. They have their own small pool, a time limit per statement (D12), and name the tenant: what
  * belongs to another tenant does not exist (I65). They never commit changes of the engine and own no shard.
  */
-import type { Instant, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';

@@ -61,18 +61,7 @@ export async function createSchedule(dag: string, name: string, flags: EditSched
 
 export async function editSchedule(dag: string, name: string, flags: EditScheduleFlags): Promise<void> {
   const client = await connect(flags);
-  const {
-    dag: _dag,
-    name: _name,
-    paused,
-    fault,
-    nextAt,
-    origin,
-    revision,
-    setBy,
-    setAt,
-    ...known
-  } = await client.getSchedule(dag, name);
+  const known = definedOf(await client.getSchedule(dag, name));
   const edited = await client.editSchedule(dag, name, { ...known, ...settingsOf(flags) });
   if (flags.json) return printJson(edited);
   print(`changed schedule ${name} of ${dag}; next: ${edited.paused ? 'paused' : (edited.nextAt ?? 'never')}`);
@@ -95,10 +84,27 @@ export async function deleteSchedule(dag: string, name: string, flags: ClientFla
   print(`deleted schedule ${name} of ${dag}`);
 }
 
+/** Its settings, without what the server says about it. */
+function definedOf(schedule: ListedSchedule): EditedSchedule {
+  const {
+    dag: _d,
+    name: _n,
+    paused: _p,
+    fault: _f,
+    nextAt: _at,
+    origin: _o,
+    revision: _r,
+    setBy: _by,
+    setAt: _s,
+    ...known
+  } = schedule;
+  return known;
+}
+
 /** What the flags say, over what `--spec` says. */
 function settingsOf({ cron, tz, params, priority, missed, spec }: EditScheduleFlags): Partial<EditedSchedule> {
   return {
-    ...(spec === undefined ? {} : (objectOf('--spec', spec) as Partial<EditedSchedule>)),
+    ...(spec === undefined ? {} : objectOf('--spec', spec)),
     ...(cron === undefined ? {} : { cron }),
     ...(tz === undefined ? {} : { zone: tz }),
     ...(params === undefined ? {} : { params: objectOf('--params', params) }),

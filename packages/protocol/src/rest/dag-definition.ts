@@ -8,7 +8,7 @@ import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from 
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
-import { MAX_DEFINED_SCHEDULES, scheduledRunFields, scheduleNameFields } from './schedule-list.ts';
+import { MAX_DEFINED_SCHEDULES, scheduledRunFields, scheduleNameFields } from './scheduled-run-fields.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -96,7 +96,7 @@ export const dagDefinitionSchema = z.strictObject({
   maxActiveRuns: limit,
   maxActiveTasks: limit,
   schedule: scheduleSchema.nullable().default(null),
-  /** Several, in place of `schedule`; see `schedule-list.ts`. */
+  /** Several, in place of `schedule`; see `read-schedules.ts`. */
   schedules: z.array(scheduleSchema.extend(scheduleNameFields)).max(MAX_DEFINED_SCHEDULES).optional(),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),

@@ -1,25 +1,9 @@
-/** Several schedules of one dag: their names, and the params and priority of the runs that each creates. */
-import { z } from 'zod';
+/** The schedules of a definition, as the engine has them. */
 import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
 import type { ParamsSchema } from '../params/params-schema.ts';
-import { nameSchema, prioritySchema } from './common.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { ScheduleSpecShape } from './dag-spec-shape.ts';
-
-export const MAX_DEFINED_SCHEDULES = 100;
-/** The name of the one under `schedule`. */
-export const DEFAULT_SCHEDULE_NAME = 'default';
-
-export const scheduledRunFields = {
-  /** Of the runs that it creates; the defaults of the dag's params unless told. */
-  params: z.record(z.string(), z.unknown(), 'must be an object').optional(),
-  /** Of the runs that it creates; the dag's unless told. */
-  priority: prioritySchema.optional(),
-};
-
-/** `schedule-1` for the first in the list, and so on, unless told. */
-export const scheduleNameFields = { name: nameSchema.optional() };
 
 type ParsedSchedule = NonNullable<ParsedDagDefinition['schedule']>;
 
