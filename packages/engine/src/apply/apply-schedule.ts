@@ -34,6 +34,7 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
       assert(known !== undefined, 'a window belongs to a schedule');
       assert(change.untilAt > known.decidedUntil || change.skipped === 'gap', 'a window is decided once (I1)');
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
+      if (change.runId !== null) known.fired += 1;
   }
 }
 

@@ -3,9 +3,7 @@ import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
 import type { ParamsSchema } from '../params/params-schema.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
-import type { ScheduleSpecShape } from './dag-spec-shape.ts';
-
-type ParsedSchedule = NonNullable<ParsedDagDefinition['schedule']>;
+import { type ParsedSchedule, type ScheduleSpecShape, toScheduleSpec } from './schedule-fields.ts';
 
 interface ReadSchedules {
   readonly schedule: ScheduleSpecShape | null;
@@ -48,13 +46,5 @@ function readSchedule(
   }
   // One that says nothing about params goes by the defaults of each version.
   const text = params === undefined ? null : JSON.stringify(checked?.ok ? checked.params : params);
-  return scheduleSpec(schedule, text);
-}
-
-/** As the engine has it, with its params as JSON text. */
-export function scheduleSpec(
-  { params: _params, priority, ...schedule }: ParsedSchedule,
-  params: string | null,
-): ScheduleSpecShape {
-  return { ...schedule, ...(params !== null && { params }), ...(priority !== undefined && { priority }) };
+  return toScheduleSpec(schedule, text);
 }

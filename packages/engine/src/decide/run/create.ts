@@ -1,23 +1,13 @@
 /** Creates runs for submissions and windows. */
 import { assert } from '../../model/assert.ts';
-import { bitsOf } from '../../model/chance.ts';
 import type { RunCreated } from '../../model/change.ts';
-import {
-  type Actor,
-  type DagId,
-  type Instant,
-  makeRunUid,
-  nextRunId,
-  type RunId,
-  type RunUid,
-  type ScheduleNo,
-  type ShardNo,
-  type VersionNo,
-} from '../../model/ids.ts';
+import { type Actor, type Instant, nextRunId, type RunId, type VersionNo } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
+import { uidOfWindow } from './window-uid.ts';
 
 type NewRun = Pick<
   RunCreated,
@@ -25,6 +15,8 @@ type NewRun = Pick<
 > & {
   /** The current one unless told. */
   readonly version?: Version;
+  /** For active runs of the dag to end, whatever its limit. */
+  readonly mustWait?: boolean;
 };
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
@@ -45,7 +37,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     cause: run.cause,
     firesAt: run.firesAt,
     ...(run.parent === undefined ? {} : { parent: run.parent }),
-    admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    admitted: run.mustWait !== true && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
     ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
@@ -78,22 +70,6 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
     params: spec.params ?? defaultParams ?? null,
     actor: SCHEDULE,
     scheduleNo,
+    mustWait: dag.activeRuns > 0 && waitsForOthers(spec),
   });
-}
-
-export interface ScheduleRef {
-  readonly dagId: DagId;
-  readonly scheduleNo: ScheduleNo;
-}
-
-const FIRST = 1;
-
-/**
- * The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). The first schedule
- * of a dag has the uids that it had when a dag could have only one.
- */
-export function uidOfWindow(shard: ShardNo, { dagId, scheduleNo }: ScheduleRef, firesAt: Instant): RunUid {
-  const which = scheduleNo === FIRST ? [dagId, firesAt] : [dagId, firesAt, scheduleNo];
-  const [seed = 0, ...parts] = which;
-  return makeRunUid(shard, firesAt, bitsOf(48, seed, ...parts, 11), bitsOf(26, seed, ...parts, 12));
 }

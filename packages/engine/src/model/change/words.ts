@@ -28,7 +28,7 @@ export const WORDS = {
   deadLetterStates: list('letter state', LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
   scheduleOrigins: list('schedule origin', ['definition', 'api']),
-  skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
+  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
   /** What the row of a task may say: see `model/task/task-states.ts`. */
