@@ -48,6 +48,7 @@ import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
+import { zoneRoutes } from './zones.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -169,6 +170,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   sessionRoutes(app, parts);
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
+  zoneRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

@@ -7,7 +7,7 @@ import {
   type ScheduleSpec,
   windowAfter,
 } from '@signalbox/engine';
-import { zoneData } from '@signalbox/protocol/zones';
+import { zoneData } from '../zones/edge-zones.ts';
 
 interface ShownSchedule {
   readonly spec: ScheduleSpec;
