@@ -36,3 +36,4 @@ export { asText, fillTemplate, type InputSource, type SecretSource, sourcesIn, t
 export * from './why.ts';
 export * from './work.ts';
 export { worksIn } from './works-in.ts';
+export * from './zones.ts';

@@ -8,7 +8,7 @@ import {
   spreadSeedOf,
   windowAfter,
 } from '@signalbox/engine';
-import { zoneData } from '@signalbox/protocol/zones';
+import { zoneData } from '../zones/edge-zones.ts';
 
 export interface ShownSchedule {
   readonly dagId: DagId;

@@ -9,10 +9,10 @@ import {
   SignalboxError,
   toScheduleSpec,
 } from '@signalbox/protocol';
-import { zoneData } from '@signalbox/protocol/zones';
 import type { FastifyInstance } from 'fastify';
 import { fromIso, toShortIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
+import { zoneData } from '../zones/edge-zones.ts';
 
 /** What becomes of missed windows says nothing about when a schedule fires. */
 const NO_POLICY = { missed: 'most_recent', missedLimit: 1 } as const;
