@@ -8,6 +8,7 @@ export type * from './decide/effect.ts';
 export type { HookEventDetails } from './decide/effect.ts';
 export { type Demand, demandOf } from './decide/match/demand.ts';
 export { MAX_GRACE_MS } from './decide/run/cancel.ts';
+export { uidOfWindow } from './decide/run/window-uid.ts';
 export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
@@ -18,12 +19,14 @@ export type { Coding, Field, Fields } from './model/change/fields.ts';
 export { foldRows, partsOf, shardOfChange } from './model/change/fold.ts';
 export { CHANGE_KINDS, kindOf } from './model/change/kinds.ts';
 export { FoldedRows } from './model/change/rows.ts';
+export { DEFAULT_SCHEDULE } from './model/change/schedule.ts';
 export { WORDS, type WordList } from './model/change/words.ts';
 export type * from './model/change.ts';
 export type * from './model/command.ts';
 export { type AddedTask, growSpec, roomOf } from './model/dag/added.ts';
 export type { Comparison, Expression, FunctionName } from './model/dag/expression.ts';
 export { Graph } from './model/dag/graph.ts';
+export { schedulesOf } from './model/dag/schedules-of.ts';
 export * from './model/dag/spec.ts';
 export { limitSpec } from './model/dag/until.ts';
 export {
@@ -50,6 +53,7 @@ export {
 } from './model/schedule/preview.ts';
 export { isSameTiming } from './model/schedule/same-timing.ts';
 export { type ScheduleFault, scheduleFault } from './model/schedule/schedule-fault.ts';
+export { missedPolicyOf, OVERLAP_POLICIES, type OverlapPolicy } from './model/schedule/schedule-policy.ts';
 export type { CalendarSpec, DayRepeat, DayRule, TimePoint } from './model/schedule/schedule-spec.ts';
 export { compileTimetable, type Timetable, type TimetableSpec } from './model/schedule/timetable.ts';
 export {
@@ -82,7 +86,13 @@ export {
   type TaskState,
 } from './model/task/task-states.ts';
 export { TRIGGER_RULES, type TriggerRule } from './model/task/trigger.ts';
-export { type EventTrigger, type OnSpec, patternsOf, triggersByType, triggersOf } from './model/trigger/event-trigger.ts';
+export {
+  type EventTrigger,
+  type OnSpec,
+  patternsOf,
+  triggersByType,
+  triggersOf,
+} from './model/trigger/event-trigger.ts';
 export { whyUnmatched } from './model/trigger/match-event.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { deriveFaults, deriveTaskStates } from './propagate/derive.ts';
@@ -91,4 +101,5 @@ export type { Version } from './tables/dag/dag.ts';
 export { describeShard } from './tables/describe.ts';
 export { type NamedPlace, TaskNames } from './tables/map/task-names.ts';
 export { type QueueKey, queueKey } from './tables/queue/queue-key.ts';
+export { spreadSeedOf } from './tables/schedule/schedule.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './tables/state.ts';

@@ -32,6 +32,9 @@ export function needs(state: State, command: Command): readonly Need[] {
       return [{ kind: 'deadLetter', ...command.deadLetter }, ...runNeeds(state, command.deadLetter.runId)];
     case 'CloseDeadLetters':
       return command.deadLetters.map((deadLetter) => ({ kind: 'deadLetter', ...deadLetter }) as const);
+    case 'CreateSchedules':
+    case 'EditSchedule':
+    case 'DeleteSchedule':
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
@@ -59,9 +62,9 @@ export function needs(state: State, command: Command): readonly Need[] {
       return found;
     }
     case 'Tick':
-      return dueSchedules({ state }).flatMap((dagId) => {
-        const shard = state.schedules.get(dagId)?.shard;
-        return shard === undefined ? [] : dagNeeds(state, shard, dagId);
+      return dueSchedules({ state }).flatMap((id) => {
+        const schedule = state.schedules.get(id);
+        return schedule === undefined ? [] : dagNeeds(state, schedule.shard, schedule.dagId);
       });
     case 'ResetBreaker':
     case 'StrikeSchedule':
@@ -81,6 +84,9 @@ export function shardOfCommand(command: Command): ShardNo | null {
   switch (command.kind) {
     case 'SubmitRuns':
     case 'DeployDag':
+    case 'CreateSchedules':
+    case 'EditSchedule':
+    case 'DeleteSchedule':
     case 'SetSchedulePaused':
     case 'RetireDag':
     case 'CloseDeadLetters':

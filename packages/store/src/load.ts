@@ -19,8 +19,8 @@ import { type Database, holdToIndexes } from './database.ts';
 import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
-import { parseSchedules, selectSchedulesOfShards } from './statements/read-dag.ts';
 import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
+import { parseSchedules, selectSchedulesOfShards } from './statements/read-schedule.ts';
 import { parseIntegers, plainArray } from './text.ts';
 import { expectResults, readDagsOf, readWholeRuns } from './whole-runs.ts';
 

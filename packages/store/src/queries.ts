@@ -2,7 +2,7 @@
  * The queries of the edge. They have their own small pool, a time limit per statement (D12), and name the tenant: what
  * belongs to another tenant does not exist (I65). They never commit changes of the engine and own no shard.
  */
-import type { Instant, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { NodeId, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo, ZoneData } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';
@@ -28,7 +28,7 @@ import {
   takeCallbacks,
 } from './queries/callbacks.ts';
 import { getDagGrid } from './queries/dag-grid.ts';
-import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
   countDeadLetters,
   type DeadLetterFilter,
@@ -63,9 +63,19 @@ import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
+import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
-import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
+import { findVersion, listNodes, listVersions } from './queries/versions.ts';
+import {
+  keepZone,
+  listNodeZones,
+  noteZoneVersion,
+  type RaisedZones,
+  raiseZones,
+  readZones,
+  readZoneVersion,
+} from './queries/zones.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -109,6 +119,12 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  readZoneVersion = () => readZoneVersion(this.#database);
+  readZones = (ownVersion: string) => readZones(this.#database, ownVersion);
+  keepZone = (zone: ZoneData) => keepZone(this.#database, zone);
+  raiseZones = (raised: RaisedZones) => raiseZones(this.#database, raised);
+  noteZoneVersion = (nodeId: NodeId, version: string) => noteZoneVersion(this.#database, nodeId, version);
+  listNodeZones = () => listNodeZones(this.#database);
   storage = () => readStorage(this.#database);
 
   beginRequest = (key: RequestKey, request: { bodyHash: string; cutOffMs: number }) =>
@@ -136,10 +152,10 @@ export class Queries {
     listVersions(this.#database, tenantId, list);
   findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>
     findVersion(this.#database, tenantId, version);
-  listSchedules = (tenantId: TenantId, list: { after: string | null; limit: number }) =>
-    listSchedules(this.#database, tenantId, list);
-  listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
-    listWindows(this.#database, tenantId, windows);
+  listSchedules = (tenantId: TenantId, list: ListSchedules) => listSchedules(this.#database, tenantId, list);
+  findSchedule = (tenantId: TenantId, which: { dagName: string; name: string }) =>
+    findSchedule(this.#database, tenantId, which);
+  listWindows = (tenantId: TenantId, windows: ListWindows) => listWindows(this.#database, tenantId, windows);
 
   resolveRun = (tenantId: TenantId, uid: string) =>
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));

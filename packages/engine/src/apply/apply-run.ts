@@ -83,6 +83,7 @@ function createRun(state: State, change: RunCreated): void {
   }
   deployed.liveRuns += 1;
   dag.liveRuns += 1;
+  runs.setSchedule(run, change.scheduleNo);
   if (change.parent !== undefined) {
     runs.setParent(run, change.parent);
     dag.liveChildren += 1;

@@ -3,6 +3,7 @@
  * `apply/restore.ts` makes state from them.
  */
 
+import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
@@ -16,6 +17,7 @@ import type {
   Instant,
   RunId,
   RunUid,
+  ScheduleNo,
   ShardNo,
   TaskNo,
   TenantId,
@@ -63,6 +65,8 @@ export interface StoredDag {
   readonly isRetired: boolean;
   /** Windows of schedules that were removed are decided up to here; 0 when there were none. */
   readonly windowsUntil: Instant;
+  /** The last number given to one of its schedules; 0 when it never had any. */
+  readonly lastScheduleNo: number;
 }
 
 export interface StoredVersion {
@@ -75,11 +79,16 @@ export interface StoredVersion {
 export interface StoredSchedule {
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+  readonly name: string;
+  readonly origin: WordOf<'scheduleOrigins'>;
   readonly revision: number;
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
   readonly decidedUntil: Instant;
   readonly fault: string | null;
+  /** How many of its windows have become runs. */
+  readonly fired: number;
 }
 
 /** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */
@@ -156,6 +165,8 @@ export interface StoredRun {
   readonly notes?: string;
   /** The call that made it. */
   readonly parent?: ParentRef;
+  /** The schedule whose window it is for; absent for others. */
+  readonly scheduleNo?: ScheduleNo;
   /** Of one that was cancelled with another grace than the usual. */
   readonly graceMs: number | null;
   /** How often its own policy has opened it again. */

@@ -10,6 +10,7 @@ import { workerIdOf } from './attempt/claim-of.ts';
 import { attemptsOfTask } from './attempt/find-attempt.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, ENDED } from './run/run-table.ts';
+import { storedOf } from './schedule/schedule.ts';
 import type { State } from './state.ts';
 import { forEachSlot } from './task/task-slots.ts';
 
@@ -25,8 +26,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
     lastRunId: state.shards.get(shard)?.lastRunId,
     schedules: [...state.schedules.values()]
       .filter((schedule) => schedule.shard === shard)
-      .sort((a, b) => a.dagId - b.dagId)
-      .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
+      .sort((a, b) => a.id - b.id)
+      .map((schedule) => ({ ...storedOf(schedule), decidedUntil: schedule.decidedUntil })),
     breakers: [...state.breakers.all()]
       .filter((breaker) => breaker.shard === shard)
       .sort((a, b) => a.dagId - b.dagId || a.fingerprint - b.fingerprint)
@@ -51,6 +52,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         priority: PRIORITIES[runs.priority[run]!],
         isAdmitted: runs.has(run, ADMITTED),
         parent: runs.parents.get(run) ?? null,
+        scheduleNo: runs.scheduleNos.get(run) ?? null,
         retries: runs.retries[run],
         pauses: pausesOf(runs.pauses.get(run)),
         maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({

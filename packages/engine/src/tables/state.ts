@@ -15,6 +15,7 @@ import type {
   RunId,
   RunRow,
   RunUid,
+  ScheduleId,
   ShardNo,
   TaskSlot,
   TenantId,
@@ -28,6 +29,7 @@ import { type QueueKey, queueKey } from './queue/queue-key.ts';
 import { ReadyQueue } from './queue/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
+import { ScheduleTable } from './schedule/schedule-table.ts';
 import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
@@ -104,7 +106,7 @@ interface Agenda {
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
   /** Schedules that could not even be loaded, and why (I57). */
-  faulty: { readonly shard: ShardNo; readonly dagId: DagId; readonly reason: string }[];
+  faulty: { readonly shard: ShardNo; readonly scheduleId: ScheduleId; readonly reason: string }[];
 }
 
 export class State {
@@ -124,7 +126,7 @@ export class State {
   readonly runs = new RunTable();
   readonly tasks = new TaskTable();
   readonly attempts = new AttemptTable();
-  readonly schedules = new Map<DagId, Schedule>();
+  readonly schedules = new ScheduleTable();
   /** Admitted runs of dags that are not in memory yet. */
   readonly admittedOf = new Map<DagId, number>();
 
@@ -162,7 +164,7 @@ export class State {
   isReplay = false;
   /** The run that a decision is about. If it throws, the host knows which run to charge (I57). */
   currentRun: RunId | null = null;
-  /** The dag whose schedule a decision is about. */
+  /** The schedule that a decision is about. */
   currentSchedule: Schedule | null = null;
 
   constructor(settings: EngineSettings) {

@@ -56,6 +56,7 @@ export interface DagSpecShape {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpecShape | null;
+  readonly schedules?: readonly { readonly name: string; readonly spec: ScheduleSpecShape }[];
   readonly description?: string;
   readonly bundle?: string;
   readonly files?: string;

@@ -14,10 +14,10 @@ import { readClosing } from './read-closing.ts';
 import { checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
+import { readSchedules } from './read-schedules.ts';
 import { readTriggers } from './read-triggers.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
-import { toScheduleSpec } from './schedule-fields.ts';
 import { speculateSpec } from './speculate-fields.ts';
 import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
 import { unknownTask } from './unknown-task.ts';
@@ -101,6 +101,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   );
   const params = readParamsSchema(definition, problems);
   const triggers = readTriggers(definition.on, problems);
+  const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
   checkSpeculate(tasks, groups, problems);
@@ -139,7 +140,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
-    schedule: definition.schedule === null ? null : toScheduleSpec(definition.schedule),
+    ...schedules,
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),

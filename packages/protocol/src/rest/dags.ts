@@ -19,6 +19,7 @@ export const deployedSchema = z.object({
 export type Deployed = z.infer<typeof deployedSchema>;
 
 export const scheduleViewSchema = scheduleSettingsSchema.extend({
+  name: z.string(),
   paused: z.boolean(),
   /** Why the server itself has paused it: deciding its windows went wrong. Resume it once that is mended. */
   fault: z.string().nullable(),

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { type DayRuleShape, daysOfIcal, isIcal } from '../ical/days-of-ical.ts';
-import { spanSchema } from './common.ts';
+import { type Priority, spanSchema } from './common.ts';
+import { checkPolicies, type IF_RUNNING, schedulePolicyFields } from './schedule-policy-fields.ts';
 
 const MAX_CRONS = 20;
 const MAX_TIMES = 1_000;
@@ -68,8 +69,7 @@ export const scheduleObject = z.strictObject({
   limit: z.int().min(1).max(1_000_000_000).optional(),
   calendar: calendarSchema.optional(),
   jitter: spanSchema({ minMs: 0, maxMs: DAY_MS, example: '"30s" or "5m"' }).optional(),
-  missed: z.enum(['skip', 'latest', 'all']).default('latest'),
-  missedLimit: z.int().min(1).max(10_000).default(100),
+  ...schedulePolicyFields,
 });
 
 export type ParsedSchedule = z.output<typeof scheduleObject>;
@@ -107,11 +107,12 @@ export function resolveAfter({ after, ...schedule }: ParsedNewSchedule, nowMs: n
   return after === undefined ? schedule : { ...schedule, at: nowMs + after };
 }
 
-function checkSchedule(schedule: ParsedNewSchedule, context: z.RefinementCtx): void {
+export function checkSchedule(schedule: ParsedNewSchedule, context: z.RefinementCtx): void {
   const kinds = (['cron', 'every', 'at', 'after'] as const).filter((kind) => schedule[kind] !== undefined);
   const report = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
   if (kinds.length === 0) report([], 'must have one of cron, every and at');
   if (kinds.length > 1) report([kinds[1] ?? ''], `must not be given with ${kinds[0]}: write two schedules`);
+  checkPolicies(schedule, report);
   const { ical } = schedule.calendar ?? {};
   if (ical === undefined) {
     if (schedule.calendar?.icalDays !== undefined) report(['calendar', 'icalDays'], 'must not be given without ical');
@@ -155,14 +156,29 @@ export interface TimetableSpecShape {
 }
 
 export interface ScheduleSpecShape extends TimetableSpecShape {
-  readonly missed: 'skip' | 'latest' | 'all';
+  readonly missed: 'skip' | 'most_recent' | 'catchup';
   readonly missedLimit: number;
+  readonly missedMaxAgeMs?: number;
+  readonly startWithinMs?: number;
+  readonly ifRunning?: (typeof IF_RUNNING)[number];
+  readonly runNow?: true;
+  /** JSON text. */
+  readonly params?: string;
+  readonly priority?: Priority;
 }
 
-export function toScheduleSpec(schedule: ParsedSchedule): ScheduleSpecShape {
+/** `params`: JSON text. */
+export function toScheduleSpec(schedule: ParsedSchedule, params: string | null = null): ScheduleSpecShape {
   const { cron, every, anchor, phase, at, start, end, limit, calendar, jitter, ...rest } = schedule;
+  const { missedMaxAge, startWithin, ifRunning, runNow, params: _params, priority, ...common } = rest;
   return {
-    ...rest,
+    ...common,
+    ...(missedMaxAge === undefined ? {} : { missedMaxAgeMs: missedMaxAge }),
+    ...(startWithin === undefined ? {} : { startWithinMs: startWithin }),
+    ...(ifRunning === undefined || ifRunning === 'allow' ? {} : { ifRunning }),
+    ...(runNow === true ? { runNow } : {}),
+    ...(params === null ? {} : { params }),
+    ...(priority === undefined ? {} : { priority }),
     ...(cron === undefined ? {} : { cron }),
     ...(every === undefined ? {} : { everyMs: every }),
     ...(anchor === undefined ? {} : { anchor }),

@@ -1,5 +1,7 @@
 /** What a schedule was set to, in answers: when it fires in the words of the engine, times as text. */
 import { z } from 'zod';
+import { prioritySchema } from './common.ts';
+import { IF_RUNNING } from './schedule-policy-fields.ts';
 
 const dayRule = z.object({
   from: z.string(),
@@ -35,7 +37,14 @@ export const scheduleSettingsSchema = z.object({
     })
     .optional(),
   jitterMs: z.int().optional(),
-  missed: z.enum(['skip', 'latest', 'all']),
+  missed: z.enum(['skip', 'most_recent', 'catchup']),
   missedLimit: z.int(),
+  missedMaxAgeMs: z.int().optional(),
+  startWithinMs: z.int().optional(),
+  ifRunning: z.enum(IF_RUNNING),
+  runNow: z.boolean().optional(),
+  /** Of its runs, where they are not the defaults of the dag. */
+  params: z.record(z.string(), z.unknown()).optional(),
+  priority: prioritySchema.optional(),
 });
 export type ScheduleSettings = z.infer<typeof scheduleSettingsSchema>;

@@ -51,7 +51,24 @@ export const SCHEDULE_WORDS = {
     examples: ['5m'],
   },
   'schedule.missed': {
-    description: 'Windows that were missed while no server ran: run none, the latest, or all of them.',
+    description:
+      'Windows that were missed while no server ran, or while the schedule was paused: run none, the most recent, or all up to missedLimit. latest and all are old words for most_recent and catchup.',
   },
-  'schedule.missedLimit': { description: 'With missed: all. Maximum number.' },
+  'schedule.missedLimit': { description: 'With missed: catchup. Maximum number.' },
+  'schedule.missedMaxAge': { description: 'Missed windows that are older than this are skipped.', examples: ['6h'] },
+  'schedule.startWithin': {
+    description: 'A window that starts later than this after its time is skipped.',
+    examples: ['10m'],
+  },
+  'schedule.ifRunning': {
+    description:
+      'What a window does while the dag has active runs: allow (run beside them, up to maxActiveRuns), skip, queue_one (wait, unless a run waits already), queue_all (wait), cancel_running.',
+  },
+  'schedule.runNow': { description: 'Creates a first run as soon as the schedule is created.' },
+  'schedule.params': {
+    description: 'Params of its runs. Default: the defaults of the params schema.',
+    examples: [{ region: 'eu' }],
+  },
+  'schedule.priority': { description: 'Priority of its runs. Default: that of the dag.' },
+  schedules: { description: 'Several schedules, each with a name of its own. Write schedule or schedules, not both.' },
 } as const;

@@ -49,6 +49,8 @@ import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
+import { windowRoutes } from './windows.ts';
+import { zoneRoutes } from './zones.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -161,6 +163,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   deadLetterRoutes(app, parts);
   breakerRoutes(app, parts);
   scheduleRoutes(app, parts);
+  windowRoutes(app, parts);
   eventRoutes(app, parts);
   fleetRoutes(app, parts);
   queueRoutes(app, parts);
@@ -171,6 +174,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   sessionRoutes(app, parts);
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
+  zoneRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

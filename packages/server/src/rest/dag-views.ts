@@ -5,6 +5,7 @@ import {
   DEFAULT_MAP_SIZE,
   describeTiming,
   type EventTrigger,
+  missedPolicyOf,
   type ScheduleSpec,
   showPoint,
 } from '@signalbox/engine';
@@ -21,9 +22,9 @@ import {
   taskReference,
   type VersionSummary,
 } from '@signalbox/protocol';
-import type { DagView, ListedSchedule, RunView, VersionSummary as VersionRow } from '@signalbox/store';
+import type { DagView, RunView, VersionSummary as VersionRow } from '@signalbox/store';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
-import { nextWindowOf } from './next-window.ts';
+import { nextWindowOf, type ShownSchedule } from './next-window.ts';
 import { roleOf } from './task-role.ts';
 import { runSummary } from './views.ts';
 
@@ -56,18 +57,21 @@ function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
   return { id, state, outcome, createdAt, endedAt };
 }
 
-export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
-  const { dagId, spec, paused, fault } = schedule;
-  return { ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(dagId, schedule)) };
+export function scheduleAnswer(schedule: ShownSchedule & { fault: string | null }): ScheduleView {
+  const { name, spec, paused, fault } = schedule;
+  return { name, ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(schedule)) };
 }
 
 /** A schedule that was deployed before `overlap` existed does not have it. */
 export function scheduleSettings(spec: ScheduleSpec): ScheduleSettings {
-  const { anchor, at, start, end, calendar, cron, ...rest } = spec;
+  const { anchor, at, start, end, calendar, cron, params, ...rest } = spec;
   return {
     fires: describeTiming(spec),
     ...rest,
     overlap: spec.overlap ?? 'first',
+    missed: missedPolicyOf(spec),
+    ifRunning: spec.ifRunning ?? 'allow',
+    ...(params === undefined ? {} : { params: JSON.parse(params) as ScheduleSettings['params'] & object }),
     ...(cron === undefined ? {} : { cron: typeof cron === 'string' ? cron : [...cron] }),
     ...(anchor === undefined ? {} : { anchor: showPoint(anchor) }),
     ...(at === undefined ? {} : { at: at.map(showPoint) }),

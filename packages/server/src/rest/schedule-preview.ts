@@ -9,13 +9,13 @@ import {
   SignalboxError,
   toScheduleSpec,
 } from '@signalbox/protocol';
-import { zoneData } from '@signalbox/protocol/zones';
 import type { FastifyInstance } from 'fastify';
 import { fromIso, toShortIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
+import { zoneData } from '../zones/edge-zones.ts';
 
 /** What becomes of missed windows says nothing about when a schedule fires. */
-const NO_POLICY = { missed: 'latest', missedLimit: 1 } as const;
+const NO_POLICY = { missed: 'most_recent', missedLimit: 1 } as const;
 
 export function schedulePreviewRoutes(app: FastifyInstance): void {
   app.get('/v1/schedules/preview', (request) => {

@@ -1,6 +1,6 @@
 /** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
 import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
-import { PRIORITIES } from '@signalbox/engine';
+import { OVERLAP_POLICIES, PRIORITIES } from '@signalbox/engine';
 import { planAdding } from './adding.ts';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
@@ -46,7 +46,15 @@ function planSpec(chance: Chance): DagSpec {
   const slow = chance.fork('stragglers');
   const uneven = slow.happens(0.5) ? planSpeculative(slow, mapped) : mapped;
   const adding = chance.fork('adding');
-  return adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
+  const grown = adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
+  return planSchedules(chance.fork('schedules'), grown);
+}
+
+/** Some dags have more than one schedule, whose names come and go with their versions. */
+function planSchedules(chance: Chance, spec: DagSpec): DagSpec {
+  if (spec.schedule === null || chance.happens(0.6)) return spec;
+  const names = ['second', 'third'].filter(() => chance.happens(0.7));
+  return { ...spec, schedules: names.map((name) => ({ name, spec: planSchedule(chance) })) };
 }
 
 function planTasks(chance: Chance): DagSpec {
@@ -123,13 +131,18 @@ export const PERIODS_MS: Readonly<Record<string, number>> = {
   '* * * * *': 60_000,
 };
 
-function planSchedule(chance: Chance): ScheduleSpec {
+export function planSchedule(chance: Chance): ScheduleSpec {
   return {
     cron: chance.pick(Object.keys(PERIODS_MS)),
     zone: 'UTC',
     gap: 'skip',
-    missed: chance.pick(['skip', 'latest', 'all'] as const),
+    missed: chance.pick(['skip', 'latest', 'all', 'most_recent', 'catchup'] as const),
     missedLimit: chance.int(1, 4),
+    ...(chance.happens(0.2) && { missedMaxAgeMs: chance.int(5_000, 120_000) }),
+    ...(chance.happens(0.15) && { startWithinMs: chance.int(2_000, 60_000) }),
+    ...(chance.happens(0.4) && { ifRunning: chance.pick(OVERLAP_POLICIES) }),
+    ...(chance.happens(0.15) && { runNow: true as const }),
+    ...(chance.happens(0.2) && { priority: planPriority(chance) }),
   };
 }
 
@@ -137,6 +150,9 @@ function alter(chance: Chance, before: DagSpec): DagSpec {
   const draw = chance.next();
   if (draw < 0.3) return { ...before, maxActiveTasks: chance.happens(0.3) ? null : chance.int(1, 4) };
   if (draw < 0.5) return { ...before, maxActiveRuns: chance.happens(0.3) ? null : chance.int(1, 4) };
-  if (draw < 0.75) return { ...before, schedule: chance.happens(0.3) ? null : planSchedule(chance) };
+  if (draw < 0.75) {
+    const { schedules: _schedules, ...single } = before;
+    return planSchedules(chance, { ...single, schedule: chance.happens(0.3) ? null : planSchedule(chance) });
+  }
   return planSpec(chance);
 }

@@ -3,6 +3,7 @@ import type {
   Change,
   DagId,
   RunId,
+  ScheduleId,
   ShardNo,
   StoredBreaker,
   StoredDag,
@@ -67,7 +68,7 @@ export class Model {
     return [...this.#tables.versions.values()];
   }
 
-  get schedules(): ReadonlyMap<DagId, StoredSchedule> {
+  get schedules(): ReadonlyMap<ScheduleId, StoredSchedule> {
     return this.#tables.schedules.toMap();
   }
 

@@ -1,5 +1,14 @@
 /** What was committed is what is loaded, for any sequence of valid changes and any division into batches (I10, I19, I58). */
-import type { AttemptNo, DagId, Instant, Need, ShardNo, StoredBreaker, StoredRun } from '@signalbox/engine';
+import type {
+  AttemptNo,
+  DagId,
+  Instant,
+  Need,
+  ShardNo,
+  StoredBreaker,
+  StoredRun,
+  StoredSchedule,
+} from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
@@ -48,9 +57,8 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   const heads = await reader.loadHeads(SHARDS, 1_000);
   expect(byId(heads.runs)).toEqual(model.live());
   expect(heads.complete).toBe(true);
-  expect([...heads.schedules].sort((a, b) => a.dagId - b.dagId)).toEqual(
-    [...model.schedules.values()].sort((a, b) => a.dagId - b.dagId),
-  );
+  const byNumber = (a: StoredSchedule, b: StoredSchedule) => a.dagId - b.dagId || a.scheduleNo - b.scheduleNo;
+  expect([...heads.schedules].sort(byNumber)).toEqual([...model.schedules.values()].sort(byNumber));
   const byKey = (a: StoredBreaker, b: StoredBreaker) =>
     a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
   expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));

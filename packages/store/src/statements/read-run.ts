@@ -12,6 +12,7 @@ import type {
   ParentRef,
   RunId,
   RunUid,
+  ScheduleNo,
   StoredRun,
   StoredTask,
   TaskNo,
@@ -42,7 +43,8 @@ const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_ag
     array_agg(coalesce(r.admitted_at, -1))::text,
     json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text,
     json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text,
-    json_object_agg(r.run_id, r.added) filter (where r.added is not null)::text`;
+    json_object_agg(r.run_id, r.added) filter (where r.added is not null)::text,
+    json_object_agg(r.run_id, r.schedule_no) filter (where r.schedule_no is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -142,6 +144,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const notes = parseFacts(row[13]);
   const graces = parseFacts(row[14]);
   const added = parseFacts<Readonly<Record<string, AddedTask>>>(row[15]);
+  const scheduleNos = parseFacts<ScheduleNo>(row[16]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -168,6 +171,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       ...timingOf(at(admittedAts, i), notes?.[id]),
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
       ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
+      ...(scheduleNos?.[id] !== undefined && { scheduleNo: scheduleNos[id] }),
       ...(added?.[id] !== undefined && { added: readAdded(added[id])! }),
     };
   });

@@ -1,26 +1,22 @@
 /** Creates runs for submissions and windows. */
 import { assert } from '../../model/assert.ts';
-import { bitsOf } from '../../model/chance.ts';
 import type { RunCreated } from '../../model/change.ts';
-import {
-  type Actor,
-  type DagId,
-  type Instant,
-  makeRunUid,
-  nextRunId,
-  type RunId,
-  type RunUid,
-  type ShardNo,
-  type VersionNo,
-} from '../../model/ids.ts';
+import { type Actor, type Instant, nextRunId, type RunId, type VersionNo } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
+import { uidOfWindow } from './window-uid.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> & {
+type NewRun = Pick<
+  RunCreated,
+  'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
+> & {
   /** The current one unless told. */
   readonly version?: Version;
+  /** For active runs of the dag to end, whatever its limit. */
+  readonly mustWait?: boolean;
 };
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
@@ -41,9 +37,10 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     cause: run.cause,
     firesAt: run.firesAt,
     ...(run.parent === undefined ? {} : { parent: run.parent }),
-    admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    admitted: run.mustWait !== true && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
+    ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
@@ -58,15 +55,21 @@ export function areChecked({ current }: Dag, checkedFor: VersionNo | undefined):
 
 const SCHEDULE = 'schedule' as Actor;
 
+/** Params and priority are those of the schedule, and those of the dag where it has none. */
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
   assert(dag !== undefined, 'a due schedule has its dag in memory');
-  const uid = uidOfWindow(dag.shard, schedule.dagId, firesAt);
-  const { priority, defaultParams: params = null } = dag.current.spec;
-  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
-}
-
-/** The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). */
-export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
-  return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
+  const { scheduleNo, spec } = schedule;
+  const uid = uidOfWindow(dag.shard, schedule, firesAt);
+  const { priority, defaultParams } = dag.current.spec;
+  return createRun(recorder, dag, {
+    uid,
+    priority: spec.priority ?? priority,
+    cause: 'schedule',
+    firesAt,
+    params: spec.params ?? defaultParams ?? null,
+    actor: SCHEDULE,
+    scheduleNo,
+    mustWait: dag.activeRuns > 0 && waitsForOthers(spec),
+  });
 }

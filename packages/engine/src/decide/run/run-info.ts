@@ -1,21 +1,18 @@
 /** What a task can learn about its run. */
 
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import { type DagId, type Instant, instantOfUid, type RunRow, type RunUid, shardOfUid } from '../../model/ids.ts';
+import type { Instant, RunRow, ScheduleNo } from '../../model/ids.ts';
 import type { State } from '../../tables/state.ts';
 import type { RunInfo } from '../effect.ts';
-import { uidOfWindow } from './create.ts';
+import { windowOf } from './window-uid.ts';
+
+const FIRST = 1 as ScheduleNo;
 
 export function runInfoOf({ runs }: State, run: RunRow): RunInfo {
+  const ref = { dagId: runs.versionOf(run).dag.id, scheduleNo: runs.scheduleNos.get(run) ?? FIRST };
   return {
     createdAt: runs.createdAt[run] as Instant,
     priority: PRIORITIES[runs.priority[run]!]!,
-    window: windowOf(runs.uidOf(run), runs.versionOf(run).dag.id),
+    window: windowOf(runs.uidOf(run), ref),
   };
-}
-
-/** The uid of a scheduled run is made from its window and nothing else: so it tells whether it is one, and of which. */
-export function windowOf(uid: RunUid, dagId: DagId): Instant | null {
-  const at = instantOfUid(uid);
-  return uidOfWindow(shardOfUid(uid), dagId, at) === uid ? at : null;
 }

@@ -1,7 +1,7 @@
 /** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
 import type { ParentRef } from '../command.ts';
-import type { Actor, DagId, RunId, RunUid, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
 import type { RunTasksFold } from './attempt.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
@@ -32,6 +32,8 @@ const runCreated = defineChange('RunCreated', {
     parent: f.since(3.1, f.optional(f.json<ParentRef>())),
     /** The run goes up to this task or group only. */
     until: f.since(4, f.optional(f.text())),
+    /** The schedule that `firesAt` is a window of; number 1 where it is absent. */
+    scheduleNo: f.since(5, f.optional(f.uint<ScheduleNo>())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;

@@ -27,7 +27,8 @@ export const WORDS = {
   deadLetterReasons: list('dead letter reason', DEAD_LETTER_REASONS),
   deadLetterStates: list('dead letter state', DEAD_LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
-  skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
+  scheduleOrigins: list('schedule origin', ['definition', 'api']),
+  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
   /** What the row of a task may say: see `model/task/task-states.ts`. */

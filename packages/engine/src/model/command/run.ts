@@ -23,15 +23,6 @@ export interface RetireDag {
   readonly actor: Actor;
 }
 
-export interface SetSchedulePaused {
-  readonly kind: 'SetSchedulePaused';
-  readonly shard: ShardNo;
-  readonly tenantId: TenantId;
-  readonly dagId: DagId;
-  readonly paused: boolean;
-  readonly actor: Actor;
-}
-
 export interface SubmitRuns {
   readonly kind: 'SubmitRuns';
   readonly shard: ShardNo;

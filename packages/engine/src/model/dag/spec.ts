@@ -1,12 +1,12 @@
 /** A dag as the engine sees it: tasks and edges by number. Of user code it has only the name of a handler. */
 import type { QueueName } from '../ids.ts';
-import type { ScheduleSpec } from '../schedule/schedule-spec.ts';
+import type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
 import type { OnSpec } from '../trigger/event-trigger.ts';
 import type { Expression } from './expression.ts';
 
-export type { ScheduleSpec } from '../schedule/schedule-spec.ts';
+export type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -192,6 +192,8 @@ export interface DagSpec {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpec | null;
+  /** In place of `schedule`, where there are several. */
+  readonly schedules?: readonly NamedSchedule[];
   readonly description?: string;
   /** Names the code of its functions; workers fetch it by this. */
   readonly bundle?: string;

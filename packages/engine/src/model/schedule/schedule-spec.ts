@@ -3,6 +3,7 @@
  * version stay readable. Exactly one of `cron`, `everyMs` and `at` is present; `compileTimetable` checks that.
  */
 import type { Instant } from '../ids.ts';
+import type { SchedulePolicy } from './schedule-policy.ts';
 
 /** An instant, or what a clock in the schedule's zone shows: `2027-01-01T09:00:00`. */
 export type TimePoint = Instant | string;
@@ -36,11 +37,12 @@ export interface TimetableSpec {
   readonly jitterMs?: number;
 }
 
-export interface ScheduleSpec extends TimetableSpec {
-  /** What happens to windows missed while no server was there: none of them, the newest only, or all up to the limit. */
-  readonly missed: 'skip' | 'latest' | 'all';
-  /** With `all`: no more than this many of the newest missed windows; older ones are recorded as skipped (I8). */
-  readonly missedLimit: number;
+export interface ScheduleSpec extends TimetableSpec, SchedulePolicy {}
+
+/** One of several schedules of a dag. */
+export interface NamedSchedule {
+  readonly name: string;
+  readonly spec: ScheduleSpec;
 }
 
 /** Days on which a schedule may fire, by the date that its zone shows. A day must pass everything that is given. */

@@ -1,7 +1,15 @@
 /** What loads and fetches read from the rows. */
 import type { Heads } from '../../apply/restore.ts';
 import { deadLetterName } from '../../model/dead-letter.ts';
-import { type DagId, type RunId, type ShardNo, shardOfRun, type VersionNo } from '../../model/ids.ts';
+import {
+  type DagId,
+  type RunId,
+  type ScheduleId,
+  type ShardNo,
+  scheduleIdOf,
+  shardOfRun,
+  type VersionNo,
+} from '../../model/ids.ts';
 import type {
   Need,
   Seen,
@@ -91,7 +99,7 @@ export class Gathering {
   readonly #runs = new Map<RunId, StoredRun>();
   readonly #dags = new Map<DagId, StoredDag>();
   readonly #versions = new Map<string, StoredVersion>();
-  readonly #schedules = new Map<DagId, StoredSchedule>();
+  readonly #schedules = new Map<ScheduleId, StoredSchedule>();
 
   constructor(tables: ModelTables) {
     this.#tables = tables;
@@ -114,8 +122,9 @@ export class Gathering {
     if (row === undefined || row.shard !== shard) return;
     this.#dags.set(dagId, { ...row, tenant: this.#tables.tenants.get(row.tenantId) ?? '' });
     this.version(dagId, row.versionNo);
-    const schedule = this.#tables.schedules.get(dagId);
-    if (schedule !== undefined) this.#schedules.set(dagId, schedule);
+    for (const schedule of this.#tables.schedules.values()) {
+      if (schedule.dagId === dagId) this.#schedules.set(scheduleIdOf(schedule), schedule);
+    }
   }
 
   version(dagId: DagId, versionNo: VersionNo): void {

@@ -21,7 +21,8 @@ type RunRowChange = RunChange | RunReopened | RunForced | PauseSet | RunSlow | R
 export function writeRunChange(tables: ModelTables, change: RunRowChange): void {
   switch (change.kind) {
     case 'RunCreated': {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent, scheduleNo } =
+        change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
       const since = admitted ? { admittedAt: at } : {};
@@ -43,6 +44,7 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
         hasParams: params !== null,
         facts,
         ...(parent && { parent }),
+        ...(scheduleNo !== undefined && { scheduleNo }),
         ...notesCreated(change),
       });
       tables.runUids.set(uid, runId);

@@ -7,11 +7,12 @@ import type {
   DeadLetterChange,
   ScheduleChange,
   ScheduleRemoved,
+  ScheduleSet,
   ShardChange,
 } from '../../model/change.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
-import type { Instant } from '../../model/ids.ts';
+import { type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { StoredDeadLetter } from '../../model/stored.ts';
 import { type DagRow, dagNameKey, type ModelTables, silentKey, storedKeyKey, versionKey, windowKey } from './tables.ts';
 import { require, Violation } from './violation.ts';
@@ -29,35 +30,50 @@ export function writeShardChange(
       const before = tables.dags.get(dagId);
       require(before === undefined || (before.shard === shard && before.name === name), 'a dag keeps its name', change);
       require(!tables.versions.has(versionKey(dagId, versionNo)), 'unique (dag, version)', change);
-      const windowsUntil = before?.windowsUntil ?? (0 as Instant);
-      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, windowsUntil });
+      const { windowsUntil, lastScheduleNo } = before ?? { windowsUntil: 0 as Instant, lastScheduleNo: 0 };
+      const kept = { windowsUntil, lastScheduleNo };
+      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, ...kept });
       writeTriggers(tables, change, spec.on);
       tables.dagNames.set(dagNameKey(tenantId, name), dagId);
       return tables.versions.set(versionKey(dagId, versionNo), { dagId, versionNo, hash, spec });
     }
     case 'DagRetired':
       tables.triggers.delete(change.dagId);
-      return setDag(tables, change, { isRetired: true });
+      return setDag(tables, change, () => ({ isRetired: true }));
     case 'DagRevived': {
       const { event, triggers } = change;
       writeTriggers(tables, change, triggers ?? (event === null ? undefined : { event }));
-      return setDag(tables, change, { isRetired: false });
+      return setDag(tables, change, () => ({ isRetired: false }));
     }
     case 'ScheduleSet': {
-      const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
-      return tables.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil, fault });
+      const { kind: _kind, actor: _actor, at: _at, ...schedule } = change;
+      const { dagId, scheduleNo, name } = change;
+      for (const other of tables.schedules.values()) {
+        const isOther = other.dagId !== dagId || other.scheduleNo === scheduleNo || other.name !== name;
+        require(isOther, 'unique (dag, schedule name)', change);
+      }
+      tables.schedules.set(scheduleIdOf(change), schedule);
+      return setDag(tables, change, ({ lastScheduleNo }) => ({
+        lastScheduleNo: Math.max(lastScheduleNo, scheduleNo),
+      }));
     }
     case 'ScheduleRemoved':
-      require(tables.schedules.has(change.dagId), 'a removed schedule is there', change);
-      tables.schedules.delete(change.dagId);
-      return setDag(tables, change, { windowsUntil: change.decidedUntil });
+      require(tables.schedules.has(scheduleIdOf(change)), 'a removed schedule is there', change);
+      tables.schedules.delete(scheduleIdOf(change));
+      return setDag(tables, change, ({ windowsUntil }) => ({
+        windowsUntil: Math.max(windowsUntil, change.decidedUntil) as Instant,
+      }));
     case 'WindowDecided': {
-      require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, firesAt, wallTime)', change);
+      require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, schedule, firesAt, wallTime)', change);
       tables.windows.set(windowKey(change), change);
-      const schedule = tables.schedules.get(change.dagId);
+      const schedule = tables.schedules.get(scheduleIdOf(change));
       if (schedule === undefined) throw new Violation('a decided window has its schedule', change);
       if (schedule.decidedUntil >= change.untilAt) return;
-      return tables.schedules.set(change.dagId, { ...schedule, decidedUntil: change.untilAt });
+      return tables.schedules.set(scheduleIdOf(change), {
+        ...schedule,
+        decidedUntil: change.untilAt,
+        fired: schedule.fired + (change.runId === null ? 0 : 1),
+      });
     }
     case 'KeyStored': {
       const { kind: _kind, at: _at, ...key } = change;
@@ -112,8 +128,12 @@ export function closeDeadLetter(tables: ModelTables, deadLetter: DeadLetterRef, 
   if (known?.state === 'open') tables.deadLetters.set(deadLetterName(deadLetter), { ...known, state: as });
 }
 
-function setDag(tables: ModelTables, change: DagRetired | DagRevived | ScheduleRemoved, fields: Partial<DagRow>): void {
+function setDag(
+  tables: ModelTables,
+  change: DagRetired | DagRevived | ScheduleSet | ScheduleRemoved,
+  fields: (dag: DagRow) => Partial<DagRow>,
+): void {
   const dag = tables.dags.get(change.dagId);
   if (dag === undefined) throw new Violation('a changed dag is there', change);
-  tables.dags.set(change.dagId, { ...dag, ...fields });
+  tables.dags.set(change.dagId, { ...dag, ...fields(dag) });
 }
