@@ -39,6 +39,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   $schema: { description: 'URL of this schema, for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
   description: { description: 'Text for people. Part of the version.' },
+  tags: { description: 'To find it by, among many dags. At most 20.', examples: [['billing', 'nightly']] },
+  owner: { description: 'Who answers for it: a team, a person or an address.', examples: ['team-data'] },
   on: {
     description: 'Start a run for each event of this name, with its payload as params.',
     examples: [{ event: 'order.paid' }],

@@ -64,6 +64,8 @@ export interface DagSpecShape {
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpecShape | null;
   readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly owner?: string;
   readonly bundle?: string;
   readonly files?: string;
   readonly on?: { readonly event: string };

@@ -202,6 +202,10 @@ export interface DagSpec {
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpec | null;
   readonly description?: string;
+  /** For people, to find it by. */
+  readonly tags?: readonly string[];
+  /** Who answers for it, for people. */
+  readonly owner?: string;
   /** Names the code of its functions; workers fetch it by this. */
   readonly bundle?: string;
   /** Names the archive of the files that its processes work with. */
