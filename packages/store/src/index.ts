@@ -25,3 +25,4 @@ export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { ListedSchedule, NodeRow, VersionSummary } from './queries/versions.ts';
 export * from './queries.ts';
 export type { Dropped } from './retention.ts';
+export { checkpointNo } from './statements/checkpoint.ts';
