@@ -37,7 +37,10 @@ export async function startUiRig(): Promise<UiRig> {
       const { body } = await rig.ask('POST', '/v1/login-links', { role });
       const page = await context.newPage();
       const complaints: string[] = [];
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      page.on(
+        'console',
+        (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`),
+      );
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('request', (request) => request.url().startsWith(base) || complaints.push(`asked ${request.url()}`));
       await page.goto(`${base}${(body as unknown as { path: string }).path}`);

@@ -123,6 +123,13 @@ export interface ScheduleFilter extends PageOptions {
   readonly origin?: 'definition' | 'api';
 }
 
+export interface ListDagsOptions extends PageOptions {
+  /** Deleted ones too. */
+  readonly retired?: boolean;
+  readonly tag?: string;
+  readonly owner?: string;
+}
+
 export interface NewRun {
   readonly params?: unknown;
   readonly priority?: Priority;
@@ -184,7 +191,7 @@ export class WaitTimedOut extends Error {
 export interface Client {
   deployDag(definition: DagDefinition, options?: DeployOptions): Promise<Deployed>;
   getDag(name: string, options?: CallOptions): Promise<DagDetails>;
-  listDags(page?: PageOptions & { readonly retired?: boolean }, options?: CallOptions): Promise<DagPage>;
+  listDags(page?: ListDagsOptions, options?: CallOptions): Promise<DagPage>;
   /** No new runs and no schedule; its runs go on, its history stays, the next deploy brings it back. */
   deleteDag(name: string, options?: ChangeOptions): Promise<DagRetired>;
   listVersions(dag: string, page?: PageOptions, options?: CallOptions): Promise<VersionPage>;

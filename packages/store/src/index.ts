@@ -27,3 +27,4 @@ export type { NodeRow, VersionSummary } from './queries/versions.ts';
 export type { ClusterZones } from './queries/zones.ts';
 export * from './queries.ts';
 export type { Dropped } from './retention.ts';
+export { checkpointNo } from './statements/checkpoint.ts';

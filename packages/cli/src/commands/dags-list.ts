@@ -5,16 +5,21 @@ import { next } from '../program-name.ts';
 
 export interface ListDagsFlags extends PageFlags {
   readonly retired?: boolean;
+  readonly tag?: string;
+  readonly owner?: string;
 }
 
 export async function listDags(flags: ListDagsFlags): Promise<void> {
-  const { limit, cursor, retired } = flags;
+  const { limit, cursor, retired, tag, owner } = flags;
   const page = await (await connect(flags)).listDags({
     limit,
     ...(cursor === undefined ? {} : { cursor }),
     ...(retired ? { retired } : {}),
+    ...(tag === undefined ? {} : { tag }),
+    ...(owner === undefined ? {} : { owner }),
   });
   if (flags.json) return printJson(page);
+  const isLabelled = page.items.some((dag) => dag.tags.length > 0 || dag.owner !== null);
   const rows = page.items.map((dag) => [
     dag.retiredAt === null ? dag.name : `${dag.name} ${coloured('retired')}`,
     String(dag.version),
@@ -22,9 +27,13 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
     startedBy(dag),
     dag.schedule?.nextAt ?? '',
     dag.lastRun === null ? '' : coloured(dag.lastRun.outcome ?? dag.lastRun.state),
+    ...(isLabelled ? [short(dag.tags.join(' '), 40), short(dag.owner ?? '', 40)] : []),
     short(dag.description ?? '', 60),
   ]);
-  if (rows.length > 0) print(table(['dag', 'version', 'tasks', 'starts', 'next', 'last run', 'description'], rows));
+  const labels = isLabelled ? ['tags', 'owner'] : [];
+  const head = ['dag', 'version', 'tasks', 'starts', 'next', 'last run', ...labels, 'description'];
+  if (rows.length > 0) print(table(head, rows));
+  else if (tag !== undefined || owner !== undefined) print('no dag matches');
   else print(`no dags yet; write one with: ${next('init')}`);
   if (page.cursor !== null) print(colours.dim(`more: --cursor ${page.cursor}`));
 }

@@ -19,6 +19,8 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
     );
   if (dag.retiredAt !== null) print(colours.yellow(`deleted ${dag.retiredAt}: it starts no new runs`));
   if (dag.description !== null) print(plainLines(dag.description));
+  if (dag.owner !== null) print(`owner: ${plain(dag.owner)}`);
+  if (dag.tags.length > 0) print(`tags: ${plain(dag.tags.join(', '))}`);
   print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
   if (dag.onFailure !== 'continue') print(`on failure: ${dag.onFailure}`);
   print(paramsText(dag.params));

@@ -10,8 +10,17 @@ export const dagCommands = [
     name: 'dags list',
     summary: 'list deployed dags',
     isDefault: true,
-    flags: [{ flags: '--retired', what: 'include deleted dags' }, ...pageFlags, ...clientFlags],
-    examples: [['signalbox dags', 'all of them, with their schedules']],
+    flags: [
+      { flags: '--retired', what: 'include deleted dags' },
+      { flags: '--tag <tag>', what: 'only dags with this tag' },
+      { flags: '--owner <owner>', what: 'only dags of this owner' },
+      ...pageFlags,
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox dags', 'all of them, with their schedules'],
+      ['signalbox dags --tag billing', 'those with a tag'],
+    ],
     run: async (_, flags) => (await import('../commands/dags-list.ts')).listDags(flags),
   }),
   define<ClientFlags>({

@@ -65,9 +65,27 @@ const callbackUrlSchema = z
     'must not contain a user name or password: callbacks are signed',
   );
 
+const MAX_TAGS = 20;
+export const tagSchema = z
+  .string()
+  .regex(/^[\p{L}\p{N}_.:/-]{1,50}$/u, 'must have 1 to 50 letters, digits or the characters _ . : / -');
+export const ownerSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line of text');
+
 export const dagDefinitionSchema = z.strictObject({
   name: nameSchema,
   description: z.string().max(2_000).optional(),
+  /** To find it by, among many dags. */
+  tags: z
+    .array(tagSchema)
+    .max(MAX_TAGS, `must have at most ${MAX_TAGS} tags`)
+    .refine((tags) => new Set(tags).size === tags.length, 'must not name a tag twice')
+    .optional(),
+  /** Who answers for it: a team, a person or an address. */
+  owner: ownerSchema.optional(),
   /** SHA-256 of the code that its functions are in, in hex; stored before the dag is deployed. */
   bundle: z
     .string()

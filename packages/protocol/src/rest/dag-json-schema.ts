@@ -43,6 +43,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   $schema: { description: 'URL of this schema, for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
   description: { description: 'Text for people. Part of the version.' },
+  tags: { description: 'To find it by, among many dags. At most 20.', examples: [['billing', 'nightly']] },
+  owner: { description: 'Who answers for it: a team, a person or an address.', examples: ['team-data'] },
   callbackUrl: {
     description: 'URL to call when a run has ended: a signed POST, repeated until it is answered.',
     examples: ['https://example.com/done'],

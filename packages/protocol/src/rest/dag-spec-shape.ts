@@ -58,6 +58,8 @@ export interface DagSpecShape {
   readonly schedule: ScheduleSpecShape | null;
   readonly schedules?: readonly { readonly name: string; readonly spec: ScheduleSpecShape }[];
   readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly owner?: string;
   readonly bundle?: string;
   readonly files?: string;
   readonly on?: OnShape;

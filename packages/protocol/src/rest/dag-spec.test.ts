@@ -279,3 +279,25 @@ test('references in texts are told apart from what is written, and are needs (I6
   expect(spec.tasks[2]).not.toHaveProperty('runInfo');
   expect(spec.tasks[2]?.work).not.toHaveProperty('fill');
 });
+
+test('tags and owner are for people, and part of the version', () => {
+  const tasks = [{ name: 'a', handler: 'x' }];
+  const { spec } = toDagSpec({
+    name: 'd',
+    tasks,
+    tags: ['billing', 'nightly/eu'],
+    owner: 'Team Data <data@example.com>',
+  });
+  expect(spec).toMatchObject({ tags: ['billing', 'nightly/eu'], owner: 'Team Data <data@example.com>' });
+  const plain = toDagSpec({ name: 'd', tasks }).spec;
+  expect(contentHash(toDagSpec({ name: 'd', tasks, tags: [] }).spec)).toBe(contentHash(plain));
+  expect(contentHash(spec)).not.toBe(contentHash(plain));
+  for (const wrong of [
+    { tags: ['a', 'a'] },
+    { tags: ['two words'] },
+    { tags: [''] },
+    { owner: 'two\nlines' },
+    { owner: '' },
+  ])
+    expect(() => toDagSpec({ name: 'd', tasks, ...wrong })).toThrow();
+});

@@ -142,6 +142,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     maxActiveTasks: definition.maxActiveTasks,
     ...schedules,
     ...(definition.description === undefined ? {} : { description: definition.description }),
+    ...(definition.tags === undefined || definition.tags.length === 0 ? {} : { tags: definition.tags }),
+    ...(definition.owner === undefined ? {} : { owner: definition.owner }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),
     ...triggers,

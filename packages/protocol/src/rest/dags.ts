@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
-import { FAILURE_POLICIES, TRIGGER_RULES } from './dag-definition.ts';
+import { FAILURE_POLICIES, ownerSchema, TRIGGER_RULES, tagSchema } from './dag-definition.ts';
 import { MAP_MODES } from './groups.ts';
 import { runIdSchema, runOutcomeSchema, runStateSchema, taskRoleSchema } from './runs.ts';
 import { scheduleSettingsSchema } from './schedule-settings.ts';
@@ -67,6 +67,9 @@ export const dagViewSchema = z.object({
   taskCount: z.int(),
   schedule: scheduleViewSchema.nullable(),
   description: z.string().nullable(),
+  tags: z.array(z.string()),
+  /** Who answers for it. */
+  owner: z.string().nullable(),
   /** The type of event that its first trigger waits for. */
   event: z.string().nullable(),
   triggers: z.array(triggerViewSchema),
@@ -163,6 +166,8 @@ const MAX_RECENT_RUNS = 50;
 export const listDagsSchema = pageQuerySchema.extend({
   cursor: nameSchema.optional(),
   retired: z.enum(['true', 'false']).default('false'),
+  tag: tagSchema.optional().describe('Only dags with this tag.'),
+  owner: ownerSchema.optional().describe('Only dags of this owner.'),
   recent: z.coerce
     .number()
     .int()
@@ -197,6 +202,8 @@ export const versionViewSchema = versionSummarySchema.extend({
   maxActiveTasks: z.int().nullable(),
   schedule: scheduleSettingsSchema.nullable(),
   description: z.string().nullable(),
+  tags: z.array(z.string()),
+  owner: z.string().nullable(),
   event: z.string().nullable(),
   triggers: z.array(triggerViewSchema),
   bundle: z.string().nullable(),

@@ -143,6 +143,8 @@ export const taskViewSchema = z.object({
   outputBytes: z.int().nullable(),
   /** What the running attempt told last of how far it is; left out when it has told nothing, or does not run. */
   progress: progressViewSchema.optional(),
+  /** What its attempts have saved last; only where the task is asked for by itself, and left out when there is none. */
+  checkpoint: z.unknown().optional(),
   attempts: z.array(attemptViewSchema),
   /** Why it was skipped or could not run: its rule, its condition, a branch, a short circuit, or a person. */
   reason: z.string().nullable(),

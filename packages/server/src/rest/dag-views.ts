@@ -41,6 +41,8 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     taskCount: dag.taskCount,
     schedule: schedule === null ? null : scheduleAnswer({ dagId: dag.dagId, ...schedule }),
     description: dag.description,
+    tags: [...dag.tags],
+    owner: dag.owner,
     event: dag.event,
     triggers: dag.triggers.map(triggerAnswer),
     bundle: dag.bundle,

@@ -86,8 +86,9 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags', async (request) => {
     const { tenantId } = callerOf(request);
-    const { cursor, limit, retired, recent } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
-    const list = { after: cursor ?? null, limit, retired: retired === 'true' };
+    const { cursor, limit, retired, recent, tag, owner } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
+    const filter = { retired: retired === 'true', tag: tag ?? null, owner: owner ?? null };
+    const list = { after: cursor ?? null, limit, ...filter };
     const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
     const last = await fromDatabase(() => queries.lastRuns(tenantId, found, recent), request.log);
     const items = found.map((dag) => dagAnswer(dag, last.get(dag.dagId)));
@@ -134,6 +135,8 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
       maxActiveTasks: spec.maxActiveTasks,
       schedule: spec.schedule === null ? null : scheduleSettings(spec.schedule),
       description: spec.description ?? null,
+      tags: [...(spec.tags ?? [])],
+      owner: spec.owner ?? null,
       event: triggersOf(spec)[0]?.type ?? null,
       triggers: triggersOf(spec).map(triggerAnswer),
       bundle: spec.bundle ?? null,

@@ -10,7 +10,7 @@ import {
   type TaskView,
   taskIdSchema,
 } from '@signalbox/protocol';
-import { readLargeOutput } from '@signalbox/store';
+import { checkpointNo, readLargeOutput } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -84,14 +84,19 @@ async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskVie
   });
   const [task] = tasks;
   if (task === undefined) throw new SignalboxError('TASK_NOT_FOUND', { task: request.params.task });
-  if (task.outputBytes === null) return task;
-  return { ...task, output: await readLarge(request, parts, nos[0] ?? 0), outputBytes: null };
+  const no = (nos[0] ?? 0) as TaskNo;
+  const saved = await readPayload(request, parts, checkpointNo(no));
+  const whole = saved === null ? task : { ...task, checkpoint: JSON.parse(saved) as unknown };
+  if (task.outputBytes === null) return whole;
+  return { ...whole, output: await readLarge(request, parts, no), outputBytes: null };
 }
 
-async function readLarge(request: TaskRequest, { queries }: RestParts, no: number): Promise<unknown> {
+async function readLarge(request: TaskRequest, parts: RestParts, no: number): Promise<unknown> {
+  const large = readLargeOutput((await readPayload(request, parts, no)) ?? '');
+  return large === null ? null : JSON.parse((await readPayload(request, parts, large.row)) ?? 'null');
+}
+
+function readPayload(request: TaskRequest, { queries }: RestParts, no: number): Promise<string | null> {
   const { tenantId } = callerOf(request);
-  const read = (taskNo: number) =>
-    fromDatabase(() => queries.getPayload(tenantId, { uid: idOf(request), taskNo: taskNo as TaskNo }), request.log);
-  const large = readLargeOutput((await read(no)) ?? '');
-  return large === null ? null : JSON.parse((await read(large.row)) ?? 'null');
+  return fromDatabase(() => queries.getPayload(tenantId, { uid: idOf(request), taskNo: no as TaskNo }), request.log);
 }

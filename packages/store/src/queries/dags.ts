@@ -34,6 +34,8 @@ export interface DagView {
   readonly maxActiveTasks: number | null;
   readonly taskCount: number;
   readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly owner: string | null;
   /** The event that makes runs of it. */
   readonly event: string | null;
   readonly triggers: readonly EventTrigger[];
@@ -62,6 +64,8 @@ export interface ListDags {
   readonly after: string | null;
   readonly limit: number;
   readonly retired?: boolean;
+  readonly tag?: string | null;
+  readonly owner?: string | null;
 }
 
 export interface ListWindows {
@@ -94,7 +98,10 @@ export interface WindowView {
 const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::text else json_build_object(
       'priority', v.spec->'priority', 'maxActiveRuns', v.spec->'maxActiveRuns', 'maxActiveTasks', v.spec->'maxActiveTasks',
       'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
-      'on', v.spec->'on')::text end`;
+      'on', v.spec->'on', 'tags', v.spec->'tags', 'owner', v.spec->'owner')::text end`;
+/** Null stands for any. */
+const HAS_LABELS = `case when $5::text is null and $6::text is null then true when strpos(v.spec::text, '\\u0000') > 0 then false
+      else ($5::text is null or (v.spec->'tags')::jsonb ? $5::text) and ($6::text is null or v.spec->>'owner' = $6::text) end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
     s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault, s.name, s.fired`;
 const DAG_TABLES = `dag d
@@ -112,6 +119,7 @@ const selectDags = statement(
   `
   select ${DAG_COLUMNS} from ${DAG_TABLES}
    where d.tenant_id = $1::integer and d.name > $2::text and ($4::boolean or d.retired_at is null)
+     and ${HAS_LABELS}
    order by d.name limit $3::integer`,
 );
 
@@ -150,10 +158,12 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
 export async function listDags(
   database: Database,
   tenantId: TenantId,
-  { after, limit, retired = false }: ListDags,
+  { after, limit, retired = false, tag = null, owner = null }: ListDags,
 ): Promise<DagView[]> {
   return database.snapshot(async (ask) => {
-    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit, retired)], { last: true });
+    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit, retired, tag, owner)], {
+      last: true,
+    });
     return (found?.rows ?? []).map(parseDag);
   });
 }
@@ -214,6 +224,8 @@ function parseDag(row: Row): DagView {
     maxActiveTasks: shown.maxActiveTasks,
     taskCount: shown.taskCount ?? shown.tasks.length,
     description: shown.description ?? null,
+    tags: shown.tags ?? [],
+    owner: shown.owner ?? null,
     event: triggersOf(shown)[0]?.type ?? null,
     triggers: triggersOf(shown),
     bundle: shown.bundle ?? null,

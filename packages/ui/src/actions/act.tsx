@@ -58,7 +58,8 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
     onSuccess: async () => {
       tell(action.done);
       onClose();
-      await client.invalidateQueries();
+      // But the preview: what was just done can often not be done again.
+      await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'preview' });
     },
   });
   return (

@@ -6,6 +6,7 @@ import type {
   DagGrid,
   DagHistory,
   DagPage,
+  DagStats,
   DeadLetterGroups,
   DeadLetterPage,
   Delays,
@@ -16,6 +17,7 @@ import type {
   RunColumns,
   RunPage,
   SchedulePage,
+  Stats,
   Storage,
   TaskPage,
   TaskView,
@@ -136,14 +138,34 @@ export const shapeQuery = (id: string, taskCount: number) =>
 
 /** Runs of the grid. */
 const GRID_RUNS = 100;
-/** Runs that durations and the calendar are made of. */
-const HISTORY_RUNS = 1_000;
+/** Runs that are drawn one by one; what is said over a longer time comes from sums. */
+const HISTORY_RUNS = 200;
 
 export const gridQuery = (name: string) =>
   read<DagGrid>(['grid', name], `/v1/dags/${seg(name)}/grid?runs=${GRID_RUNS}`, { concern: ofDag(name) });
 
 export const historyQuery = (name: string) =>
   read<DagHistory>(['history', name], `/v1/dags/${seg(name)}/history?runs=${HISTORY_RUNS}`, { concern: ofDag(name) });
+
+/** Days that rates and typical durations are of. */
+export const STATS_DAYS = 30;
+
+export interface StatsFilter extends Params {
+  readonly dag?: string | undefined;
+  readonly by: 'hour' | 'day';
+  readonly steps: number;
+}
+
+/** Days are those of the viewer. */
+const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export const statsQuery = (filter: StatsFilter) =>
+  read<Stats>(['stats', filter], withQuery('/v1/stats', { ...filter, zone: viewerZone() }), {
+    concern: filter.dag === undefined ? ofKinds('run') : ofDag(filter.dag),
+  });
+
+export const dagStatsQuery = () =>
+  read<DagStats>(['dag-stats'], `/v1/stats/dags?days=${STATS_DAYS}`, { concern: ofKinds('run') });
 
 export const firingsQuery = (name: string) =>
   read<FiringPage>(['firings', name], `/v1/dags/${seg(name)}/firings?count=12`, { concern: ofDag(name) });

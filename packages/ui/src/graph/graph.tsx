@@ -3,7 +3,21 @@ import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, 
 import { type GraphNode, paint } from './paint.ts';
 import { usePalette } from './palette.ts';
 import { useLayout } from './use-layout.ts';
-import { type Box, centreOn, firstView, fit, NODE_H, NODE_W, nodeX, nodeY, ROW_H, type View, zoomAt } from './view.ts';
+import {
+  type Box,
+  centreOn,
+  firstView,
+  fit,
+  NODE_H,
+  NODE_W,
+  nodeX,
+  nodeY,
+  ROW_H,
+  readPlace,
+  type View,
+  writePlace,
+  zoomAt,
+} from './view.ts';
 import './graph.css';
 
 interface GraphProps {
@@ -14,15 +28,19 @@ interface GraphProps {
   readonly onSelect: (node: number | null) => void;
   readonly onOpen: (node: number) => void;
   readonly label: string;
+  /** Where the eye is, from the address; see `writePlace`. */
+  readonly place?: string | undefined;
+  readonly onPlace: (place: string) => void;
 }
 
 const CLICK_PX = 4;
 const PAN_PX = 60;
+const REST_MS = 400;
 
 /** A short graph needs no tall picture; the limits are in the style. */
 const heightOf = (rows: number): number => Math.max(300, rows * ROW_H + 160);
 
-export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: GraphProps) {
+export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label, place, onPlace }: GraphProps) {
   const palette = usePalette();
   const layout = useLayout(nodes.length, edges);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -43,9 +61,19 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
 
   // Until somebody moves the picture it follows the size of the window.
   const isUntouched = useRef(true);
+  const firstPlace = useRef(place);
   useEffect(() => {
-    if (isUntouched.current && layout !== null && box !== null) setView(firstView(layout.columns, layout.rows, box));
+    if (!isUntouched.current || layout === null || box === null) return;
+    setView(readPlace(firstPlace.current, box) ?? firstView(layout.columns, layout.rows, box));
   }, [layout, box]);
+  // Told once it rests: an address that changes with each frame is refused by browsers.
+  const tellPlace = useRef(onPlace);
+  tellPlace.current = onPlace;
+  useEffect(() => {
+    if (isUntouched.current || view === null || box === null) return;
+    const timer = setTimeout(() => tellPlace.current(writePlace(view, box)), REST_MS);
+    return () => clearTimeout(timer);
+  }, [view, box]);
   const move = useCallback((change: (known: View) => View) => {
     isUntouched.current = false;
     setView((known) => known && change(known));
@@ -69,6 +97,7 @@ export function Graph({ nodes, edges, selected, lit, onSelect, onOpen, label }: 
   useEffect(() => {
     if (selected === null || layout === null || box === null) return;
     const [x, y] = [nodeX(layout.column[selected] ?? 0) + NODE_W / 2, nodeY(layout.row[selected] ?? 0) + NODE_H / 2];
+    if (isUntouched.current && readPlace(firstPlace.current, box) !== null) return;
     isUntouched.current = false;
     setView((known) => {
       const zoom = Math.max(known?.zoom ?? 1, 0.5);

@@ -53,3 +53,16 @@ export function centreOn(x: number, y: number, box: Box, zoom: number): View {
 
 export const nodeX = (column: number): number => column * COLUMN_W;
 export const nodeY = (row: number): number => row * ROW_H - NODE_H / 2;
+
+/** The middle of what is seen and how large, as short text for an address: it shows the same in a window of another size. */
+export function writePlace({ x, y, zoom }: View, box: Box): string {
+  const [cx, cy] = [(box.width / 2 - x) / zoom, (box.height / 2 - y) / zoom];
+  return `${Math.round(cx)},${Math.round(cy)},${Number(zoom.toPrecision(3))}`;
+}
+
+/** Null for what is no place. */
+export function readPlace(text: string | undefined, box: Box): View | null {
+  const [x, y, zoom] = (text ?? '').split(',').map(Number);
+  if (x === undefined || y === undefined || zoom === undefined || !Number.isFinite(x + y) || !(zoom > 0)) return null;
+  return centreOn(x, y, box, Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom)));
+}

@@ -1,10 +1,12 @@
 /** A log to read: live, searchable, and as long as it likes, because only the lines in sight are in the page. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useSearchState } from '../api/search-state.ts';
 import { count, plural } from '../parts/format.ts';
 import { Icon } from '../shell/icons.tsx';
 import { type Piece, plainOf, readAnsi } from './ansi.ts';
 import { findFrom, type Line, looksBad, wordsOf } from './lines.ts';
+import { useFolding } from './use-folding.ts';
 import { useLog } from './use-log.ts';
 import { useScan } from './use-scan.ts';
 import './log.css';
@@ -27,19 +29,23 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const { lines, version } = log;
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(true);
-  const [query, setQuery] = useState('');
+  const [{ find: query = '', fold }, change] = useSearchState();
+  const isFolded = fold === 'on';
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const folding = useFolding(lines, version, isFolded, open);
+  const rowCount = folding?.shown.length ?? lines.length;
   const [marked, setMarked] = useState<number | null>(null);
   const [isWrapped, setWrapped] = useState(false);
   const rows = useVirtualizer({
-    count: lines.length,
+    count: rowCount,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 30,
   });
 
   useEffect(() => {
-    if (isFollowing && lines.length > 0 && version > 0) rows.scrollToIndex(lines.length - 1, { align: 'end' });
-  }, [version, isFollowing, lines.length, rows]);
+    if (isFollowing && rowCount > 0 && version > 0) rows.scrollToIndex(rowCount - 1, { align: 'end' });
+  }, [version, isFollowing, rowCount, rows]);
 
   const wanted = query.toLowerCase();
   const matches = useMemo(
@@ -51,7 +57,7 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
     if (at === null) return;
     setFollowing(false);
     setMarked(at);
-    rows.scrollToIndex(at, { align: 'center' });
+    rows.scrollToIndex(folding?.rowOf(at) ?? at, { align: 'center' });
   };
   const next = (step: 1 | -1) =>
     matches !== null && goTo(findFrom(lines, (marked ?? (step === 1 ? -1 : 0)) + step, step, matches));
@@ -66,7 +72,7 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
           placeholder="Search the log  /"
           aria-label="Search the log"
           value={query}
-          onChange={(event) => setQuery(event.target.value)}
+          onChange={(event) => change({ find: event.target.value })}
           onKeyDown={(event) => event.key === 'Enter' && next(event.shiftKey ? -1 : 1)}
         />
         {found !== null && (
@@ -89,6 +95,15 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
             First error
           </button>
         )}
+        <button
+          type="button"
+          className="button small"
+          aria-pressed={isFolded}
+          title="Hides stack traces and indented lines behind the line that they belong to"
+          onClick={() => change({ fold: isFolded ? undefined : 'on' })}
+        >
+          {isFolded ? 'Unfold' : 'Fold'}
+        </button>
         <button type="button" className="button small" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
           {isWrapped ? 'One line each' : 'Wrap'}
         </button>
@@ -131,17 +146,31 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
           onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
         >
           <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
-            {rows.getVirtualItems().map(({ index, start }) => (
-              <div
-                key={index}
-                ref={isWrapped ? rows.measureElement : undefined}
-                data-index={index}
-                className={index === marked ? 'log-line marked' : 'log-line'}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <LineView line={lines[index] as Line} wanted={wanted} withTask={withTask} />
-              </div>
-            ))}
+            {rows.getVirtualItems().map(({ index: row, start }) => {
+              const index = folding?.shown[row] ?? row;
+              const hidden = folding?.sizes.get(index);
+              return (
+                <div
+                  key={index}
+                  ref={isWrapped ? rows.measureElement : undefined}
+                  data-index={row}
+                  className={index === marked ? 'log-line marked' : 'log-line'}
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <LineView line={lines[index] as Line} wanted={wanted} withTask={withTask} />
+                  {hidden !== undefined && (
+                    <button
+                      type="button"
+                      className="log-fold"
+                      aria-expanded={open.has(index)}
+                      onClick={() => setOpen(toggled(open, index))}
+                    >
+                      {open.has(index) ? 'hide' : `${count(hidden)} more`}
+                    </button>
+                  )}
+                </div>
+              );
+            })}
           </div>
         </div>
       )}
@@ -151,6 +180,12 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
       </div>
     </section>
   );
+}
+
+function toggled(open: ReadonlySet<number>, index: number): ReadonlySet<number> {
+  const next = new Set(open);
+  if (!next.delete(index)) next.add(index);
+  return next;
 }
 
 function LineView({

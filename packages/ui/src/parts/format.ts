@@ -88,15 +88,6 @@ export function bytes(value: number): string {
   return `${(value / 1_000_000_000).toFixed(1)} GB`;
 }
 
-export function median(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
-}
-
 /** Ids are long. They begin with the time and end with the shard; what is random is between. */
 export const shortId = (id: string): string => id.slice(24, 30);
 

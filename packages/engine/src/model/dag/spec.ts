@@ -195,6 +195,10 @@ export interface DagSpec {
   /** In place of `schedule`, where there are several. */
   readonly schedules?: readonly NamedSchedule[];
   readonly description?: string;
+  /** For people, to find it by. */
+  readonly tags?: readonly string[];
+  /** Who answers for it, for people. */
+  readonly owner?: string;
   /** Names the code of its functions; workers fetch it by this. */
   readonly bundle?: string;
   /** Names the archive of the files that its processes work with. */

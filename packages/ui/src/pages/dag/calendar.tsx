@@ -1,16 +1,17 @@
 /** A square for each day: how many runs, and whether some failed. */
+import type { Stats } from '@signalbox/protocol';
 import { plural } from '../../parts/format.ts';
 import { useNow } from '../../parts/now.tsx';
-import { type Day, type PastRun, weeksOf } from './history-figures.ts';
+import { type Day, weeksOf } from './history-figures.ts';
 
-const WEEKS = 26;
+export const WEEKS = 26;
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 const monthName = new Intl.DateTimeFormat(undefined, { month: 'short' });
 
-export function Calendar({ runs }: { readonly runs: readonly PastRun[] }) {
+export function Calendar({ steps }: { readonly steps: Stats['steps'] }) {
   const now = useNow();
-  const weeks = weeksOf(runs, now, WEEKS);
+  const weeks = weeksOf(steps, now, WEEKS);
   const most = Math.max(1, ...weeks.flat().map(({ total }) => total));
   return (
     <div className="scroll-x">

@@ -5,7 +5,7 @@ import { Graph } from '../../graph/graph.tsx';
 import { TaskSpec } from './task-spec.tsx';
 
 export function DagGraph({ dag }: { readonly dag: DagDetails }) {
-  const [{ q = '', node }, change] = useSearchState();
+  const [{ q = '', node, at: place }, change] = useSearchState();
   const { tasks, groups } = dag;
   const mapped = useMemo(() => new Set(groups.filter(({ map }) => map !== null).map(({ name }) => name)), [groups]);
   const nodes = useMemo(
@@ -62,6 +62,8 @@ export function DagGraph({ dag }: { readonly dag: DagDetails }) {
           label={`Graph of ${tasks.length} tasks`}
           onSelect={(no) => change({ node: no === null ? undefined : tasks[no]?.name })}
           onOpen={() => undefined}
+          place={place}
+          onPlace={(next) => change({ at: next })}
         />
       </section>
       {task !== undefined && <TaskSpec task={task} />}

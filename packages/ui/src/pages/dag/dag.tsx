@@ -2,7 +2,7 @@ import type { DagDetails } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import { dagQuery } from '../../api/queries.ts';
+import { dagQuery, STATS_DAYS, statsQuery } from '../../api/queries.ts';
 import { plural, span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { Failed, Page } from '../../parts/page.tsx';
@@ -11,7 +11,8 @@ import { StateIcon } from '../../parts/state.tsx';
 import { RunStrip } from '../../parts/strip.tsx';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
 import { TriggerButton } from '../../trigger/trigger.tsx';
-import { successRate, typicalMs } from '../dags/figures.ts';
+import { successRate } from '../dags/figures.ts';
+import { DagLabels } from '../dags/labels.tsx';
 import { ScheduleSwitch } from '../dags/schedule-switch.tsx';
 import { RunList } from '../runs/runs.tsx';
 import { Schedule } from './schedule.tsx';
@@ -49,8 +50,9 @@ export function DagPage() {
 
 function DagView({ dag }: { readonly dag: DagDetails }) {
   const { schedule } = dag;
-  const rate = successRate(dag.recentRuns);
-  const typical = typicalMs(dag.recentRuns);
+  const sums = useQuery(statsQuery({ dag: dag.name, by: 'day', steps: STATS_DAYS })).data?.total;
+  const rate = sums === undefined ? null : successRate(sums);
+  const typical = sums?.p50Ms ?? null;
   return (
     <Page
       title={dag.name}
@@ -70,12 +72,12 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
       <div className="facts">
         <RunStrip runs={dag.recentRuns} most={25} />
         {rate !== null && (
-          <span>
+          <span title={`Of the runs that ended in the last ${STATS_DAYS} days`}>
             <b>{rate} %</b> succeeded
           </span>
         )}
         {typical !== null && (
-          <span>
+          <span title={`Half of the runs that succeeded in the last ${STATS_DAYS} days took at most this long`}>
             Typically <b>{span(typical)}</b>
           </span>
         )}
@@ -95,6 +97,7 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
           </span>
         )}
       </div>
+      <DagLabels tags={dag.tags} owner={dag.owner} />
       {dag.retiredAt !== null && (
         <div className="notice warn">
           <StateIcon state="removed" />

@@ -1,26 +1,23 @@
-/** Each run as a bar, oldest on the left, with the lines that half and nearly all of the runs stay below. */
+/** Each of the newest runs as a bar, oldest on the left, with the lines that half and nearly all of the runs stay below. */
 import { Link } from '@tanstack/react-router';
-import { fromNow, span } from '../../parts/format.ts';
+import { fromNow, plural, span } from '../../parts/format.ts';
 import { useNow } from '../../parts/now.tsx';
 import { Card } from '../../parts/page.tsx';
 import { lookOf } from '../../parts/states.ts';
 import { type PastRun, percentile } from './history-figures.ts';
 
-/** The newest ones: more would be thinner than a pixel. */
-const SHOWN = 200;
 const PERCENTS = [50, 95, 99] as const;
 
 export function Durations({ runs }: { readonly runs: readonly PastRun[] }) {
   const now = useNow();
-  const shown = runs.slice(-SHOWN);
   // Runs that failed or were cancelled say little about how long the work takes.
   const good = runs.flatMap(({ state, tookMs }) => (state === 'succeeded' && tookMs !== null ? [tookMs] : []));
   const lines = PERCENTS.map((percent) => ({ percent, ms: percentile(good, percent) }));
   const tookOf = ({ tookMs, createdMs }: PastRun) => tookMs ?? Math.max(0, now - createdMs);
-  const most = Math.max(1, ...shown.map(tookOf));
+  const most = Math.max(1, ...runs.map(tookOf));
   return (
     <Card
-      title="How long runs took"
+      title="How long the newest runs took"
       side={
         <span className="small soft row wrap">
           {lines.map(({ percent, ms }) => (
@@ -39,7 +36,7 @@ export function Durations({ runs }: { readonly runs: readonly PastRun[] }) {
             </div>
           ),
         )}
-        {shown.map((run) => {
+        {runs.map((run) => {
           const { word, tone } = lookOf(run.state);
           const label = `${word}, ${fromNow(run.createdMs, now)}, took ${span(tookOf(run))}`;
           return (
@@ -50,7 +47,8 @@ export function Durations({ runs }: { readonly runs: readonly PastRun[] }) {
         })}
       </div>
       <p className="small faint">
-        The newest {shown.length} runs, newest on the right. Percentiles are of the {good.length} that succeeded.
+        The newest {plural(runs.length, 'run')}, newest on the right. Percentiles are of the {good.length} that
+        succeeded.
       </p>
     </Card>
   );

@@ -1,5 +1,5 @@
 /** How long runs took and how they ended, from the columns of the history. */
-import type { DagHistory } from '@signalbox/protocol';
+import type { DagHistory, EndedSums, Stats } from '@signalbox/protocol';
 
 export interface PastRun {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface Day {
   readonly noonMs: number;
   readonly total: number;
   readonly failed: number;
-  /** Is before the oldest run that is known. */
+  /** Is before the first run that is known, or still to come. */
   readonly isUnknown: boolean;
 }
 
@@ -42,21 +42,26 @@ const noonOf = (ms: number): number => {
   const date = new Date(ms);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate(), 12).getTime();
 };
+/** Of a date such as `2026-11-17`, as the viewer's calendar has it. */
+const noonOfDate = (date: string): number => {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+  return new Date(year, month - 1, day, 12).getTime();
+};
+
+const totalOf = ({ succeeded, failed, cancelled }: EndedSums): number => succeeded + failed + cancelled;
 
 /** Whole weeks from Monday on, the current one last. */
-export function weeksOf(runs: readonly PastRun[], now: number, weekCount: number): Day[][] {
-  const byDay = new Map<number, { total: number; failed: number }>();
-  for (const { createdMs, state } of runs) {
-    const known = byDay.get(noonOf(createdMs)) ?? { total: 0, failed: 0 };
-    byDay.set(noonOf(createdMs), { total: known.total + 1, failed: known.failed + (state === 'failed' ? 1 : 0) });
-  }
+export function weeksOf(steps: Stats['steps'], now: number, weekCount: number): Day[][] {
+  const byDay = new Map(steps.map((step) => [noonOfDate(step.from), step]));
   const today = noonOf(now);
   const sinceMonday = (new Date(today).getDay() + 6) % 7;
-  const oldest = runs[0] === undefined ? today : noonOf(runs[0].createdMs);
+  const first = steps.find((step) => totalOf(step) > 0);
+  const oldest = first === undefined ? today : noonOfDate(first.from);
   return Array.from({ length: weekCount }, (_, week) =>
     Array.from({ length: 7 }, (_, weekday) => {
       const noonMs = noonOf(today - (sinceMonday - weekday + (weekCount - 1 - week) * 7) * DAY_MS);
-      const { total, failed } = byDay.get(noonMs) ?? { total: 0, failed: 0 };
+      const step = byDay.get(noonMs);
+      const [total, failed] = step === undefined ? [0, 0] : [totalOf(step), step.failed];
       return { noonMs, total, failed, isUnknown: noonMs < oldest || noonMs > today };
     }),
   );

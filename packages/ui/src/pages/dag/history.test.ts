@@ -28,10 +28,14 @@ test('columns become runs, oldest first, with the outcome once there is one', ()
 });
 
 test('a calendar has whole weeks, and counts the runs of each day', () => {
-  const at = (day: number, hour: number) => new Date(2026, 10, day, hour).getTime();
-  const run = (createdMs: number, state = 'succeeded') => ({ id: String(createdMs), createdMs, tookMs: 1, state });
+  const sums = { cancelled: 0, p50Ms: null, p95Ms: null, p99Ms: null };
+  const steps = [
+    { from: '2026-11-11', succeeded: 0, failed: 0, ...sums },
+    { from: '2026-11-12', succeeded: 1, failed: 1, ...sums },
+    { from: '2026-11-16', succeeded: 1, failed: 0, ...sums },
+  ];
   // Monday 16 November.
-  const weeks = weeksOf([run(at(12, 1)), run(at(12, 23), 'failed'), run(at(16, 0))], at(16, 15), 2);
+  const weeks = weeksOf(steps, new Date(2026, 10, 16, 15).getTime(), 2);
   expect(weeks.map((week) => week.map(({ total, failed }) => [total, failed]))).toEqual([
     [
       [0, 0],
@@ -52,7 +56,7 @@ test('a calendar has whole weeks, and counts the runs of each day', () => {
       [0, 0],
     ],
   ]);
-  // Nothing is known of what is older than the oldest run, and of the days to come.
+  // Nothing is known of what is older than the first run, and of the days to come.
   expect(weeks.flat().filter(({ isUnknown }) => isUnknown)).toHaveLength(9);
 });
 

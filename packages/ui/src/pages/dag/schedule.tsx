@@ -10,13 +10,15 @@ import { clockChange } from './clock-changes.ts';
 
 const MISSED = {
   skip: 'are skipped',
-  latest: 'run once, for the latest',
-  all: 'run, each of them',
+  most_recent: 'run once, for the most recent',
+  catchup: 'run, each of them',
 } as const;
 const SKIPPED: Readonly<Record<NonNullable<WindowView['skipped']>, string>> = {
   paused: 'skipped: the schedule was paused',
   missed: 'skipped: no server ran',
   gap: 'skipped: a clock change removed this time',
+  overlap: 'skipped: another run was active',
+  deadline: 'skipped: it was too late to start',
 };
 
 export function Schedule({ dag }: { readonly dag: DagDetails }) {

@@ -4,7 +4,7 @@ import { span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Card } from '../../parts/page.tsx';
 
-export function TaskSpec({ task }: { readonly task: TaskSpecView }) {
+export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecView; readonly title?: string }) {
   const { retries } = task;
   const facts: readonly (readonly [string, string | null])[] = [
     ['Kind', task.kind],
@@ -23,7 +23,7 @@ export function TaskSpec({ task }: { readonly task: TaskSpecView }) {
     ],
   ];
   return (
-    <Card title={task.name}>
+    <Card title={title}>
       <div className="stack">
         <dl className="pairs">
           {facts.map(([name, value]) =>

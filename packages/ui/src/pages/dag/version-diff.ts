@@ -13,6 +13,8 @@ const DAG_FIELDS: readonly (readonly [keyof VersionView, string])[] = [
   ['maxActiveTasks', 'most active tasks'],
   ['schedule', 'schedule'],
   ['description', 'description'],
+  ['tags', 'tags'],
+  ['owner', 'owner'],
   ['event', 'event'],
   ['onFailure', 'on failure'],
   ['maxMapSize', 'largest map'],

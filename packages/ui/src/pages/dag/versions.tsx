@@ -4,6 +4,7 @@ import { useSearchState } from '../../api/search-state.ts';
 import { actorName } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded } from '../../parts/page.tsx';
+import { CodeDiff } from './code-diff.tsx';
 import { differencesOf } from './version-diff.ts';
 
 export function Versions({ dag }: { readonly dag: string }) {
@@ -16,13 +17,16 @@ export function Versions({ dag }: { readonly dag: string }) {
         const before = items.find((one) => one.version < (chosen ?? 0))?.version;
         return (
           <div className="columns">
-            <Card title="What changed">
-              {chosen === undefined || before === undefined ? (
-                <Empty title="This is the first version." />
-              ) : (
-                <Differences dag={dag} before={before} after={chosen} />
-              )}
-            </Card>
+            <div className="stack">
+              <Card title="What changed">
+                {chosen === undefined || before === undefined ? (
+                  <Empty title="This is the first version." />
+                ) : (
+                  <Differences dag={dag} before={before} after={chosen} />
+                )}
+              </Card>
+              {chosen !== undefined && before !== undefined && <Code dag={dag} before={before} after={chosen} />}
+            </div>
             <Card title="Versions" flush>
               <ul className="rows">
                 {items.map((one) => (
@@ -50,6 +54,14 @@ export function Versions({ dag }: { readonly dag: string }) {
       }}
     </Loaded>
   );
+}
+
+/** Absent where no code changed. */
+function Code({ dag, before, after }: { readonly dag: string; readonly before: number; readonly after: number }) {
+  const old = useQuery(versionQuery(dag, before)).data;
+  const now = useQuery(versionQuery(dag, after)).data;
+  if (old === undefined || now === undefined || old.bundle === now.bundle) return null;
+  return <CodeDiff before={old.bundle} after={now.bundle} />;
 }
 
 function Differences({

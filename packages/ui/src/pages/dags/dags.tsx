@@ -1,7 +1,7 @@
-import type { DagView } from '@signalbox/protocol';
+import type { DagView, EndedSums } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { dagsQuery } from '../../api/queries.ts';
+import { dagStatsQuery, dagsQuery, STATS_DAYS } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { plural, span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
@@ -9,7 +9,8 @@ import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
 import { RunStrip } from '../../parts/strip.tsx';
 import { TriggerButton } from '../../trigger/trigger.tsx';
-import { type DagFilter, passes, successRate, typicalMs } from './figures.ts';
+import { type DagFilter, labelsOf, passes, successRate } from './figures.ts';
+import { DagLabels } from './labels.tsx';
 import { ScheduleSwitch } from './schedule-switch.tsx';
 
 const FILTERS: readonly (readonly [DagFilter, string])[] = [
@@ -22,7 +23,10 @@ const FILTERS: readonly (readonly [DagFilter, string])[] = [
 
 export function DagsPage() {
   const dags = useQuery(dagsQuery());
-  const [{ q = '', show = 'all' }, change] = useSearchState();
+  const sums = useQuery(dagStatsQuery()).data?.items;
+  const byName = new Map(sums?.map((one) => [one.dag, one]));
+  const [{ q = '', show = 'all', tag, owner }, change] = useSearchState();
+  const { tags, owners } = labelsOf(dags.data ?? []);
   return (
     <Page title="DAGs">
       <div className="toolbar">
@@ -46,11 +50,25 @@ export function DagsPage() {
             </button>
           ))}
         </div>
+        <LabelFilter
+          label="Tag"
+          all="All tags"
+          values={tags}
+          value={tag}
+          onChange={(value) => change({ tag: value })}
+        />
+        <LabelFilter
+          label="Owner"
+          all="All owners"
+          values={owners}
+          value={owner}
+          onChange={(value) => change({ owner: value })}
+        />
       </div>
       <Card flush>
         <Loaded query={dags}>
           {(items) => {
-            const shown = items.filter((dag) => passes(dag, show, q));
+            const shown = items.filter((dag) => passes(dag, { show, q, tag, owner }));
             if (shown.length === 0) {
               return items.length === 0 ? (
                 <Empty title="No DAGs are deployed.">
@@ -62,7 +80,7 @@ export function DagsPage() {
             }
             return (
               <>
-                <DagTable dags={shown} />
+                <DagTable dags={shown} sums={byName} />
                 <div className="card-foot faint small">
                   {shown.length === items.length
                     ? plural(items.length, 'DAG')
@@ -77,7 +95,37 @@ export function DagsPage() {
   );
 }
 
-function DagTable({ dags }: { readonly dags: readonly DagView[] }) {
+interface LabelFilterProps {
+  readonly label: string;
+  readonly all: string;
+  readonly values: readonly string[];
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+/** Absent where no dag has such a label. */
+function LabelFilter({ label, all, values, value, onChange }: LabelFilterProps) {
+  if (values.length === 0 && value === undefined) return null;
+  // An address may name one that no dag has any more.
+  const choices = value === undefined || values.includes(value) ? values : [value, ...values];
+  return (
+    <select aria-label={label} value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
+      <option value="">{all}</option>
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface DagTableProps {
+  readonly dags: readonly DagView[];
+  readonly sums: ReadonlyMap<string, EndedSums>;
+}
+
+function DagTable({ dags, sums }: DagTableProps) {
   return (
     <div className="scroll-x">
       <table className="list">
@@ -85,10 +133,13 @@ function DagTable({ dags }: { readonly dags: readonly DagView[] }) {
           <tr>
             <th>Name</th>
             <th className="hide-phone">Last runs</th>
-            <th className="right hide-narrow" title="Of the last 14 runs that ended">
+            <th className="right hide-narrow" title={`Of the runs that ended in the last ${STATS_DAYS} days`}>
               Success
             </th>
-            <th className="right hide-narrow" title="Median of the last runs that succeeded">
+            <th
+              className="right hide-narrow"
+              title={`Half of the runs that succeeded in the last ${STATS_DAYS} days took at most this long`}
+            >
               Typical
             </th>
             <th className="hide-narrow">Schedule</th>
@@ -100,7 +151,7 @@ function DagTable({ dags }: { readonly dags: readonly DagView[] }) {
         </thead>
         <tbody>
           {dags.map((dag) => (
-            <DagRow key={dag.name} dag={dag} />
+            <DagRow key={dag.name} dag={dag} sums={sums.get(dag.name)} />
           ))}
         </tbody>
       </table>
@@ -108,10 +159,10 @@ function DagTable({ dags }: { readonly dags: readonly DagView[] }) {
   );
 }
 
-function DagRow({ dag }: { readonly dag: DagView }) {
+function DagRow({ dag, sums }: { readonly dag: DagView; readonly sums: EndedSums | undefined }) {
   const { schedule } = dag;
-  const rate = successRate(dag.recentRuns);
-  const typical = typicalMs(dag.recentRuns);
+  const rate = sums === undefined ? null : successRate(sums);
+  const typical = sums?.p50Ms ?? null;
   return (
     <tr>
       <td className="dag-name">
@@ -119,6 +170,7 @@ function DagRow({ dag }: { readonly dag: DagView }) {
           {dag.name}
         </Link>
         {dag.description !== null && <div className="small faint truncate">{dag.description}</div>}
+        <DagLabels tags={dag.tags} owner={dag.owner} />
       </td>
       <td className="hide-phone">
         <RunStrip runs={dag.recentRuns} />

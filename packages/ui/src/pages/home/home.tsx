@@ -5,6 +5,7 @@ import type {
   RunColumns,
   RunSummary,
   SchedulePage,
+  Stats,
   WorkerPage,
 } from '@signalbox/protocol';
 import { useQueries, useQuery } from '@tanstack/react-query';
@@ -20,6 +21,7 @@ import {
   queuesQuery,
   runsQuery,
   schedulesQuery,
+  statsQuery,
   storageQuery,
   workersQuery,
 } from '../../api/queries.ts';
@@ -36,7 +38,8 @@ import { FirstSteps } from './first-steps.tsx';
 import { OutcomeChart } from './outcome-chart.tsx';
 
 const ASKED_WHY = 8;
-const LATEST = 100;
+/** Enough to have some that ended among them. */
+const LATEST = 50;
 const DAY_MS = 86_400_000;
 
 export function HomePage() {
@@ -55,6 +58,7 @@ export function HomePage() {
   const nodes = useQuery(nodesQuery());
   const queues = useQuery(queuesQuery()).data?.items ?? [];
   const delays = useQuery(delaysQuery()).data;
+  const stats = useQuery(statsQuery({ by: 'hour', steps: 24 })).data;
   const attention = attentionOf({
     now,
     queues,
@@ -87,7 +91,7 @@ export function HomePage() {
       <Figures
         open={open.data?.items}
         queued={queued.data}
-        latest={latest.data?.items}
+        stats={stats}
         workers={workers.data}
         queues={queues}
         delays={delays}
@@ -154,13 +158,13 @@ function databaseTroubleIn(error: Error | null): string | null {
 interface FiguresProps {
   readonly open: readonly RunSummary[] | undefined;
   readonly queued: { readonly items: readonly RunSummary[] } | undefined;
-  readonly latest: readonly RunSummary[] | undefined;
+  readonly stats: Stats | undefined;
   readonly workers: WorkerPage | undefined;
   readonly queues: readonly QueueView[];
   readonly delays: Delays | undefined;
 }
 
-function Figures({ open, queued, latest, workers, queues, delays }: FiguresProps) {
+function Figures({ open, queued, stats, workers, queues, delays }: FiguresProps) {
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
   const sum = (field: 'slots' | 'running') => workers?.items.reduce((total, worker) => total + worker[field], 0) ?? 0;
   const many = (items: readonly unknown[] | undefined) =>
@@ -181,7 +185,7 @@ function Figures({ open, queued, latest, workers, queues, delays }: FiguresProps
         to="/workers"
       />
       <div className="figure chart">
-        <OutcomeChart runs={latest ?? []} />
+        <OutcomeChart stats={stats} />
       </div>
       <div className="figure chart">
         <DelayChart delays={delays} />
@@ -241,12 +245,12 @@ function Firings({ schedules }: { readonly schedules: SchedulePage['items'] }) {
   }
   return (
     <ul className="rows">
-      {next.map(({ dag, cron, zone, nextAt }) => (
-        <li key={dag}>
+      {next.map(({ dag, name, fires, zone, nextAt }) => (
+        <li key={`${dag}/${name}`}>
           <Link to="/dags/$name" params={{ name: dag }} className="row">
             <span className="grow">
               <span className="name-link truncate">{dag}</span>
-              <span className="small faint">{cronWords(cron)}</span>
+              <span className="small faint">{cronWords(fires)}</span>
             </span>
             <span className="right small">
               <Time at={nextAt} zone={zone} />

@@ -1,45 +1,51 @@
-/** The latest runs over time: how many, and how they ended. */
-import type { RunSummary } from '@signalbox/protocol';
-import { localTime, plural } from '../../parts/format.ts';
-import { useNow } from '../../parts/now.tsx';
-import { binRuns } from './bins.ts';
+/** How many runs ended in each of the last hours, and how. */
+import type { Stats } from '@signalbox/protocol';
+import { plural } from '../../parts/format.ts';
 
-const BINS = 30;
+const WIDTH = 8;
 const HEIGHT = 40;
-const TONES = ['ok', 'bad', 'idle', 'busy'] as const;
+const TONES = [
+  ['succeeded', 'ok'],
+  ['failed', 'bad'],
+  ['cancelled', 'idle'],
+] as const;
 
-export function OutcomeChart({ runs }: { readonly runs: readonly RunSummary[] }) {
-  const now = useNow();
-  if (runs.length === 0) return <span className="faint">No runs yet</span>;
-  const { bins, fromMs, stepMs } = binRuns(runs, now, BINS);
-  const most = Math.max(1, ...bins.map((bin) => TONES.reduce((sum, tone) => sum + bin[tone], 0)));
-  const failed = bins.reduce((sum, { bad }) => sum + bad, 0);
-  const label = `${plural(runs.length, 'run')} since ${localTime(fromMs, now)}, ${failed} failed`;
+export function OutcomeChart({ stats }: { readonly stats: Stats | undefined }) {
+  if (stats === undefined) return <span className="faint">–</span>;
+  const { steps, total } = stats;
+  const ended = (step: Stats['total']) => TONES.reduce((sum, [field]) => sum + step[field], 0);
+  const most = Math.max(1, ...steps.map(ended));
+  const label = `${plural(ended(total), 'run')} ended in the last ${steps.length} hours, ${total.failed} failed`;
   return (
     <figure aria-label={label}>
       <svg
-        viewBox={`0 0 ${BINS * 8} ${HEIGHT}`}
+        viewBox={`0 0 ${steps.length * WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         className="bars"
         role="img"
         aria-label={label}
       >
-        {bins.map((bin, at) => {
+        {steps.map((step, at) => {
           let top = HEIGHT;
-          return TONES.map((tone) => {
-            const height = (bin[tone] / most) * (HEIGHT - 1);
-            top -= height;
-            return height === 0 ? null : (
-              <rect
-                key={`${fromMs + at * stepMs} ${tone}`}
-                x={at * 8 + 1}
-                y={top}
-                width={6}
-                height={height}
-                className={`bar-${tone}`}
-              />
-            );
-          });
+          return (
+            <g key={step.from}>
+              <title>{`${new Date(step.from).toLocaleTimeString([], { timeStyle: 'short' })}: ${ended(step)} ended, ${step.failed} failed`}</title>
+              {TONES.map(([field, tone]) => {
+                const height = (step[field] / most) * (HEIGHT - 1);
+                top -= height;
+                return height === 0 ? null : (
+                  <rect
+                    key={tone}
+                    x={at * WIDTH + 1}
+                    y={top}
+                    width={WIDTH - 2}
+                    height={height}
+                    className={`bar-${tone}`}
+                  />
+                );
+              })}
+            </g>
+          );
         })}
       </svg>
       <figcaption className="small faint">{label}</figcaption>

@@ -2,9 +2,11 @@ import type { RunShape } from '@signalbox/protocol';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSearchState } from '../../api/search-state.ts';
+import { foldGroups, outermost } from '../../graph/fold-groups.ts';
 import { Graph } from '../../graph/graph.tsx';
+import type { GraphNode } from '../../graph/paint.ts';
 import { count } from '../../parts/format.ts';
-import { lookOf } from '../../parts/states.ts';
+import { lookOf, rankOf } from '../../parts/states.ts';
 import { type TaskRow, withNeighbours } from './model.ts';
 
 interface RunGraphProps {
@@ -15,16 +17,20 @@ interface RunGraphProps {
 
 export function RunGraph({ rows, shape, runId }: RunGraphProps) {
   const navigate = useNavigate();
-  const [{ q = '', focus, node }, change] = useSearchState();
+  const [{ q = '', focus, node, groups, open: opened = '', at }, change] = useSearchState();
+  const isFolded = groups === 'folded';
+  const folded = useMemo(() => {
+    const open = new Set(opened.split(',').filter((name) => name !== ''));
+    const groupOf = isFolded ? outermost(shape.groups, shape.group, open) : rows.map(() => null);
+    return foldGroups(groupOf, shape.edges);
+  }, [rows, shape, isFolded, opened]);
   const nodes = useMemo(
     () =>
-      rows.map(({ name, state, instances, attempt, role }) => {
-        const { tone, shape: drawn } = lookOf(state);
-        const done = instances === null ? 0 : (instances.states.succeeded ?? 0);
-        const note = instances !== null ? `${count(done)}/${count(instances.total)}` : attempt > 1 ? `×${attempt}` : '';
-        return { label: name, note, tone, shape: drawn, isMinor: role !== 'task' };
+      folded.members.map((members, place): GraphNode => {
+        const group = folded.groups[place] ?? null;
+        return group === null ? nodeOf(rows[members[0] ?? 0] as TaskRow) : groupNode(group, members, rows);
       }),
-    [rows],
+    [rows, folded],
   );
   const lit = useMemo(() => {
     const wanted = q.toLowerCase();
@@ -35,12 +41,23 @@ export function RunGraph({ rows, shape, runId }: RunGraphProps) {
         (focus !== 'failed' || state === 'failed' || state === 'upstream_failed'),
     );
     const nos = found.map(({ no }) => no);
-    return focus === 'failed' ? withNeighbours(nos, shape.edges) : new Set(nos);
-  }, [rows, shape.edges, q, focus]);
-  const selected = node === undefined ? null : rows.findIndex(({ name }) => name === node);
-  const hasFailed = rows.some(({ state }) => state === 'failed');
-  const open = (no: number) =>
+    const tasks = focus === 'failed' ? withNeighbours(nos, shape.edges) : new Set(nos);
+    return new Set([...tasks].map((no) => folded.nodeOf[no] ?? 0));
+  }, [rows, shape.edges, q, focus, folded]);
+  const chosen = node === undefined ? -1 : rows.findIndex(({ name }) => name === node);
+  const selected = chosen < 0 ? null : (folded.nodeOf[chosen] ?? null);
+  const openNode = (place: number) => {
+    const group = folded.groups[place] ?? null;
+    if (group !== null) change({ open: opened === '' ? group : `${opened},${group}`, at: undefined });
+    else openTask(folded.members[place]?.[0] ?? 0);
+  };
+  const openTask = (no: number) =>
     void navigate({ to: '/runs/$id/tasks/$task', params: { id: runId, task: rows[no]?.name ?? '' } });
+  const canFold = useMemo(
+    () => outermost(shape.groups, shape.group, new Set()).some((group) => group !== null),
+    [shape],
+  );
+  const hasFailed = rows.some(({ state }) => state === 'failed');
   return (
     <section className="card">
       <div className="card-head">
@@ -54,7 +71,8 @@ export function RunGraph({ rows, shape, runId }: RunGraphProps) {
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || lit === null) return;
             const [first] = lit;
-            if (first !== undefined) change({ node: rows[first]?.name });
+            const no = first === undefined ? undefined : folded.members[first]?.[0];
+            if (no !== undefined) change({ node: rows[no]?.name });
           }}
         />
         {lit !== null && <span className="faint small">{count(lit.size)} shown</span>}
@@ -69,21 +87,51 @@ export function RunGraph({ rows, shape, runId }: RunGraphProps) {
             {focus === 'failed' ? 'Show all' : 'Focus on failed'}
           </button>
         )}
-        {selected !== null && selected >= 0 && (
-          <button type="button" className="button small" onClick={() => open(selected)}>
-            Open {rows[selected]?.name}
+        {canFold && (
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={isFolded}
+            onClick={() => change({ groups: isFolded ? undefined : 'folded', open: undefined, at: undefined })}
+          >
+            {isFolded ? 'Show all tasks' : 'Fold groups'}
+          </button>
+        )}
+        {selected !== null && (
+          <button type="button" className="button small" onClick={() => openNode(selected)}>
+            Open {folded.groups[selected] ?? rows[chosen]?.name}
           </button>
         )}
       </div>
       <Graph
+        key={`${isFolded} ${opened}`}
         nodes={nodes}
-        edges={shape.edges}
-        selected={selected === null || selected < 0 ? null : selected}
+        edges={folded.edges}
+        selected={selected}
         lit={lit}
         label={`Graph of ${rows.length} tasks. The table of tasks has the same in text.`}
-        onSelect={(no) => change({ node: no === null ? undefined : rows[no]?.name })}
-        onOpen={open}
+        place={at}
+        onPlace={(place) => change({ at: place })}
+        onSelect={(place) =>
+          change({ node: place === null ? undefined : rows[folded.members[place]?.[0] ?? -1]?.name })
+        }
+        onOpen={openNode}
       />
     </section>
   );
+}
+
+function nodeOf({ name, state, instances, attempt, role }: TaskRow): GraphNode {
+  const { tone, shape } = lookOf(state);
+  const done = instances === null ? 0 : (instances.states.succeeded ?? 0);
+  const note = instances !== null ? `${count(done)}/${count(instances.total)}` : attempt > 1 ? `×${attempt}` : '';
+  return { label: name, note, tone, shape, isMinor: role !== 'task' };
+}
+
+/** A group looks like the task in it that wants attention first. */
+function groupNode(label: string, members: readonly number[], rows: readonly TaskRow[]): GraphNode {
+  const states = members.map((no) => rows[no]?.state ?? 'blocked');
+  const first = states.reduce((known, state) => (rankOf(state) < rankOf(known) ? state : known));
+  const done = states.filter((state) => state === 'succeeded').length;
+  return { label, note: `${done}/${members.length}`, tone: lookOf(first).tone, shape: 'stack', isMinor: false };
 }

@@ -5,7 +5,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { TaskActions } from '../../actions/task-actions.tsx';
 import { seg } from '../../api/client.ts';
-import { columnsQuery, shapeQuery, taskQuery } from '../../api/queries.ts';
+import { columnsQuery, shapeQuery, taskQuery, versionQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { plural, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
@@ -14,6 +14,7 @@ import { Card, Failed, Page } from '../../parts/page.tsx';
 import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf } from '../../parts/states.ts';
 import { EXACTLY } from '../../parts/tabs.tsx';
+import { TaskSpec } from '../dag/task-spec.tsx';
 import { Instances } from './instances.tsx';
 import { sentenceOf } from './why.ts';
 import './task.css';
@@ -103,6 +104,12 @@ function TaskBody({ runId, task }: { readonly runId: string; readonly task: Task
           <Json value={task.output} />
         </Card>
       )}
+      {task.checkpoint !== undefined && (
+        <Card title="Checkpoint">
+          <Json value={task.checkpoint} />
+        </Card>
+      )}
+      <Definition runId={runId} name={task.name} />
     </>
   );
 }
@@ -174,6 +181,15 @@ function Attempt({
       )}
     </>
   );
+}
+
+/** What it is and what goes into it, as the version of this run says. */
+function Definition({ runId, name }: { readonly runId: string; readonly name: string }) {
+  const run = useQuery(columnsQuery(runId)).data;
+  const version = useQuery({ ...versionQuery(run?.dag ?? '', run?.version ?? 0), enabled: run !== undefined }).data;
+  const plain = name.replace(/(\[\d+\])+$/, '');
+  const spec = version?.tasks.find((one) => one.name === plain);
+  return spec === undefined ? null : <TaskSpec task={spec} title="Definition and input" />;
 }
 
 const SHOWN_NEEDS = 12;

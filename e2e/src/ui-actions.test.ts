@@ -1,0 +1,297 @@
+/** The web UI in a real browser, second part: every action, by keys alone, and what a viewer may not do. */
+import { createHash } from 'node:crypto';
+import { eventually } from '@signalbox/server/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromium, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked=1"> "\'&lt;script&gt;';
+const TRACE = `Error: no\n${Array.from({ length: 9 }, (_, no) => `    at frame${no} (file.ts:${no})`).join('\n')}\nend`;
+
+describe.skipIf(chromium === null)('the web UI', () => {
+  let ui: UiRig;
+  let admin: SignedIn;
+  const waiting = new Set<() => void>();
+
+  beforeAll(async () => {
+    ui = await startUiRig();
+    await ui.rig.addWorker({
+      echo: ({ params }: { params: unknown }) => params,
+      hold: ({ signal }: { signal: AbortSignal }) =>
+        new Promise<void>((resolve, reject) => {
+          waiting.add(resolve);
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+      fail: () => {
+        throw new Error(HOSTILE);
+      },
+      save: async ({ checkpoint }: { checkpoint: { set(value: unknown): Promise<void> } }) => {
+        await checkpoint.set({ rowsDone: 4711 });
+      },
+    });
+    const chain = (name: string, handler: string, more: object = {}) => ({
+      name,
+      tasks: [
+        { name: 'first', handler: 'echo' },
+        { name: 'second', handler, needs: ['first'] },
+        { name: 'third', handler: 'echo', needs: ['second'] },
+      ],
+      ...more,
+    });
+    for (const dag of [
+      chain('held', 'hold'),
+      chain('plain', 'echo', { tags: ['billing'], owner: HOSTILE }),
+      chain('broken', 'fail', { tags: ['nightly'] }),
+      { name: 'saving', tasks: [{ name: 'only', handler: 'save' }] },
+      {
+        name: 'grouped',
+        groups: [{ name: 'load' }],
+        tasks: [
+          { name: 'start', handler: 'echo' },
+          ...['a', 'b', 'c'].map((name) => ({ name, handler: 'echo', group: 'load', needs: ['start'] })),
+          { name: 'end', handler: 'echo', needs: ['a', 'b', 'c'] },
+        ],
+      },
+    ])
+      await ui.rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+    admin = await ui.signIn();
+  }, 120_000);
+
+  afterAll(() => ui?.stop());
+
+  const started = async (dag: string, body: object = {}): Promise<string> =>
+    (await ui.rig.ask('POST', `/v1/dags/${dag}/runs`, body)).body.id;
+  const ended = async (dag: string, body: object = {}): Promise<string> => {
+    const id = await started(dag, body);
+    await eventually(async () => (await ui.rig.ask('GET', `/v1/runs/${id}`)).body.state === 'ended');
+    return id;
+  };
+  const choose = async (name: string) => {
+    await admin.page.getByRole('button', { name: 'More actions', exact: true }).click();
+    await admin.page.getByRole('menuitem', { name, exact: true }).click();
+  };
+  const confirm = (name: string) => admin.page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+  const heading = (name: string) => admin.page.getByRole('heading', { name }).waitFor();
+
+  test('a run is repeated as a whole, and again with other params', async () => {
+    const { page, go } = admin;
+    const id = await ended('plain', { params: { day: 1 } });
+    await go(`/runs/${id}?tab=tasks`);
+    await choose('Run all tasks again …');
+    await page.getByRole('dialog').getByText('It touches 3 tasks').waitFor();
+    await confirm('Run all again');
+    await heading('Succeeded');
+    await eventually(async () => {
+      const { body } = await ui.rig.ask('GET', `/v1/runs/${id}/tasks/third`);
+      return (body as unknown as { attempt: number }).attempt === 2;
+    });
+    await choose('New run with these params …');
+    await page.getByRole('dialog').getByLabel('Params as JSON').fill('{"day": 2}');
+    await confirm('Start run');
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    await heading('Succeeded');
+    await page.getByRole('link', { name: 'Params and outputs' }).click();
+    await page.getByText('"day": 2').first().waitFor();
+  });
+
+  test('tasks are marked as failed and skipped, paused and resumed, and run again', async () => {
+    const { page, go } = admin;
+    const run = await started('held');
+    await go(`/runs/${run}/tasks/third`);
+    await heading('Blocked');
+    await choose('Pause');
+    await page.getByText('third is paused: it does not start.').waitFor();
+    await choose('Resume');
+    await page.getByText('third may start.').waitFor();
+    await choose('Mark as skipped …');
+    await confirm('Mark as skipped');
+    await heading('Skipped');
+    for (const release of waiting) release();
+    const done = await ended('plain');
+    await go(`/runs/${done}/tasks/second`);
+    await choose('Mark as failed …');
+    await confirm('Mark as failed');
+    await heading('Failed');
+    await page.getByRole('button', { name: 'Run again …' }).click();
+    await page.getByRole('dialog').getByText('It touches 2 tasks').waitFor();
+    await confirm('Run again');
+    await heading('Succeeded');
+    await page.getByRole('link', { name: 'Attempt 2' }).waitFor();
+  });
+
+  test('a checkpoint and the definition are on the page of a task', async () => {
+    const { page, go } = admin;
+    await go(`/runs/${await ended('saving')}/tasks/only`);
+    await page.getByText('"rowsDone": 4711').waitFor();
+    await page.getByRole('heading', { name: 'Definition and input' }).waitFor();
+  });
+
+  test('a run is triggered and cancelled by keys alone', async () => {
+    const { page, go } = admin;
+    const { keyboard } = page;
+    /** Tab, until the focus is on it. */
+    const reach = async (name: string) => {
+      for (let step = 0; step < 80; step++) {
+        await keyboard.press('Tab');
+        const text = await page.evaluate('document.activeElement?.textContent?.trim()');
+        if (text === name) return;
+      }
+      throw new Error(`No key leads to ${name}.`);
+    };
+    await go('/');
+    await heading('Home');
+    await keyboard.press('Control+k');
+    await keyboard.type('held');
+    await page.getByRole('option', { name: 'held dag' }).waitFor();
+    await keyboard.press('Enter');
+    await heading('held');
+    await reach('Trigger');
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await reach('Start run');
+    await keyboard.press('Enter');
+    await page.waitForURL(/\/runs\//);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor();
+    await reach('Cancel');
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('It touches').waitFor();
+    await reach('Cancel the run');
+    await keyboard.press('Enter');
+    await heading('Cancelled');
+  });
+
+  test('DAGs are found by tag and owner, with both in the address', async () => {
+    const { page, go } = admin;
+    await go('/dags');
+    await page.getByLabel('Tag', { exact: true }).selectOption('nightly');
+    await page.waitForURL(/tag=nightly/);
+    await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: 'broken', exact: true }).waitFor();
+    await go('/dags');
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.waitForURL(/owner=/);
+    await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+  });
+
+  test('rates, percentiles and the calendar come from what ended', async () => {
+    const { page, go } = admin;
+    await ended('plain');
+    await go('/dags/plain?tab=history');
+    await page.getByText('100 %').first().waitFor();
+    await page.getByRole('img', { name: /^Half of \d+ runs? took at most/ }).waitFor();
+    await page.getByRole('button', { name: '48 hours' }).click();
+    await page.waitForURL(/by=hour/);
+    await page.getByText(/runs? in 26 weeks/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await go('/');
+    await page.getByText(/runs? ended in the last 24 hours/).waitFor();
+  });
+
+  test('groups fold in the graph, and the place in it is in the address', async () => {
+    const { page, go } = admin;
+    const id = await ended('grouped');
+    await go(`/runs/${id}`);
+    await page.getByRole('button', { name: 'Fold groups' }).click();
+    await page.waitForURL(/groups=folded/);
+    await page.getByLabel('Find a task in the graph').fill('b');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Open load' }).click();
+    await page.waitForURL(/open=load/);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.waitForURL(/at=[-\d]+%2C[-\d]+%2C[\d.]+/);
+  });
+
+  test('versions show what changed in the code', async () => {
+    const { page, go } = admin;
+    const base = ui.rig.servers[0]?.url ?? '';
+    const deploy = async (source: string) => {
+      const code = `// ${source}`;
+      const hash = createHash('sha256').update(code).digest('hex');
+      const put = (path: string, body: string) =>
+        fetch(`${base}${path}`, {
+          method: 'PUT',
+          headers: { authorization: `Bearer ${ui.rig.token}`, 'content-type': 'application/octet-stream' },
+          body,
+        });
+      await put(`/v1/bundles/${hash}`, code);
+      const map = { version: 3, sources: ['price.ts'], sourcesContent: [`const a = 1;\n${source}\nexport { a };`] };
+      await put(`/v1/bundles/${hash}/source-map`, JSON.stringify(map));
+      await ui.rig.ask('PUT', '/v1/dags/coded', {
+        name: 'coded',
+        bundle: hash,
+        tasks: [{ name: 'only', handler: 'echo' }],
+      });
+    };
+    await deploy('const price = 2;');
+    await deploy('const price = 3;');
+    await go('/dags/coded?tab=versions');
+    const diff = page.getByRole('region', { name: 'Changes of price.ts' });
+    await diff.getByText('const price = 3;').waitFor();
+    expect(await diff.locator('.diff-removed').textContent()).toContain('const price = 2;');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  test('a log is folded and searched, and the address shows the same again', async () => {
+    const { page, go } = admin;
+    const task = { name: 'only', run: `printf '%s\\n' "$INPUT_text"`, inputs: { text: TRACE } };
+    await ui.rig.ask('PUT', '/v1/dags/traced', { name: 'traced', tasks: [task] });
+    const id = await ended('traced');
+    await go(`/runs/${id}/tasks/only`);
+    await page.locator('.log-text', { hasText: 'at frame8' }).waitFor();
+    await page.getByRole('button', { name: 'Fold', exact: true }).click();
+    await page.locator('.log-text', { hasText: 'at frame8' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: '9 more' }).click();
+    await page.locator('.log-text', { hasText: 'at frame8' }).waitFor();
+    await page.getByLabel('Search the log').fill('frame7');
+    await page.waitForURL(/find=frame7/);
+    await page.reload();
+    await page.getByText('1 line', { exact: true }).waitFor();
+    await page.getByRole('button', { name: '9 more' }).waitFor();
+  });
+
+  test('who may only look can press no action on any page, and each says why', async () => {
+    const failed = await ended('broken');
+    const running = await started('held');
+    const viewer = await ui.signIn('viewer');
+    const reason = 'Your role is viewer: it may look, but not change anything.';
+    for (const [path, ...names] of [
+      ['/dags', 'Trigger'],
+      ['/dags/plain', 'Trigger'],
+      ['/dags/plain?tab=settings', 'Delete the DAG …'],
+      [`/runs/${failed}`, 'Rerun from failed'],
+      [`/runs/${running}`, 'Pause', 'Cancel'],
+      [`/runs/${failed}/tasks/second`, 'Retry', 'Run again …'],
+      ['/dead-letters', 'Replay …', 'Discard …'],
+      ['/workers', 'Drain'],
+    ] as const) {
+      await viewer.go(path);
+      for (const name of names) {
+        const button = viewer.page.getByRole('button', { name: new RegExp(`^${name}`) }).first();
+        await button.waitFor();
+        await expect
+          .poll(async () => [path, name, await button.isDisabled(), await button.getAttribute('title')])
+          .toEqual([path, name, true, reason]);
+      }
+    }
+    expect(viewer.complaints).toEqual([]);
+    await viewer.context.close();
+    await ui.rig.ask('POST', `/v1/runs/${running}/cancel`, {});
+  });
+
+  test('what failed with hostile words shows them as words, on every page that tells of it', async () => {
+    const { page, go, complaints } = admin;
+    const failed = await ended('broken');
+    for (const path of [
+      '/',
+      '/dead-letters',
+      `/runs/${failed}`,
+      `/runs/${failed}?tab=timeline`,
+      `/runs/${failed}/tasks/second`,
+    ]) {
+      await go(path);
+      await page.getByText('<img src=x').first().waitFor();
+    }
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(complaints).toEqual([]);
+  });
+});
