@@ -268,6 +268,8 @@ export interface WorkerSays {
   refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;
   holdings(epochs: readonly ShardEpoch[], holds: readonly ClaimRef[]): void;
   draining(): void;
+  /** How many more claims it takes than it has slots, from now on. */
+  ahead(count: number): void;
   /** The most claims that it can truthfully name in one message (I68). */
   mostHolds(): number;
   /** It holds nothing, and goes for good. */

@@ -1,7 +1,7 @@
 /**
  * One claim that the worker holds.
  *
- * `waiting` (arrived) → `running` (its handler was called) → `reported` (its report waits for an answer) → `gone`.
+ * `waiting` (arrived) → `running` (its handler was called, or its executor has it: it has begun when `hasBegun`) → `reported` (its report waits for an answer) → `gone`.
  * From any of them `gone` at once, when the server says that the claim is stale. One that is told to stop keeps its state
  * until it settles or its grace is over, and is then reported with what stopped it. One whose last lines of log are on
  * their way `isEnding`, and still counts as running.
@@ -35,6 +35,9 @@ export class Attempt {
   /** When it counts as slow; on the worker's own clock. */
   slowAt = Number.POSITIVE_INFINITY;
   #begunAt = 0;
+  hasBegun = false;
+  /** Whether one of the worker's slots is its own; the executor of functions takes slots for its attempts itself. */
+  holdsSlot = false;
   stop: Stop | null = null;
   report: Report | null = null;
   /** When its report was last written to a stream; null while it waits for one. */
@@ -83,6 +86,7 @@ export class Attempt {
   began(now: number): void {
     const { timeoutMs, softTimeoutMs } = this.assignment;
     this.#begunAt = now;
+    this.hasBegun = true;
     if (timeoutMs > 0) this.deadlineAt = now + timeoutMs;
     if (softTimeoutMs > 0) this.slowAt = now + softTimeoutMs;
   }
@@ -90,7 +94,7 @@ export class Attempt {
   /** When it will have made no progress for longer than it may. */
   get stuckAt(): number {
     const { stuckMs } = this.assignment;
-    return stuckMs === 0 ? Number.POSITIVE_INFINITY : (this.progress?.at ?? this.#begunAt) + stuckMs;
+    return stuckMs === 0 || !this.hasBegun ? Number.POSITIVE_INFINITY : (this.progress?.at ?? this.#begunAt) + stuckMs;
   }
 
   /** What only running it needed is not kept while the report waits for its answer. */

@@ -66,6 +66,10 @@ export interface Timing {
   readonly forceMs: number;
   /** Attempts are begun for so long at a stretch, then the event loop goes round: handlers may be busy before their first await. */
   readonly startBudgetMs: number;
+  /** An attempt that has not begun after so long goes back to the server, if the worker has more than it has slots for. */
+  readonly waitMs: number;
+  /** How many claims it takes beyond its slots at the least, however long its attempts take. */
+  readonly leastAhead: number;
   /** With so many reports, or so many bytes of them, not answered, nothing new is taken on (I73). */
   readonly unansweredLimit: number;
   readonly unansweredBytesLimit: number;
@@ -86,6 +90,8 @@ const DEFAULT_TIMING: Timing = {
   timeoutGraceMs: 250,
   forceMs: 10_000,
   startBudgetMs: 20,
+  waitMs: 1_000,
+  leastAhead: 0,
   unansweredLimit: MAX_UNANSWERED_REPORTS,
   unansweredBytesLimit: 64 * 1024 * 1024,
 };

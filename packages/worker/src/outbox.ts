@@ -40,10 +40,16 @@ export interface OutboxSources {
   onIdle(): void;
 }
 
+/** A refusal has no answer. So it is said again on a new stream, if the old one may have lost it: it is harmless twice. */
+const REFUSAL_KEPT_MS = 10_000;
+const MOST_REFUSALS_KEPT = 1_000;
+
 export class Outbox {
   readonly #from: OutboxSources;
   #reports: Attempt[] = [];
   #refusals: Refusal[] = [];
+  #refusedLately: { readonly refusal: Refusal; readonly at: number }[] = [];
+  #ahead: number | null = null;
   #requests: PendingRequest[] = [];
   #epochs = new Map<number, number>();
   #heartbeatDue = false;
@@ -75,6 +81,20 @@ export class Outbox {
 
   refuse(refusal: Refusal): void {
     this.#refusals.push(refusal);
+    const now = this.#from.now();
+    this.#refusedLately.push({ refusal, at: now });
+    if (this.#refusedLately.length > MOST_REFUSALS_KEPT)
+      this.#refusedLately = this.#lately(now).slice(-MOST_REFUSALS_KEPT / 2);
+    this.#schedule();
+  }
+
+  #lately(now: number): { readonly refusal: Refusal; readonly at: number }[] {
+    return this.#refusedLately.filter(({ at }) => now - at < REFUSAL_KEPT_MS);
+  }
+
+  /** How many more claims than it has slots the worker takes, from now on. */
+  ahead(count: number): void {
+    this.#ahead = count;
     this.#schedule();
   }
 
@@ -110,7 +130,9 @@ export class Outbox {
     for (const attempt of this.#reports) attempt.queued = false;
     for (const asked of this.#requests) asked.queued = false;
     this.#reports = [];
-    this.#refusals = [];
+    this.#refusedLately = this.#lately(this.#from.now());
+    this.#refusals = this.#refusedLately.map(({ refusal }) => refusal);
+    this.#ahead = null;
     this.#requests = [];
     this.#epochs.clear();
     this.#heartbeatDue = false;
@@ -133,6 +155,7 @@ export class Outbox {
 
   get #isEmpty(): boolean {
     return (
+      this.#ahead === null &&
       !(this.#heartbeatDue || this.#drainingDue || this.#pingDue || this.#leavingDue) &&
       this.#reports.length + this.#refusals.length + this.#requests.length + this.#epochs.size === 0
     );
@@ -164,6 +187,8 @@ export class Outbox {
     if (this.#heartbeatDue) {
       parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress() };
     }
+    if (this.#ahead !== null) parts.ahead = { count: this.#ahead };
+    this.#ahead = null;
     if (this.#drainingDue) parts.draining = true;
     if (this.#pingDue) parts.ping = this.#from.ping();
     if (this.#leavingDue) parts.leaving = true;

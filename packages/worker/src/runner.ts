@@ -10,14 +10,17 @@ import { AttemptContext } from './attempt-context.ts';
 import type { PendingRequests } from './attempt-requests.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
+import type { Ended, Returned } from './executors/port.ts';
 import type { Holds } from './holds.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
+import { LazyLog } from './logs/lazy-log.ts';
 import type { LogBook } from './logs/log-book.ts';
 import type { WorkerConfig } from './options.ts';
 import type { Outputs } from './outputs/outputs.ts';
 import { wantedOf } from './outputs/wanted.ts';
 import { cutError, failure, isLargeOutput, type Result, resultAfterLapse, resultOfFault } from './result.ts';
-import { readWork, type Work } from './work.ts';
+import type { Slots } from './slots.ts';
+import { isPooled, readWork, type Work } from './work.ts';
 
 /** The same codes as on the server: either of the two can notice first. */
 const CODE_OF: Partial<Record<KillReason, string>> = { timeout: 'timeout:attempt', stuck: 'stuck:progress' };
@@ -30,49 +33,108 @@ export interface RunnerParts {
   readonly executors: Executors;
   readonly book: LogBook;
   readonly outputs: Outputs;
+  readonly slots: Slots;
   readonly onReported: (attempt: Attempt) => void;
+  /** The server gets it back, at no cost to its retries. */
+  readonly onReturned: (attempt: Attempt, reason: string) => void;
 }
 
 export class Runner {
   readonly #config: WorkerConfig;
   readonly #parts: RunnerParts;
-  #waiting: Attempt[] = [];
+  #arrived: Attempt[] = [];
+  /** Those that have no slot yet, in the order in which they came. Functions in children wait with their executor. */
+  #gated: Attempt[] = [];
+  #isPumping = false;
 
   constructor(parts: RunnerParts) {
     this.#config = parts.config;
     this.#parts = parts;
   }
 
+  /** Whether something waits for a slot that is no function. */
+  get hasGated(): boolean {
+    return this.#gated.length > 0;
+  }
+
   add(attempt: Attempt): void {
-    this.#waiting.push(attempt);
+    this.#arrived.push(attempt);
   }
 
   /** Begins what has arrived, in order. A handler may be busy before its first await, so this goes on in slices. */
   startWaiting(): void {
     const { now, startBudgetMs } = this.#config.timing;
     const until = now() + startBudgetMs;
-    const waiting = this.#waiting;
-    for (let i = 0; i < waiting.length; i++) {
-      const attempt = waiting[i] as Attempt;
-      if (attempt.state === 'waiting') this.#startAttempt(attempt);
-      if (now() >= until && i + 1 < waiting.length) {
-        this.#waiting = waiting.slice(i + 1);
+    const arrived = this.#arrived;
+    for (let i = 0; i < arrived.length; i++) {
+      const attempt = arrived[i] as Attempt;
+      if (attempt.state === 'waiting') this.#admit(attempt);
+      if (now() >= until && i + 1 < arrived.length) {
+        this.#arrived = arrived.slice(i + 1);
         setImmediate(() => this.startWaiting());
         return;
       }
     }
-    this.#waiting = [];
+    this.#arrived = [];
+  }
+
+  #admit(attempt: Attempt): void {
+    const { work, references } = attempt.assignment;
+    // Large inputs are fetched first, and only for what has a slot: they take memory.
+    if (references.length === 0 && isPooled(work)) this.#startAttempt(attempt);
+    else if (this.#gated.length === 0 && this.#parts.slots.take()) this.#startWithSlot(attempt);
+    else this.#gated.push(attempt);
+  }
+
+  #startWithSlot(attempt: Attempt): void {
+    attempt.holdsSlot = true;
+    this.#began(attempt);
+    this.#startAttempt(attempt);
+  }
+
+  #began(attempt: Attempt): void {
+    const { timing } = this.#config;
+    attempt.startedAt = timing.wallNow();
+    attempt.began(timing.now());
+  }
+
+  /** A slot may be free. Whatever came first gets it. */
+  slotFreed(): void {
+    if (this.#isPumping || (this.#gated.length === 0 && !this.#parts.executors.hasWaiting)) return;
+    this.#isPumping = true;
+    setImmediate(() => {
+      this.#isPumping = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    const { executors, slots } = this.#parts;
+    for (let first = this.#gated[0]; first !== undefined; first = this.#gated[0]) {
+      if (first.state === 'waiting') {
+        const functionAt = executors.oldestWaitingAt;
+        if (functionAt !== null && functionAt < first.arrivedAt) executors.giveSlots();
+        if (!slots.take()) break;
+        this.#gated.shift();
+        this.#startWithSlot(first);
+      } else this.#gated.shift();
+    }
+    executors.giveSlots();
+  }
+
+  #release(attempt: Attempt): void {
+    if (!attempt.holdsSlot) return;
+    attempt.holdsSlot = false;
+    this.#parts.slots.release();
+    this.slotFreed();
   }
 
   #startAttempt(attempt: Attempt): void {
-    const { timing, secrets } = this.#config;
     const { work: text } = attempt.assignment;
     attempt.state = 'running';
-    attempt.startedAt = timing.wallNow();
-    attempt.began(timing.now());
     let work: Work | null = null;
     try {
-      if (text !== '') work = readWork(text, secrets);
+      if (text !== '') work = readWork(text, this.#config.secrets);
     } catch (error) {
       return this.#settle(attempt, resultOfFault(error));
     }
@@ -124,11 +186,15 @@ export class Runner {
   #startOther(attempt: Attempt, work: Work, kind: Exclude<Work['shape']['kind'], 'handler'>): void {
     if (!this.#config.allow.has(kind)) return this.#refuseKind(attempt, kind);
     const context = this.#contextOf(attempt, work, this.#config.log);
-    if (!this.#findInputs(attempt, context)) return;
-    const log = this.#parts.book.of(attempt);
-    if (log === null) return;
-    const job = { attempt, assignment: attempt.assignment, work, context, log };
-    attempt.execution = this.#parts.executors.start(kind, job, (result) => this.#settle(attempt, result));
+    if (work.shape.inputs !== undefined && !this.#findInputs(attempt, context)) return;
+    const log = new LazyLog(this.#parts.book, attempt);
+    const job = { attempt, assignment: attempt.assignment, work, context, log, hasSlot: attempt.holdsSlot };
+    const execution = this.#parts.executors.start(kind, job, {
+      began: () => this.#began(attempt),
+      end: (ended) => this.#takeEnd(attempt, ended),
+    });
+    // It may be over already.
+    if (attempt.isActive) attempt.execution = execution;
   }
 
   #contextOf(attempt: Attempt, work: Work | null, log: WorkerConfig['log']): AttemptContext {
@@ -208,15 +274,71 @@ export class Runner {
   /** Nothing of it is wanted any more, and nothing of it will be reported. */
   letGo(attempt: Attempt): void {
     const { execution } = attempt;
+    this.#release(attempt);
     this.#parts.requests.ended(attempt);
     if (execution === null) return;
     if (attempt.stopReason === 'lost') execution.stop('stale');
     setTimeout(() => execution.kill(), this.#config.timing.timeoutGraceMs);
   }
 
+  #takeEnd(attempt: Attempt, ended: Ended): void {
+    if ('returned' in ended) this.#giveBack(attempt, ended);
+    else this.#settle(attempt, ended);
+  }
+
+  /** It goes back to the server, unless it was to stop anyway: then that is what it comes to. */
+  #giveBack(attempt: Attempt, { returned, hasBegun, isSuspect }: Returned): void {
+    if (!attempt.isActive || attempt.isEnding) return;
+    const { stop } = attempt;
+    const isOverdue = stop?.outcome === 'timeout' || stop?.outcome === 'stuck';
+    if (stop !== null && !(isSuspect && isOverdue)) return this.#settle(attempt, failure(stop.outcome, ''));
+    const log = hasBegun ? this.#parts.book.of(attempt) : attempt.log;
+    log?.line('system', `The attempt has no result: ${returned}. It runs again, which costs no retry.`);
+    this.#release(attempt);
+    this.#parts.requests.ended(attempt);
+    attempt.isEnding = true;
+    if (log === null) this.#parts.onReturned(attempt, returned);
+    else void this.#parts.book.end(log).then(() => this.#parts.onReturned(attempt, returned));
+  }
+
+  /** Takes back what has not begun, if it has waited for too long and the worker has more than it has slots for. */
+  giveBackOverdue(now: number): void {
+    const { holds } = this.#parts;
+    const { slots, timing } = this.#config;
+    let surplus = holds.activeCount - slots;
+    if (surplus <= 0) return;
+    const overdue: Attempt[] = [];
+    for (const attempt of holds.all()) {
+      if (!attempt.isActive || attempt.hasBegun || attempt.isEnding || attempt.stop !== null) continue;
+      const { timeoutMs } = attempt.assignment;
+      // The server counts from the claim on: a short timeout must not pass while the attempt waits.
+      const mostMs = timeoutMs === 0 ? timing.waitMs : Math.min(timing.waitMs, timeoutMs / 10);
+      if (now - attempt.arrivedAt >= mostMs) overdue.push(attempt);
+    }
+    // The last to come would be the last to begin.
+    for (const attempt of overdue.reverse()) {
+      if (surplus-- <= 0) return;
+      this.#withdraw(attempt);
+    }
+  }
+
+  /** Nothing that has not begun begins any more: the worker leaves. */
+  giveBackWaiting(): void {
+    const { holds } = this.#parts;
+    for (const attempt of [...holds.all()]) {
+      if (attempt.isActive && !attempt.hasBegun && !attempt.isEnding && attempt.stop === null) this.#withdraw(attempt);
+    }
+  }
+
+  #withdraw(attempt: Attempt): void {
+    if (attempt.state === 'running') attempt.execution?.withdraw?.();
+    else this.#giveBack(attempt, { returned: 'it waited for a slot', hasBegun: false, isSuspect: false });
+  }
+
   /** The result of the attempt, or what stopped it. The first one counts; later ones are dropped. */
   #settle(attempt: Attempt, found: Result): void {
     if (!attempt.isActive || attempt.isEnding) return;
+    this.#release(attempt);
     const result = attempt.stopReason === 'lost' ? resultAfterLapse(found) : found;
     this.#parts.requests.ended(attempt);
     const { stop, startedAt, assignment, log } = attempt;

@@ -13,6 +13,7 @@ import {
   type ShardEpoch,
   type Welcome,
 } from '@signalbox/protocol/grpc';
+import { Ahead } from './ahead.ts';
 import { Attempt, keyOf } from './attempt.ts';
 import { PendingRequests } from './attempt-requests.ts';
 import { Bundles } from './bundles/bundles.ts';
@@ -29,6 +30,7 @@ import { Outputs } from './outputs/outputs.ts';
 import { Pulse } from './pulse.ts';
 import { Runner } from './runner.ts';
 import { Silence } from './silence.ts';
+import { Slots } from './slots.ts';
 
 /** For lines that are not stored yet when the worker leaves. */
 const LAST_LOGS_MS = 1_000;
@@ -66,6 +68,7 @@ class RunningWorker implements Worker {
   readonly #bundles: Bundles;
   readonly #executors: Executors;
   readonly #outputs: Outputs;
+  readonly #ahead: Ahead;
   /** The highest epoch heard of each shard (D5). */
   readonly #epochs = new Map<number, number>();
   #ticker: NodeJS.Timeout | null = null;
@@ -87,6 +90,7 @@ class RunningWorker implements Worker {
 
   constructor(config: WorkerConfig) {
     this.#config = config;
+    this.#ahead = new Ahead(config.timing.leastAhead);
     const { now } = config.timing;
     this.connected = new Promise((resolve) => {
       this.#resolveConnected = resolve;
@@ -117,16 +121,26 @@ class RunningWorker implements Worker {
     });
     this.#shipper = new LogShipper(config, config.log);
     this.#bundles = new Bundles(config.cacheFolder, config);
-    this.#executors = new Executors(config, this.#bundles, this.#shipper);
+    const slots = new Slots(config.slots);
+    this.#executors = new Executors({
+      config,
+      bundles: this.#bundles,
+      shipper: this.#shipper,
+      slots,
+      othersWait: () => this.#runner.hasGated,
+      onSlot: () => this.#runner.slotFreed(),
+    });
     this.#outputs = new Outputs(config);
     this.#runner = new Runner({
       config,
       outputs: this.#outputs,
       holds: this.#holds,
+      slots,
       requests: this.#requests,
       executors: this.#executors,
       book: new LogBook(this.#shipper, config.timing.wallNow),
       onReported: (attempt) => this.#outbox.report(attempt),
+      onReturned: (attempt, reason) => this.#returned(attempt, reason),
     });
   }
 
@@ -147,6 +161,8 @@ class RunningWorker implements Worker {
       this.#phase = 'draining';
       this.#outbox.draining();
       this.#drainHeardNo = this.#pulse.lastNo + 1;
+      // Another worker can begin it now.
+      this.#runner.giveBackWaiting();
       this.#leaveIfDone();
     }
     return this.stopped;
@@ -185,6 +201,7 @@ class RunningWorker implements Worker {
     this.#outputs.place = place;
     this.#shipper.move(place);
     this.#outbox.reset();
+    this.#ahead.reset();
     for (const attempt of this.#holds.all()) if (attempt.state === 'reported') this.#outbox.report(attempt);
     this.#requests.sendAgain();
     if (this.#phase === 'draining') {
@@ -276,11 +293,25 @@ class RunningWorker implements Worker {
     this.#runner.add(attempt);
   }
 
+  #returned(attempt: Attempt, reason: string): void {
+    // It may have been found stale meanwhile.
+    if (!attempt.isActive) return;
+    const { claim, token } = attempt.assignment;
+    if (!attempt.hasBegun && this.#phase === 'working') this.#tellAhead(this.#ahead.stop());
+    this.#holds.remove(attempt);
+    this.#outbox.refuse({ claim, token, reason });
+    this.#leaveIfDone();
+  }
+
+  #tellAhead(count: number | null): void {
+    if (count !== null) this.#outbox.ahead(count);
+  }
+
   #reasonToRefuse({ claim, epoch }: Assignment): string | null {
     const { slots, timing } = this.#config;
     if (this.#phase !== 'working') return 'the worker is stopping';
     if (epoch < (this.#epochs.get(claim.shard) ?? -1)) return 'a higher epoch of the shard is known';
-    if (this.#holds.activeCount >= slots) return 'no slot is free';
+    if (this.#holds.activeCount >= slots + this.#ahead.most) return 'no slot is free';
     const { unansweredCount, unansweredBytes } = this.#holds;
     if (unansweredCount >= timing.unansweredLimit || unansweredBytes >= timing.unansweredBytesLimit) {
       return 'too many reports wait for an answer';
@@ -305,6 +336,9 @@ class RunningWorker implements Worker {
       if (this.#pulse.hasLapsed(attempt.arrivedAt, now)) this.#runner.lapse(attempt);
       if (!attempt.named && now - attempt.arrivedAt >= earlyHeartbeatMs) heartbeatDue = true;
     }
+    this.#executors.look(performance.now());
+    this.#runner.giveBackOverdue(now);
+    if (isUp && this.#phase === 'working') this.#tellAhead(this.#ahead.look(now, this.#executors.functionsEnded));
     if (isUp) this.#requests.tick(now);
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
     if (!isUp) return;

@@ -195,3 +195,13 @@ test('a worker whose stream breaks while it drains has not left', () => {
   expect(commands.map(({ kind }) => kind)).not.toContain('WorkerLeft');
   expect(told).not.toContain('left');
 });
+
+test('a worker that takes claims ahead of its slots is lent for more, and what is too much comes back when it takes fewer', () => {
+  const { says, commands } = setUp(2);
+  const lentOf = () => commands.flatMap((one) => (one.kind === 'LendSlots' ? [one.count] : []));
+  expect(lentOf()).toEqual([2]);
+  says.ahead(10);
+  expect(lentOf()).toEqual([2, 10]);
+  says.ahead(4);
+  expect(commands.at(-1)).toMatchObject({ kind: 'RecallSlots', workerId, count: 6 });
+});

@@ -145,6 +145,7 @@ export class Gateway {
       refusals: (refusals) => this.refusals(session, refusals),
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
       draining: () => this.draining(session),
+      ahead: (count) => this.ahead(session, count),
       mostHolds: () => session.mostHolds,
       leaving: () => this.leaving(session),
       closed: () => this.closed(session),
@@ -332,6 +333,14 @@ export class Gateway {
       this.refuse(claim, session.workerId);
     }
     this.lending.offer(session);
+  }
+
+  /** Fewer than before: what is lent beyond that comes back, unless a task has taken it. */
+  private ahead(session: Session, count: number): void {
+    if (!this.isCurrent(session)) return;
+    session.ahead = count;
+    if (session.free < 0) this.lending.recall(session, -session.free);
+    else this.lending.offer(session);
   }
 
   private draining(session: Session): void {

@@ -78,7 +78,12 @@ export class Lending {
 
   /** The worker takes no more work. */
   recallAll(session: Session): void {
-    const standing = session.lent.get(this.ports.self) ?? 0;
+    this.recall(session, Number.POSITIVE_INFINITY);
+  }
+
+  /** The worker takes less than was lent. What other nodes have comes back by itself within a second. */
+  recall(session: Session, count: number): void {
+    const standing = Math.min(count, session.lent.get(this.ports.self) ?? 0);
     if (standing > 0) this.ports.recallHere(session, standing);
   }
 

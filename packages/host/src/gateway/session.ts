@@ -25,6 +25,8 @@ export class Session {
   /** The same, as its tenant's: what nodes wait for is looked up by these. */
   readonly queueKeys: readonly QueueKey[];
   readonly slots: number;
+  /** How many more claims it takes than it has slots. */
+  ahead = 0;
   readonly door: WorkerDoor;
   /** Claims that fill a slot: sent on this stream, or proven by hello, and not reported yet. */
   readonly held = new Map<string, ClaimRef>();
@@ -95,7 +97,7 @@ export class Session {
   }
 
   get free(): number {
-    return this.isDraining || this.isGone ? 0 : this.slots - this.held.size - this.lentTotal;
+    return this.isDraining || this.isGone ? 0 : this.slots + this.ahead - this.held.size - this.lentTotal;
   }
 
   /** The claim fills no slot any more. */

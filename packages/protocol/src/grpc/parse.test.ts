@@ -64,6 +64,7 @@ const NO_PARTS = {
   requests: [],
   ping: 0,
   leaving: false,
+  ahead: null,
 };
 const NO_WORD = {
   welcome: null,
@@ -124,6 +125,8 @@ test.each<[string, WorkerMessageParts]>([
   ['draining', { draining: true, reports: [report] }],
   ['ping', { ping: 14 }],
   ['last word', { leaving: true }],
+  ['room beyond its slots', { ahead: { count: 7 } }],
+  ['end of that room', { ahead: { count: 0 } }],
 ])('a worker’s %s arrives as it was sent', (_, parts) => {
   expect(parseWorkerMessage(workerWire(parts))).toEqual({ ...NO_PARTS, ...parts });
 });

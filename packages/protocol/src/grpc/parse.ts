@@ -227,6 +227,7 @@ export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): Worke
     requests: each(fields.requests, 'asks', parseAttemptRequest, MOST_ITEMS),
     ping: count(fields.ping, 'ping'),
     leaving: fields.leaving === true,
+    ahead: optional(fields.ahead, 'ahead', ({ count: asked }) => ({ count: count(asked, 'ahead.count') })),
   };
 }
 

@@ -123,6 +123,8 @@ export interface WorkerMessage {
   readonly ping: number;
   /** The last word: the worker holds nothing and is gone after it. */
   readonly leaving: boolean;
+  /** How many more claims the worker takes than it has slots; null when it says nothing of it. */
+  readonly ahead: { readonly count: number } | null;
 }
 
 export interface Welcome {

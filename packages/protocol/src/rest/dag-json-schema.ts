@@ -69,6 +69,14 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].inProcess': {
     description: 'With call: run in the worker’s own process. Faster, but a busy loop stops the whole worker.',
   },
+  'tasks[].concurrency': {
+    description:
+      'With call: how many attempts may run at the same time in one child process, for asynchronous functions. Default: 1.',
+    examples: [20],
+  },
+  'tasks[].isolation': {
+    description: 'With call: process, for a child process in which no other attempt runs or waits meanwhile.',
+  },
   'tasks[].run': {
     description: 'A process: a shell command, or a program with arguments.',
     examples: ['./load.sh "$INPUT_day"', ['node', 'load.mjs']],

@@ -37,6 +37,26 @@ test.each([
   ['nothing to do', dag({ name: 'a' }), 'tasks[0]', 'one of handler, function, run, http'],
   ['two things to do', dag({ ...task('a'), run: 'ls' }), 'tasks[0]', 'has handler and run'],
   ['a function without a bundle', dag({ name: 'a', function: 'f' }), 'tasks[0].function', 'in no bundle'],
+  [
+    'concurrency of a process',
+    dag({ name: 'a', run: 'ls', concurrency: 2 }),
+    'tasks[0].concurrency',
+    'goes with function',
+  ],
+  ['isolation of a handler', dag({ ...task('a'), isolation: 'process' }), 'tasks[0].isolation', 'goes with function'],
+  ['no concurrency at all', dag({ name: 'a', function: 'f', concurrency: 0 }), 'tasks[0].concurrency', '>=1'],
+  [
+    'concurrency in the worker’s own process',
+    dag({ name: 'a', function: 'f', inProcess: true, concurrency: 2 }),
+    'tasks[0].concurrency',
+    'does not go with inProcess',
+  ],
+  [
+    'isolation beside concurrency',
+    dag({ name: 'a', function: 'f', isolation: 'process', concurrency: 2 }),
+    'tasks[0].isolation',
+    'does not go with concurrency',
+  ],
   ['a shell for a handler', dag({ ...task('a'), shell: 'bash' }), 'tasks[0].shell', 'goes with run'],
   [
     'an input of no task',

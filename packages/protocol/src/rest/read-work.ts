@@ -14,9 +14,14 @@ type Kind = 'handler' | 'function' | 'run' | 'http' | 'dag';
 const KINDS: readonly Kind[] = ['handler', 'function', 'run', 'http', 'dag'];
 /** Fields that mean something with some kinds only. */
 const GOES_WITH: Readonly<
-  Record<'inProcess' | 'shell' | 'env' | 'cwd' | 'exitCodes' | 'secrets' | 'wait', readonly Kind[]>
+  Record<
+    'inProcess' | 'concurrency' | 'isolation' | 'shell' | 'env' | 'cwd' | 'exitCodes' | 'secrets' | 'wait',
+    readonly Kind[]
+  >
 > = {
   inProcess: ['function'],
+  concurrency: ['function'],
+  isolation: ['function'],
   shell: ['run'],
   env: ['run'],
   cwd: ['run'],
@@ -99,6 +104,13 @@ export function readWork(task: Task, around: Around, problems: Problem[]): ReadW
       message: 'is in no bundle: deploy the folder with "signalbox deploy", which makes one',
     });
   }
+  if (task.inProcess === true && (task.concurrency ?? 1) > 1) {
+    problems.push({ path: `${path}.concurrency`, message: 'does not go with inProcess, which has no child process' });
+  }
+  if (task.isolation !== undefined && (task.inProcess === true || (task.concurrency ?? 1) > 1)) {
+    const other = task.inProcess === true ? 'inProcess' : 'concurrency';
+    problems.push({ path: `${path}.isolation`, message: `does not go with ${other}: give one of the two` });
+  }
   if (task.shell !== undefined && typeof task.run !== 'string') {
     problems.push({ path: `${path}.shell`, message: 'goes with run as one text' });
   }
@@ -146,7 +158,11 @@ function workOf(
     return { handler: '', child, ...(Object.keys(inputs).length === 0 ? {} : { work: { kind: 'child', inputs } }) };
   }
   if (kind === 'function') {
-    const place = task.inProcess === true ? { inProcess: true as const } : {};
+    const place = {
+      ...(task.inProcess === true ? { inProcess: true as const } : {}),
+      ...(task.concurrency === undefined || task.concurrency === 1 ? {} : { concurrency: task.concurrency }),
+      ...(task.isolation === undefined ? {} : { isolation: task.isolation }),
+    };
     return { handler: task.function ?? '', work: { kind: 'function', ...place, ...common } };
   }
   if (kind === 'http' && task.http !== undefined) {

@@ -71,12 +71,19 @@ export const httpCallSchema = z.strictObject({
   timeout: durationSchema.default(30_000),
 });
 
+export const MAX_CONCURRENCY = 1_000;
+export const concurrencySchema = z.int().min(1).max(MAX_CONCURRENCY);
+
 /** The fields of a task that say what it does; the task schema spreads them. */
 export const workFields = {
   handler: handlerSchema.optional(),
   function: handlerSchema.optional(),
   /** With `function`: in the worker's own process. Faster, and a hot loop in it stops the whole worker. */
   inProcess: z.boolean().optional(),
+  /** With `function`: how many attempts of it may run at a time in one child process. */
+  concurrency: concurrencySchema.optional(),
+  /** With `function`: `process` for a child process in which nothing else runs or waits meanwhile. */
+  isolation: z.enum(['process']).optional(),
   run: z
     .union(
       [line.min(1), z.array(line).min(1).max(1_000)],
@@ -115,6 +122,10 @@ export interface HandlerWork extends AnyWork {
 export interface FunctionWork extends AnyWork {
   readonly kind: 'function';
   readonly inProcess?: true;
+  /** How many attempts run at a time in one child process; one after the other if it is left out. */
+  readonly concurrency?: number;
+  /** Nothing else runs or waits in its child process. */
+  readonly isolation?: 'process';
 }
 export interface ProcessWork extends AnyWork {
   readonly kind: 'process';

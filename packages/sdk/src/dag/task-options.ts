@@ -75,6 +75,10 @@ export interface CommonOptions {
 export interface FunctionOptions extends CommonOptions {
   /** In the worker's own process: faster, and a hot loop in it stops the whole worker. */
   readonly inProcess?: boolean;
+  /** How many attempts may run at a time in one child process. For functions that mostly wait, such as for a network. Default: 1. */
+  readonly concurrency?: number;
+  /** `process`: no other attempt runs or waits in its child process meanwhile. */
+  readonly isolation?: 'process';
   /** Names of the secrets that it asks for with `secret(name)`. */
   readonly secrets?: readonly string[];
   /** It may add tasks to its run, with `addTasks`, made of the templates of the dag. */

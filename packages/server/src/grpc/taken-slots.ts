@@ -3,7 +3,7 @@
  * per worker would be no limit. Each server counts separately, so a fleet that moves to another server is not held up.
  */
 import type { WorkerId } from '@signalbox/engine';
-import { DEFAULT_TOKEN_SLOTS, MAX_SLOTS, SignalboxError } from '@signalbox/protocol';
+import { DEFAULT_TOKEN_SLOTS, MAX_AHEAD, MAX_SLOTS, SignalboxError } from '@signalbox/protocol';
 import type { Caller } from '../auth/bearer.ts';
 
 export function slotsLimitOf({ role, work }: Caller): number {
@@ -22,6 +22,8 @@ export function refuseQueues({ work }: Caller, queues: readonly string[]): void 
 
 interface Taken {
   readonly slots: number;
+  /** Claims beyond the slots. They yield to slots: a worker that comes does not find them in its way. */
+  readonly ahead?: number;
   /** The stream that took them: one that was replaced gives back nothing. */
   readonly by: object;
 }
@@ -41,6 +43,16 @@ export class TakenSlots {
     }
     taken.set(workerId, { slots, by });
     this.#byCredential.set(caller.credential, taken);
+  }
+
+  /** How many claims beyond its slots a worker gets, of those that it asks for: no more than the token has free. */
+  takeAhead(caller: Caller, { by, count }: { readonly by: object; readonly count: number }): number {
+    const taken = this.#byCredential.get(caller.credential);
+    let free = slotsLimitOf(caller);
+    for (const { slots, ahead = 0, by: other } of taken?.values() ?? []) free -= other === by ? slots : slots + ahead;
+    const ahead = Math.max(0, Math.min(count, free, MAX_AHEAD));
+    for (const [workerId, held] of taken ?? []) if (held.by === by) taken?.set(workerId, { ...held, ahead });
+    return ahead;
   }
 
   release({ credential }: Caller, by: object): void {

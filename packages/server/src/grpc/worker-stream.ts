@@ -113,13 +113,20 @@ class WorkerStream {
     try {
       const message = parseWorkerMessage(input, this.#mostItems());
       if (this.#says === null) this.#greet(message);
-      if (this.#says !== null) tellHost(this.#says, message);
+      if (this.#says !== null) this.#tellHost(this.#says, message);
       if (message.ping > 0) this.#answerPing(message.ping);
       // Whatever it is: anything that a worker says keeps its stream.
       if (systemClock.mono() - this.#lookedAt > LOOK_MS) void this.#lookAgain();
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** Less than before is told before the claims come back that there was no time for: else they would come here again. */
+  #tellHost(says: WorkerSays, message: WorkerMessage): void {
+    const { ahead } = message;
+    if (ahead !== null) says.ahead(this.#ports.slots.takeAhead(this.#caller, { by: this, count: ahead.count }));
+    tellHost(says, message);
   }
 
   /** Here and not in the host: a ping asks whether this process goes on, and nothing else. */

@@ -17,6 +17,7 @@ export class ChildContext extends RequestingContext implements HandlerContext {
   #controller: AbortController | null = null;
   #abortedWith: Error | null = null;
   #params: { readonly value: unknown } | null = null;
+  #inputs: Readonly<Record<string, unknown>> | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
   #log: Log | null = null;
@@ -56,7 +57,9 @@ export class ChildContext extends RequestingContext implements HandlerContext {
     return this.#order.failedUpstream;
   }
   get inputs(): Readonly<Record<string, unknown>> {
-    return this.#order.inputs;
+    const { inputs } = this.#order;
+    this.#inputs ??= inputs === '' ? {} : (JSON.parse(inputs) as Readonly<Record<string, unknown>>);
+    return this.#inputs;
   }
 
   get map(): readonly MapItem[] {

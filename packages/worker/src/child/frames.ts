@@ -1,6 +1,7 @@
 /**
- * The messages between a worker and a child process for functions, on two separate pipes: a length of 4 bytes, a kind, the
- * content. Plain bytes instead of Node's own channel, because user code could write to that with `process.send`.
+ * The messages between a worker and a child process for functions, on two separate pipes: the length of the content (4
+ * bytes), a kind (1), the number of the attempt in this child (4; 0 for none), the content. Plain bytes instead of Node's own
+ * channel, because user code could write to that with `process.send`.
  */
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { StopReason } from '@signalbox/sdk/handler';
@@ -12,6 +13,10 @@ export const RUN = 2;
 export const STOP = 3;
 export const ANSWER = 4;
 export const SLOW = 5;
+/** The attempt is not to begin, if it has not begun. Answered with `TAKEN_BACK` if so, and otherwise not at all. */
+export const TAKE_BACK = 6;
+/** What the last attempt printed has come: the next one may begin. */
+export const GO_ON = 7;
 /** From the child. */
 export const READY = 11;
 export const BROKEN = 12;
@@ -19,6 +24,13 @@ export const LOG = 13;
 export const END = 14;
 export const REQUEST = 15;
 export const PROGRESS = 16;
+export const TAKEN_BACK = 17;
+/** The attempt has read that it is to stop, so its process is not stuck in a loop. */
+export const HEARD_STOP = 18;
+/** What the attempt prints, where several run at a time: one byte for the stream (1 or 2), then the text. */
+export const PRINT = 19;
+/** The attempt ends the process, by `process.exit()`. */
+export const EXITING = 20;
 
 /** The content of a `READY` whose bundle has printed something when it was loaded: end marks are on their way. */
 export const PRINTED = 'printed';
@@ -31,12 +43,14 @@ export const TO_WORKER_FD = 4;
 const MAX_ORDER_BYTES = 512 * 1024 * 1024;
 /** From the child: an end has an output and an error, each within its own limit, and as JSON may be several times as long. */
 export const MAX_WORD_BYTES = 64 * 1024 * 1024;
-const HEAD_BYTES = 5;
+const HEAD_BYTES = 9;
 
 export interface Init {
   readonly bundlePath: string;
   /** Printed when an attempt has ended that has printed something. */
   readonly endMark: string;
+  /** How many attempts run at a time. */
+  readonly concurrency: number;
 }
 
 export interface RunOrder {
@@ -57,7 +71,8 @@ export interface RunOrder {
   readonly failedUpstream: readonly string[];
   /** Items are JSON texts. */
   readonly map: readonly { readonly group: string; readonly index: number; readonly item: string }[];
-  readonly inputs: Readonly<Record<string, unknown>>;
+  /** JSON text; empty for none. */
+  readonly inputs: string;
   readonly secrets: readonly (readonly [string, string])[];
   /** JSON text that an earlier attempt has left; empty for none. */
   readonly checkpoint: string;
@@ -94,23 +109,37 @@ export interface AttemptEnd {
   readonly isLeaving: boolean;
 }
 
-export function frame(kind: number, text: string): Buffer {
-  const size = Buffer.byteLength(text);
-  const bytes = Buffer.allocUnsafe(HEAD_BYTES + size);
-  bytes.writeUInt32LE(size, 0);
-  bytes[4] = kind;
-  bytes.write(text, HEAD_BYTES);
+export function frame(kind: number, no: number, text: string): Buffer {
+  const size = text === '' ? 0 : Buffer.byteLength(text);
+  const bytes = headOf(kind, no, size);
+  if (size > 0) bytes.write(text, HEAD_BYTES);
   return bytes;
 }
 
+export function bytesFrame(kind: number, no: number, content: Buffer): Buffer {
+  const bytes = headOf(kind, no, content.length);
+  content.copy(bytes, HEAD_BYTES);
+  return bytes;
+}
+
+function headOf(kind: number, no: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + size);
+  bytes.writeUInt32LE(size, 0);
+  bytes[4] = kind;
+  bytes.writeUInt32LE(no, 5);
+  return bytes;
+}
+
+export type OnFrame = (kind: number, no: number, content: Buffer) => void;
+
 /** Puts frames together, however they were cut on the way. */
 export class FrameReader {
-  readonly #onFrame: (kind: number, text: string) => void;
+  readonly #onFrame: OnFrame;
   readonly #mostBytes: number;
   #chunks: Buffer[] = [];
   #size = 0;
 
-  constructor(onFrame: (kind: number, text: string) => void, mostBytes: number = MAX_ORDER_BYTES) {
+  constructor(onFrame: OnFrame, mostBytes: number = MAX_ORDER_BYTES) {
     this.#onFrame = onFrame;
     this.#mostBytes = mostBytes;
   }
@@ -130,7 +159,7 @@ export class FrameReader {
       if (bytes.length === end) this.#chunks.shift();
       else this.#chunks[0] = bytes.subarray(end);
       this.#size -= end;
-      this.#onFrame(bytes[4] as number, bytes.toString('utf8', HEAD_BYTES, end));
+      this.#onFrame(bytes[4] as number, bytes.readUInt32LE(5), bytes.subarray(HEAD_BYTES, end));
     }
     return true;
   }

@@ -11,6 +11,10 @@ const writeSync = fs.writeSync;
 const STANDARD: ReadonlySet<unknown> = new Set([1, 2, '/dev/stdout', '/dev/stderr']);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
+/** Takes what is printed to the attempt that prints it. False: nobody knows which one that is. */
+type Route = (fd: number, chunk: Buffer) => boolean;
+
+let route: Route | null = null;
 let hasPrinted = false;
 /** A process of its own may print at any time. */
 let hasChildren = false;
@@ -39,8 +43,10 @@ class SyncOutput extends Writable {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    hasPrinted = true;
-    writeAll(this.fd, chunk);
+    if (route?.(this.fd, chunk) !== true) {
+      hasPrinted = true;
+      writeAll(this.fd, chunk);
+    }
     done();
   }
 }
@@ -79,6 +85,11 @@ export function watchPrints(): void {
   for (const name of ['spawnSync', 'execSync', 'execFileSync']) wrap(childProcess, name, starting);
   // Named imports of user code see the same.
   syncBuiltinESMExports();
+}
+
+/** From now on what goes through `console` and the streams of `process` is told apart. */
+export function routePrints(to: Route): void {
+  route = to;
 }
 
 /** Says on both streams that the attempt is over, if it has printed anything; then counts anew. */

@@ -5,23 +5,34 @@
  */
 import { REPORTED_OUTCOMES, type ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_CODE_CHARS, MAX_OUTPUT_BYTES, MAX_TIMEOUT_MS } from '@signalbox/protocol/limits';
+import { endFields, HAS_PRINTED, IS_LEAVING } from '../child/end-text.ts';
 import type { AttemptEnd } from '../child/frames.ts';
 
 const OUTCOMES: ReadonlySet<unknown> = new Set(REPORTED_OUTCOMES);
+const MOST_FLAGS = HAS_PRINTED | IS_LEAVING;
+
+const NOTHING: AttemptEnd = {
+  outcome: 'succeeded',
+  output: '',
+  error: '',
+  code: '',
+  retryAfterMs: 0,
+  memoryBytes: 0,
+  hasPrinted: false,
+  isLeaving: false,
+};
 
 /** Null for what no child says. */
 export function readAttemptEnd(text: string): AttemptEnd | null {
-  let said: Partial<Record<keyof AttemptEnd, unknown>> | null;
-  try {
-    said = JSON.parse(text) as typeof said;
-  } catch {
-    return null;
-  }
-  const { outcome, output, error, code = '', retryAfterMs = 0, memoryBytes = 0, hasPrinted, isLeaving } = said ?? {};
-  if (!OUTCOMES.has(outcome) || typeof output !== 'string' || typeof error !== 'string') return null;
-  if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return null;
-  if (typeof code !== 'string' || code.length > MAX_CODE_CHARS) return null;
+  if (text === '') return NOTHING;
+  const fields = endFields(text);
+  if (fields === null) return null;
+  const [outcome, output, error, code] = fields as [string, string, string, string];
+  const [retryAfterMs, memoryBytes, flags] = fields.slice(4).map(Number) as [number, number, number];
+  if (!OUTCOMES.has(outcome) || code.length > MAX_CODE_CHARS) return null;
+  if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return null;
   if (!isCount(retryAfterMs) || retryAfterMs > MAX_TIMEOUT_MS || !isCount(memoryBytes)) return null;
+  if (!isCount(flags) || flags > MOST_FLAGS) return null;
   return {
     outcome: outcome as ReportedOutcome,
     output,
@@ -29,11 +40,11 @@ export function readAttemptEnd(text: string): AttemptEnd | null {
     code,
     retryAfterMs,
     memoryBytes,
-    hasPrinted: hasPrinted === true,
-    isLeaving: isLeaving === true,
+    hasPrinted: (flags & HAS_PRINTED) !== 0,
+    isLeaving: (flags & IS_LEAVING) !== 0,
   };
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }

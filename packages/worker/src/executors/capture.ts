@@ -3,7 +3,7 @@
  * child waits. After a while it continues even if lines are lost: a slow log never stops an attempt.
  */
 import type { Readable } from 'node:stream';
-import type { AttemptLog } from '../logs/attempt-log.ts';
+import type { AttemptLines } from '../logs/lazy-log.ts';
 
 const STALL_MS = 1_000;
 
@@ -16,7 +16,7 @@ export class Capture {
   readonly #relief: Relief;
   readonly #onBytes: (bytes: Buffer) => void;
   /** The log of the attempt that the child runs. What it prints between attempts belongs to none. */
-  log: AttemptLog | null = null;
+  log: AttemptLines | null = null;
   #isPaused = false;
   /** It has waited once, in vain. It waits again when the log has caught up. */
   #isPatient = true;
@@ -37,7 +37,7 @@ export class Capture {
   }
 
   /** An attempt begins, or none does. */
-  begin(log: AttemptLog | null): void {
+  begin(log: AttemptLines | null): void {
     this.log = log;
     this.#isHurried = false;
   }

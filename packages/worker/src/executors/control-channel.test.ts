@@ -4,30 +4,34 @@ import { type BodyRig, startBody, workOf } from '../test-rig.ts';
 
 const BUNDLE = `
 import { writeSync } from 'node:fs';
-const said = (kind, text) => {
+const said = (kind, text, no = 1) => {
   const body = Buffer.from(text);
-  const head = Buffer.alloc(5);
+  const head = Buffer.alloc(9);
   head.writeUInt32LE(body.length, 0);
   head[4] = kind;
+  head.writeUInt32LE(no, 5);
   writeSync(4, Buffer.concat([head, body]));
 };
 const waits = () => new Promise(() => setInterval(() => {}, 1000));
+const end = (...fields) => { said(14, fields.join('\\0')); return waits(); };
 export const functions = {
   other: () => 'fine',
-  noJson: () => { said(14, 'no JSON'); return waits(); },
-  nothing: () => { said(14, 'null'); return waits(); },
-  oddOutcome: () => { said(14, JSON.stringify({ outcome: 'splendid', output: '', error: '' })); return waits(); },
-  oddTypes: () => { said(14, JSON.stringify({ outcome: 'succeeded', output: { a: 1 }, error: 7 })); return waits(); },
-  huge: () => { said(14, JSON.stringify({ outcome: 'succeeded', output: JSON.stringify('x'.repeat(20 * 1024 * 1024)), error: '' })); return waits(); },
-  notOurs: () => { writeSync(4, Buffer.alloc(5, 255)); return waits(); },
-  readyAgain: () => { said(11, ''); return new Promise((resolve) => setTimeout(() => resolve('mine'), 200)); },
+  noFields: () => end('succeeded'),
+  ofAnother: () => { said(14, '', 99); return waits(); },
+  takenBack: () => { said(17, ''); return waits(); },
+  oddOutcome: () => end('splendid', '', '', '', '0', '0', '0'),
+  oddNumbers: () => end('succeeded', '', '', '', 'x', '-1', '0'),
+  oddFlags: () => end('succeeded', '', '', '', '0', '0', '9'),
+  huge: () => end('succeeded', JSON.stringify('x'.repeat(20 * 1024 * 1024)), '', '', '0', '0', '0'),
+  notOurs: () => { writeSync(4, Buffer.alloc(9, 255)); return waits(); },
+  readyAgain: () => { said(11, '', 0); return new Promise((resolve) => setTimeout(() => resolve('mine'), 200)); },
 };
 `;
 
 const order = (rig: BodyRig, name: string, different = {}) =>
   workOf({ kind: 'function' }, { handler: name, bundle: rig.data.add(BUNDLE), timeoutMs: 5_000, ...different });
 
-test.each(['noJson', 'nothing', 'oddOutcome', 'oddTypes', 'huge', 'notOurs'])(
+test.each(['noFields', 'ofAnother', 'takenBack', 'oddOutcome', 'oddNumbers', 'oddFlags', 'huge', 'notOurs'])(
   'a child that says what it must not (%s) fails its attempt, and the worker and the others go on (I57)',
   async (name) => {
     const rig = await startBody();

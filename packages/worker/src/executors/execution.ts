@@ -6,4 +6,6 @@ export interface Execution {
   stop(reason: StopReason): void;
   /** Ends it by force, with all that it started. False where that can't be done: its end is not waited for. */
   kill(): boolean;
+  /** If it has not begun, it is not begun here any more, and ends as returned. */
+  withdraw?(): void;
 }

@@ -4,37 +4,36 @@ import type { FunctionWork } from '@signalbox/protocol';
 import type { Handler } from '@signalbox/sdk';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
 import type { Bundles } from '../bundles/bundles.ts';
-import { failure, type Result, resultOfFault } from '../result.ts';
+import { failure, resultOfFault } from '../result.ts';
 import { callHandler } from './call-handler.ts';
-import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
-import { FunctionPool } from './function-pool.ts';
-import type { Executor, Job } from './port.ts';
+import { FunctionPool, type PoolParts } from './function-pool.ts';
+import type { Ended, Executor, Job, JobListener } from './port.ts';
 
 type Functions = ReadonlyMap<string, Handler>;
 
 export class FunctionExecutor implements Executor {
   readonly #bundles: Bundles;
-  readonly #pool: FunctionPool;
+  readonly pool: FunctionPool;
   /** How many bundles this process loads; they can't be unloaded. */
   readonly #loaded = new Map<string, Promise<Functions>>();
 
-  constructor(bundles: Bundles, home: ChildHome, slots: number) {
+  constructor(bundles: Bundles, parts: PoolParts) {
     this.#bundles = bundles;
-    this.#pool = new FunctionPool(home, slots);
+    this.pool = new FunctionPool(parts);
   }
 
-  start(job: Job, end: (result: Result) => void): Execution {
+  start(job: Job, listener: JobListener): Execution {
     const { bundle: hash } = job.assignment;
     const isInProcess = (job.work.shape as FunctionWork).inProcess === true;
     const bundle = this.#bundles.peek(hash);
-    if (bundle !== null && !isInProcess) return this.#pool.run(job, bundle, end);
-    const starting = new Starting(end);
+    if (bundle !== null && !isInProcess) return this.pool.run(job, bundle, listener);
+    const starting = new Starting(listener);
     void this.#bundles.get(hash).then(
       async (file) => {
         if (starting.isOver) return;
         if (isInProcess) await this.#callHere(job, file, starting);
-        else starting.execution = this.#pool.run(job, file, end);
+        else starting.execution = this.pool.run(job, file, listener);
       },
       (error: unknown) => starting.end(resultOfFault(error)),
     );
@@ -42,7 +41,7 @@ export class FunctionExecutor implements Executor {
   }
 
   close(): Promise<void> {
-    return this.#pool.close();
+    return this.pool.close();
   }
 
   async #callHere({ assignment, context }: Job, file: BundleFile, starting: Starting): Promise<void> {
@@ -79,20 +78,20 @@ export class FunctionExecutor implements Executor {
 
 /** An attempt that waits for its bundle, and then is what the bundle made of it. */
 class Starting implements Execution {
-  readonly #end: (result: Result) => void;
+  readonly #listener: JobListener;
   execution: Execution | null = null;
   isOver = false;
   /** In this process: from here on it can only be asked. */
   isCalled = false;
 
-  constructor(end: (result: Result) => void) {
-    this.#end = end;
+  constructor(listener: JobListener) {
+    this.#listener = listener;
   }
 
-  end(result: Result): void {
+  end(ended: Ended): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.#end(result);
+    this.#listener.end(ended);
   }
 
   stop(reason: Parameters<Execution['stop']>[0]): void {
@@ -105,5 +104,10 @@ class Starting implements Execution {
     if (this.isCalled) return false;
     this.end(failure('cancelled', ''));
     return true;
+  }
+
+  withdraw(): void {
+    if (this.execution !== null) this.execution.withdraw?.();
+    else if (!this.isCalled) this.end({ returned: 'it waited for its bundle', hasBegun: false, isSuspect: false });
   }
 }

@@ -1,19 +1,23 @@
 /**
- * Warm child processes for functions: at most one per slot, each with one bundle of one tenant. Attempts wait for a child
- * that is idle or nearly so. Only a few children start at a time, so a burst of short attempts is run by the existing ones
- * instead of a hundred new ones.
+ * Warm child processes for functions: at most one per slot, each with one bundle of one tenant. Attempts wait here in the order
+ * in which they came, begin where a child and a slot are free, and are sent ahead to a child whose attempts are short. Only a
+ * few children start at a time, so a burst of short attempts is run by the existing ones instead of a hundred new ones.
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FunctionWork } from '@signalbox/protocol';
 import type { StopReason } from '@signalbox/sdk';
 import type { BundleFile } from '../bundles/bundle-folder.ts';
-import { failure, type Result } from '../result.ts';
+import { failure } from '../result.ts';
+import type { Slots } from '../slots.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
 import { FunctionChild } from './function-child.ts';
-import type { Job } from './port.ts';
+import type { HeldAttempt } from './held-attempt.ts';
+import type { Ended, Job, JobListener } from './port.ts';
+import { Suspects } from './suspects.ts';
 
 const IDLE_MS = 60_000;
 /** How many idle children stay, whatever their age, so the next attempt does not wait for a start. */
@@ -21,26 +25,61 @@ const KEPT_WARM = 2;
 const LOOK_MS = 5_000;
 /** How long an attempt waits for an existing child before another is started, which takes three times as long. */
 const PATIENCE_MS = 15;
+/** Attempts that take less than this keep a processor busy, and more children than processors would not make them faster. */
+const BRIEF_MS = 2;
+/** An attempt that was sent ahead does not wait longer than this for the one before it. */
+const BUSY_MS = 50;
 
-const NO_CHILDREN = { all: 0, starting: 0 };
-
-interface Waiting {
+/** All attempts of one tenant, bundle, memory limit and concurrency: they may share children. */
+interface Group {
   readonly key: string;
   readonly bundle: BundleFile;
-  readonly job: Job;
-  readonly end: (result: Result) => void;
-  readonly since: number;
-  child: FunctionChild | null;
+  readonly memoryBytes: number;
+  readonly concurrency: number;
+  readonly children: Set<FunctionChild>;
+  starting: number;
+  /** How long an attempt takes, by the last few. */
+  usualMs: number;
+  readonly waiting: Waiting[];
 }
 
+interface Waiting {
+  readonly group: Group;
+  readonly job: Job;
+  readonly listener: JobListener;
+  readonly isAlone: boolean;
+  since: number;
+  /** Whether it was given a slot before it came here. */
+  readonly ownsSlot: boolean;
+  /** Whether it holds one of the pool's. */
+  hasSlot: boolean;
+  place: { readonly child: FunctionChild; readonly held: HeldAttempt } | null;
+  /** It is to end, and not to begin; and how. */
+  wantsEnd: Ended | null;
+  /** It is to end by force, should it have begun all the same. */
+  mustDie: boolean;
+  isOver: boolean;
+}
+
+export interface PoolParts {
+  readonly home: ChildHome;
+  readonly slots: Slots;
+  readonly mostChildren: number;
+  /** Whether others wait for a slot: then none is handed on within the pool. */
+  readonly othersWait: () => boolean;
+  /** A slot is free again. */
+  readonly onSlot: () => void;
+}
+
+const WITHDRAWN: Ended = { returned: 'it waited for others to end', hasBegun: false, isSuspect: false };
+
 export class FunctionPool {
-  readonly #home: ChildHome;
-  readonly #most: number;
-  readonly #children = new Set<FunctionChild>();
-  readonly #childrenOf = new Map<string, { all: number; starting: number }>();
-  /** The last one used comes first: it is the warmest. */
-  readonly #idle = new Map<string, FunctionChild[]>();
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #parts: PoolParts;
+  readonly #groups = new Map<string, Group>();
+  readonly #suspects = new Suspects();
+  #childCount = 0;
+  /** Attempts that have ended in a child. */
+  endedCount = 0;
   #startingCount = 0;
   /** Where all of them start; made with the first. */
   #folder: string | null = null;
@@ -49,36 +88,62 @@ export class FunctionPool {
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
 
-  constructor(home: ChildHome, most: number) {
-    this.#home = home;
-    this.#most = most;
+  constructor(parts: PoolParts) {
+    this.#parts = parts;
   }
 
   get childCount(): number {
-    return this.#children.size;
+    return this.#childCount;
   }
 
-  run(job: Job, bundle: BundleFile, end: (result: Result) => void): Execution {
-    const { tenant, memoryBytes } = job.assignment;
-    // A child has its limit from its start on.
-    const key = `${tenant}/${bundle.hash}${memoryBytes === 0 ? '' : `/${memoryBytes}`}`;
-    const waiting: Waiting = { key, bundle, job, end, since: performance.now(), child: null };
-    const idle = this.#idle.get(key)?.pop();
-    if (idle !== undefined) this.#give(idle, waiting);
-    else {
-      const queue = this.#waiting.get(key);
-      if (queue === undefined) this.#waiting.set(key, [waiting]);
-      else queue.push(waiting);
-      this.#startSome();
+  /** When the attempt came that has waited longest; null if none waits. */
+  get oldestWaitingAt(): number | null {
+    let oldest: number | null = null;
+    for (const { waiting } of this.#groups.values()) {
+      const at = waiting[0]?.job.attempt.arrivedAt;
+      if (at !== undefined && (oldest === null || at < oldest)) oldest = at;
     }
+    return oldest;
+  }
+
+  run(job: Job, bundle: BundleFile, listener: JobListener): Execution {
+    const group = this.#groupOf(job, bundle);
+    const isAlone = (job.work.shape as FunctionWork).isolation === 'process' || this.#suspects.has(job.assignment);
+    const waiting: Waiting = {
+      group,
+      job,
+      listener,
+      isAlone,
+      since: performance.now(),
+      ownsSlot: job.hasSlot,
+      hasSlot: false,
+      place: null,
+      wantsEnd: null,
+      mustDie: false,
+      isOver: false,
+    };
+    group.waiting.push(waiting);
+    this.#give(group);
+    if (waiting.place === null) this.#startSome();
     return {
       stop: (reason) => this.#stop(waiting, reason),
       kill: () => {
-        if (waiting.child === null) this.#leaveQueue(waiting);
-        else waiting.child.kill();
+        this.#kill(waiting);
         return true;
       },
+      withdraw: () => this.#leave(waiting, WITHDRAWN),
     };
+  }
+
+  /** A slot may be free: whoever waits longest is first. */
+  giveSome(): void {
+    for (const group of this.#groups.values()) if (group.waiting.length > 0) this.#give(group);
+    this.#startSome();
+  }
+
+  /** Called with each tick of the worker. */
+  look(now: number): void {
+    for (const { children } of this.#groups.values()) for (const child of children) child.look(now, BUSY_MS);
   }
 
   async close(): Promise<void> {
@@ -88,49 +153,159 @@ export class FunctionPool {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    for (const child of this.#children) child.retire();
-    if (this.#children.size > 0) await empty;
+    for (const { children } of this.#groups.values()) for (const child of children) child.retire();
+    if (this.#childCount > 0) await empty;
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true }).catch(() => {});
   }
 
-  #give(child: FunctionChild, waiting: Waiting): void {
-    waiting.child = child;
-    child.run(waiting.job, waiting.end);
+  #groupOf({ assignment, work }: Job, bundle: BundleFile): Group {
+    const { tenant, memoryBytes } = assignment;
+    const { concurrency = 1 } = work.shape as FunctionWork;
+    // A child has its limits from its start on.
+    const key = `${tenant}/${bundle.hash}/${memoryBytes}/${concurrency}`;
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      const children = new Set<FunctionChild>();
+      group = { key, bundle, memoryBytes, concurrency, children, starting: 0, usualMs: BRIEF_MS, waiting: [] };
+      this.#groups.set(key, group);
+    }
+    return group;
   }
+
+  // ---- giving
+
+  #give(group: Group): void {
+    const { waiting } = group;
+    let given = 0;
+    while (given < waiting.length && this.#place(waiting[given] as Waiting)) given++;
+    if (given > 0) waiting.splice(0, given);
+  }
+
+  #place(waiting: Waiting): boolean {
+    const { group, isAlone, ownsSlot } = waiting;
+    const now = childWithRoom(group.children, isAlone);
+    if (now !== null) {
+      if (!ownsSlot && !this.#parts.slots.take()) return false;
+      waiting.hasSlot = !ownsSlot;
+      this.#send(waiting, now);
+      return true;
+    }
+    if (isAlone || ownsSlot || this.#parts.othersWait()) return false;
+    const ahead = childWithRoomAhead(group.children);
+    if (ahead === null) return false;
+    this.#send(waiting, ahead);
+    return true;
+  }
+
+  #send(waiting: Waiting, child: FunctionChild): void {
+    const held = child.run(
+      waiting.job,
+      {
+        began: () => {
+          // The slot of the one that it follows.
+          if (!waiting.ownsSlot && !waiting.hasSlot) {
+            this.#parts.slots.free--;
+            waiting.hasSlot = true;
+          }
+          waiting.listener.began();
+          if (waiting.mustDie) this.#kill(waiting);
+        },
+        end: (ended) => this.#end(waiting, ended),
+        takenBack: () => this.#takenBack(waiting),
+      },
+      waiting.isAlone,
+    );
+    waiting.place = { child, held };
+  }
+
+  #end(waiting: Waiting, ended: Ended): void {
+    if (waiting.isOver) return;
+    waiting.isOver = true;
+    const { assignment } = waiting.job;
+    if ('returned' in ended && ended.isSuspect) this.#suspects.add(assignment);
+    else if (!('returned' in ended)) this.#suspects.clear(assignment);
+    this.#releaseSlot(waiting);
+    waiting.listener.end(ended);
+  }
+
+  #releaseSlot(waiting: Waiting): void {
+    if (!waiting.hasSlot) return;
+    waiting.hasSlot = false;
+    this.#parts.slots.release();
+    this.#parts.onSlot();
+  }
+
+  /** Its child was busy, or has ended, before it began: it waits again, in its old place. */
+  #takenBack(waiting: Waiting): void {
+    waiting.place = null;
+    this.#releaseSlot(waiting);
+    if (waiting.wantsEnd !== null) return this.#end(waiting, waiting.wantsEnd);
+    if (this.#isClosed) return this.#end(waiting, WITHDRAWN);
+    const queue = waiting.group.waiting;
+    const { arrivedAt } = waiting.job.attempt;
+    const at = queue.findIndex((other) => other.job.attempt.arrivedAt > arrivedAt);
+    queue.splice(at === -1 ? queue.length : at, 0, waiting);
+    // It has waited enough.
+    waiting.since = Number.NEGATIVE_INFINITY;
+    this.#lookSoon();
+  }
+
+  // ---- ending
 
   #stop(waiting: Waiting, reason: StopReason): void {
-    if (waiting.child !== null) waiting.child.stop(reason);
+    const { place } = waiting;
+    if (place !== null && place.held.state !== 'ahead') place.child.stop(place.held, reason);
     // It may still run once the connection is back.
-    else if (reason !== 'lost') this.#leaveQueue(waiting);
+    else if (reason !== 'lost') this.#leave(waiting, failure('cancelled', ''));
   }
 
-  #leaveQueue(waiting: Waiting): void {
-    const queue = this.#waiting.get(waiting.key);
-    const at = queue?.indexOf(waiting) ?? -1;
-    if (at === -1) return;
-    queue?.splice(at, 1);
-    waiting.end(failure('cancelled', ''));
+  #kill(waiting: Waiting): void {
+    const { place } = waiting;
+    if (place !== null && place.held.state !== 'ahead') place.child.killFor(place.held);
+    else {
+      waiting.mustDie = true;
+      this.#leave(waiting, failure('cancelled', ''));
+    }
   }
+
+  /** Ends it this way, unless it has begun. */
+  #leave(waiting: Waiting, ended: Ended): void {
+    if (waiting.isOver) return;
+    if (waiting.place !== null) {
+      if (waiting.place.held.state !== 'ahead') return;
+      waiting.wantsEnd ??= ended;
+      waiting.place.child.takeBack(waiting.place.held);
+      return;
+    }
+    const queue = waiting.group.waiting;
+    const at = queue.indexOf(waiting);
+    if (at !== -1) queue.splice(at, 1);
+    this.#end(waiting, ended);
+  }
+
+  // ---- children
 
   /** Whoever waits for a bundle that no child has gets one at once; the others after a while. */
   #startSome(): void {
     if (this.#isClosed) return;
-    const mostStarting = Math.max(2, availableParallelism());
+    const processors = Math.max(2, availableParallelism());
     const now = performance.now();
     let isEarly = false;
-    for (const [key, queue] of this.#waiting) {
-      if (this.#startingCount >= mostStarting) return;
-      const own = this.#childrenOf.get(key) ?? NO_CHILDREN;
-      let free = own.starting;
-      for (const { bundle, since, job } of queue) {
+    for (const group of this.#groups.values()) {
+      let free = group.starting * group.concurrency;
+      for (const { since, job, ownsSlot } of group.waiting) {
         if (free-- > 0) continue;
-        if (this.#startingCount >= mostStarting) return;
-        if (own.all > 0 && now - since < PATIENCE_MS) {
+        if (this.#startingCount >= processors) return;
+        const { size } = group.children;
+        if (group.usualMs < BRIEF_MS && briskOf(group.children, now) >= processors) break;
+        if (size > 0 && now - since < PATIENCE_MS) {
           isEarly = true;
           break;
         }
-        if (this.#children.size >= this.#most && !this.#endOldestIdle()) return;
-        this.#start(key, bundle, job.assignment.memoryBytes);
+        if (this.#parts.slots.free <= 0 && size > 0 && !ownsSlot) break;
+        if (this.#childCount >= this.#parts.mostChildren && !this.#endOldestIdle()) return;
+        this.#start(group, job);
+        free = group.concurrency - 1;
       }
     }
     if (isEarly) this.#lookSoon();
@@ -140,99 +315,116 @@ export class FunctionPool {
     if (this.#isClosed) return;
     this.#soon ??= setTimeout(() => {
       this.#soon = null;
-      this.#startSome();
+      this.giveSome();
     }, PATIENCE_MS);
   }
 
-  #start(key: string, bundle: BundleFile, memoryBytes: number): void {
+  #start(group: Group, { assignment }: Job): void {
     try {
       this.#folder ??= mkdtempSync(join(tmpdir(), 'signalbox-functions-'));
     } catch (error) {
-      this.#failFirst(
-        key,
-        `No working folder could be made: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      const said = error instanceof Error ? error.message : String(error);
+      this.#failFirst(group, `No working folder could be made: ${said}`);
       return;
     }
     this.#startingCount++;
-    const own = this.#childrenOf.get(key) ?? { all: 0, starting: 0 };
-    this.#childrenOf.set(key, own);
-    own.all++;
-    own.starting++;
+    this.#childCount++;
+    group.starting++;
     let hasStarted = false;
     const started = (): void => {
       if (hasStarted) return;
       hasStarted = true;
       this.#startingCount--;
-      own.starting--;
+      group.starting--;
     };
-    const child = new FunctionChild({ key, bundle, folder: this.#folder, memoryBytes }, this.#home, {
-      onIdle: () => {
+    const { key, bundle, concurrency } = group;
+    const place = { key, bundle, folder: this.#folder, memoryBytes: assignment.memoryBytes, concurrency };
+    const child = new FunctionChild(place, this.#parts.home, {
+      onRoom: () => {
         started();
-        this.#takeNext(child);
+        this.#hasRoom(group, child);
+      },
+      onAttempt: (_, ms) => {
+        this.endedCount++;
+        group.usualMs += (ms - group.usualMs) / 8;
       },
       onEnded: (_, error) => {
         started();
-        if (--own.all === 0) this.#childrenOf.delete(key);
-        this.#forget(child, error);
+        this.#forget(group, child, error);
       },
     });
-    this.#children.add(child);
+    group.children.add(child);
     this.#looker ??= setInterval(() => this.endIdle(performance.now()), LOOK_MS).unref();
   }
 
-  #takeNext(child: FunctionChild): void {
-    const next = this.#waiting.get(child.key)?.shift();
-    if (next !== undefined) {
-      this.#give(child, next);
-      this.#lookSoon();
-      return;
-    }
-    this.#waiting.delete(child.key);
-    const idle = this.#idle.get(child.key);
-    if (idle === undefined) this.#idle.set(child.key, [child]);
-    else idle.push(child);
+  #hasRoom(group: Group, child: FunctionChild): void {
+    if (group.waiting.length > 0) this.#give(group);
+    if (group.waiting.length > 0) this.#lookSoon();
     // Others may wait for its place.
-    if (this.#waiting.size > 0) this.#startSome();
+    else if (child.isIdle && this.#childCount >= this.#parts.mostChildren) this.#startSome();
   }
 
-  #forget(child: FunctionChild, error: string | null): void {
-    this.#children.delete(child);
-    const idle = this.#idle.get(child.key)?.filter((one) => one !== child) ?? [];
-    if (idle.length === 0) this.#idle.delete(child.key);
-    else this.#idle.set(child.key, idle);
-    if (error !== null) this.#failFirst(child.key, error);
-    if (this.#children.size === 0) this.#onEmpty?.();
+  #forget(group: Group, child: FunctionChild, error: string | null): void {
+    group.children.delete(child);
+    this.#childCount--;
+    if (error !== null) this.#failFirst(group, error);
+    if (group.children.size === 0 && group.waiting.length === 0) this.#groups.delete(group.key);
+    if (this.#childCount === 0) this.#onEmpty?.();
     this.#startSome();
   }
 
   /** Each of those that wait gets a try of its own. */
-  #failFirst(key: string, error: string): void {
-    if (!this.#isClosed) this.#waiting.get(key)?.shift()?.end(failure('transient', error));
+  #failFirst(group: Group, error: string): void {
+    const first = this.#isClosed ? undefined : group.waiting.shift();
+    if (first !== undefined) this.#end(first, failure('transient', error));
   }
 
   #endOldestIdle(): boolean {
-    const oldest = this.#idleChildren()[0];
-    if (oldest === undefined) return false;
-    this.#end(oldest);
-    return true;
+    const [oldest] = this.#idleChildren();
+    oldest?.retire();
+    return oldest !== undefined;
   }
 
   /** Those that have been idle for long, but for a few. */
   endIdle(now: number): void {
     const idle = this.#idleChildren();
     for (const child of idle.slice(0, Math.max(0, idle.length - KEPT_WARM))) {
-      if (now - child.idleSince >= IDLE_MS) this.#end(child);
+      if (now - child.idleSince >= IDLE_MS) child.retire();
     }
   }
 
   #idleChildren(): FunctionChild[] {
-    return [...this.#idle.values()].flat().sort((a, b) => a.idleSince - b.idleSince);
+    return [...this.#groups.values()]
+      .flatMap(({ children }) => [...children].filter(({ isIdle }) => isIdle))
+      .sort((a, b) => a.idleSince - b.idleSince);
   }
+}
 
-  #end(child: FunctionChild): void {
-    const idle = this.#idle.get(child.key);
-    idle?.splice(idle.indexOf(child), 1);
-    child.retire();
+/** How many of them end one attempt after the other. */
+function briskOf(children: Iterable<FunctionChild>, now: number): number {
+  let count = 0;
+  for (const child of children) if (child.isBrisk(now, PATIENCE_MS)) count++;
+  return count;
+}
+
+/** The one that was used last is the warmest; of those that run several, the fullest. */
+function childWithRoom(children: Iterable<FunctionChild>, isAlone: boolean): FunctionChild | null {
+  let best: FunctionChild | null = null;
+  for (const child of children) {
+    if (isAlone ? !child.isIdle : child.roomNow === 0) continue;
+    const isBetter =
+      best === null ||
+      child.roomNow < best.roomNow ||
+      (child.roomNow === best.roomNow && child.idleSince > best.idleSince);
+    if (isBetter) best = child;
   }
+  return best;
+}
+
+function childWithRoomAhead(children: Iterable<FunctionChild>): FunctionChild | null {
+  let best: FunctionChild | null = null;
+  for (const child of children) {
+    if (child.roomAhead > 0 && (best === null || child.roomAhead > best.roomAhead)) best = child;
+  }
+  return best;
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 let place: string | null | undefined;
+let recent: { readonly at: number; readonly count: number | null } = { at: Number.NEGATIVE_INFINITY, count: null };
 
 /** How often it has, in the group of this process and below; null where it is not counted. */
 export function oomKills(): number | null {
@@ -13,6 +14,12 @@ export function oomKills(): number | null {
   } catch {
     return null;
   }
+}
+
+/** The count as it was less than a second ago: reading it costs more than a short attempt. */
+export function recentOomKills(now: number): number | null {
+  if (now - recent.at >= 1_000) recent = { at: now, count: oomKills() };
+  return recent.count;
 }
 
 function findPlace(): string | null {

@@ -2,7 +2,7 @@
 import type { Assignment } from '@signalbox/protocol/grpc';
 import type { Attempt } from '../attempt.ts';
 import type { AttemptContext } from '../attempt-context.ts';
-import type { AttemptLog } from '../logs/attempt-log.ts';
+import type { AttemptLines } from '../logs/lazy-log.ts';
 import type { Result } from '../result.ts';
 import type { Work } from '../work.ts';
 import type { Execution } from './execution.ts';
@@ -13,12 +13,35 @@ export interface Job {
   readonly work: Work;
   /** What a handler in this process would see; its inputs have been found. */
   readonly context: AttemptContext;
-  readonly log: AttemptLog;
+  readonly log: AttemptLines;
+  /** Whether it was given a slot. If not, the executor takes one for it when it begins. */
+  readonly hasSlot: boolean;
+}
+
+/**
+ * The attempt has no result, through no fault of its own: it has not begun, or its process was ended because of another attempt
+ * in it. The server gets the claim back, which costs the task no retry (I26).
+ */
+export interface Returned {
+  readonly returned: string;
+  /** Whether it had begun. */
+  readonly hasBegun: boolean;
+  /** Set if this attempt, or one beside it, has ended the process, and nobody can tell which. */
+  readonly isSuspect: boolean;
+}
+
+export type Ended = Result | Returned;
+
+export interface JobListener {
+  /** Its clocks run from here on. Not called for one that ends before it has begun. */
+  began(): void;
+  /** Called once, when nothing of the attempt runs any more. */
+  end(ended: Ended): void;
 }
 
 export interface Executor {
-  /** Calls `end` once, when nothing of the attempt runs any more; also within this call. */
-  start(job: Job, end: (result: Result) => void): Execution;
+  /** May call the listener within this call. */
+  start(job: Job, listener: JobListener): Execution;
   /** The worker leaves: no attempt of it runs any more. */
   close(): Promise<void>;
 }

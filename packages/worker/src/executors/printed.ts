@@ -1,9 +1,12 @@
 /**
  * What one child prints, attempt after attempt. When an attempt that has printed ends, the child writes an end mark on both
  * streams, so each line goes to the attempt that wrote it. If it has printed nothing, there is nothing to wait for.
+ *
+ * What comes is looked at when the turn of the event loop is over: by then the words of the child have been read that it wrote
+ * before, among them which attempt has ended.
  */
 import type { Readable } from 'node:stream';
-import type { AttemptLog } from '../logs/attempt-log.ts';
+import type { AttemptLines } from '../logs/lazy-log.ts';
 import { Needles } from '../logs/needles.ts';
 import { Capture, type Relief } from './capture.ts';
 
@@ -14,16 +17,28 @@ class Stream {
   readonly #needles: Needles;
   readonly #name: 'stdout' | 'stderr';
   readonly #onMark: () => void;
+  #arrived: Buffer[] = [];
   marksSeen = 0;
   /** The last output, to explain why the child died. */
   tail: Buffer = Buffer.alloc(0);
+  /** Resolves when nothing more can come, and all of it has been looked at. */
+  readonly closed: Promise<void>;
 
   constructor(name: 'stdout' | 'stderr', source: Readable, mark: Buffer, relief: Relief, onMark: () => void) {
     this.#name = name;
     this.#onMark = onMark;
     this.#needles = new Needles([mark]);
-    this.capture = new Capture(source, relief, (bytes) => this.#needles.push(bytes, this));
-    void this.capture.closed.then(() => this.#needles.end(this));
+    this.capture = new Capture(source, relief, (bytes) => {
+      if (this.#arrived.push(bytes) === 1) setImmediate(() => this.#look());
+    });
+    this.closed = this.capture.closed.then(() => {
+      this.#look();
+      this.#needles.end(this);
+    });
+  }
+
+  #look(): void {
+    for (const bytes of this.#arrived.splice(0)) this.#needles.push(bytes, this);
   }
 
   onBytes(bytes: Buffer): void {
@@ -43,7 +58,8 @@ class Stream {
 export class Printed {
   readonly #streams: readonly [Stream, Stream];
   #marksDue = 0;
-  #onWhole: (() => void) | null = null;
+  /** Those who wait until both streams have shown so many marks, in order. */
+  readonly #waiting: { readonly marks: number; readonly onWhole: () => void }[] = [];
   /** Both streams have closed. */
   readonly closed: Promise<void>;
 
@@ -53,13 +69,14 @@ export class Printed {
       new Stream('stdout', stdout, mark, relief, onMark),
       new Stream('stderr', stderr, mark, relief, onMark),
     ];
-    this.closed = Promise.all(this.#streams.map(({ capture }) => capture.closed)).then(() => {});
+    this.closed = Promise.all(this.#streams.map(({ closed }) => closed)).then(() => {});
   }
 
-  begin(log: AttemptLog): void {
+  /** From now on what comes belongs to this log, or to none. */
+  begin(log: AttemptLines | null): void {
     for (const stream of this.#streams) {
       stream.capture.begin(log);
-      if (stream.tail.length > 0) stream.tail = Buffer.alloc(0);
+      if (log !== null && stream.tail.length > 0) stream.tail = Buffer.alloc(0);
     }
   }
 
@@ -73,7 +90,7 @@ export class Printed {
       this.#marksDue++;
       for (const { capture } of this.#streams) capture.hurry();
     }
-    this.#onWhole = onWhole;
+    this.#waiting.push({ marks: this.#marksDue, onWhole });
     this.#look();
   }
 
@@ -90,10 +107,10 @@ export class Printed {
   }
 
   #look(): void {
-    if (this.#onWhole === null || this.#streams.some(({ marksSeen }) => marksSeen < this.#marksDue)) return;
-    const call = this.#onWhole;
-    this.#onWhole = null;
-    for (const { capture } of this.#streams) capture.begin(null);
-    call();
+    const seen = Math.min(...this.#streams.map(({ marksSeen }) => marksSeen));
+    for (let first = this.#waiting[0]; first !== undefined && first.marks <= seen; first = this.#waiting[0]) {
+      this.#waiting.shift();
+      first.onWhole();
+    }
   }
 }

@@ -16,7 +16,7 @@ import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
 import { LastLines } from './last-lines.ts';
 import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
-import type { Executor, Job } from './port.ts';
+import type { Executor, Job, JobListener } from './port.ts';
 import { AttemptVoice } from './process/attempt-voice.ts';
 import { exitClass, exitCodeOf, type ProcessEnd } from './process/exit-class.ts';
 import type { SaidFailure } from './process/said-failure.ts';
@@ -38,12 +38,12 @@ export class ProcessExecutor implements Executor {
     this.#bundles = bundles;
   }
 
-  start(job: Job, end: (result: Result) => void): Execution {
+  start(job: Job, listener: JobListener): Execution {
     const running = new RunningProcess(job, this.#home, this.#bundles);
     this.#running.add(running);
     void running.run().then((result) => {
       this.#running.delete(running);
-      end(result);
+      listener.end(result);
     });
     return running;
   }

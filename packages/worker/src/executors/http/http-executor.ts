@@ -12,7 +12,7 @@ import { errorCode, PermanentError, retryAfterOf } from '@signalbox/sdk';
 import type { Mask } from '../../logs/mask.ts';
 import { failure, type Result, resultOfReturn } from '../../result.ts';
 import type { Execution } from '../execution.ts';
-import type { Executor, Job } from '../port.ts';
+import type { Executor, Job, JobListener } from '../port.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -30,9 +30,9 @@ export class HttpExecutor implements Executor {
     this.#policy = policy;
   }
 
-  start(job: Job, end: (result: Result) => void): Execution {
+  start(job: Job, listener: JobListener): Execution {
     const controller = new AbortController();
-    void this.#call(job, controller.signal).then(end);
+    void this.#call(job, controller.signal).then((result) => listener.end(result));
     return {
       stop: (reason) => {
         if (reason !== 'lost') controller.abort();

@@ -1,0 +1,72 @@
+/**
+ * An assignment on its way to a child: its texts one after the other, with a zero character between. Most of them are JSON
+ * already, and JSON has no such character, so nothing is escaped a second time. What is rarely there, or may hold any
+ * character (values of secrets), is one field of JSON.
+ */
+import type { RunOrder } from './frames.ts';
+
+const BREAK = '\0';
+const PLAIN_FIELDS = 13;
+
+interface Rare {
+  readonly upstream: readonly string[];
+  readonly unfetched: readonly string[];
+  readonly failedUpstream: readonly string[];
+  readonly map: readonly { readonly group: string; readonly index: number }[];
+  readonly secrets: readonly (readonly [string, string])[];
+}
+
+const NOTHING_RARE: Rare = { upstream: [], unfetched: [], failedUpstream: [], map: [], secrets: [] };
+
+export function orderText(order: RunOrder): string {
+  const { upstream, unfetched, failedUpstream, map, secrets } = order;
+  const isPlain = upstream.length + unfetched.length + failedUpstream.length + map.length + secrets.length === 0;
+  const rare: Rare = {
+    upstream: upstream.map(({ taskName }) => taskName),
+    unfetched,
+    failedUpstream,
+    map: map.map(({ group, index }) => ({ group, index })),
+    secrets,
+  };
+  const fields = [
+    order.functionName,
+    order.tenant,
+    order.dag,
+    order.run,
+    order.task,
+    order.attempt,
+    order.fence,
+    order.effectKey,
+    order.token,
+    order.params,
+    order.checkpoint,
+    order.inputs,
+    isPlain ? '' : JSON.stringify(rare),
+  ].join(BREAK);
+  if (isPlain) return fields;
+  return [fields, ...upstream.map(({ output }) => output), ...map.map(({ item }) => item)].join(BREAK);
+}
+
+export function readOrder(text: string): RunOrder {
+  const fields = text.split(BREAK);
+  const at = (no: number): string => fields[no] as string;
+  const told = at(PLAIN_FIELDS - 1);
+  const { upstream, map, ...rare } = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
+  return {
+    functionName: at(0),
+    tenant: at(1),
+    dag: at(2),
+    run: at(3),
+    task: at(4),
+    attempt: Number(at(5)),
+    fence: Number(at(6)),
+    effectKey: at(7),
+    token: at(8),
+    params: at(9),
+    checkpoint: at(10),
+    inputs: at(11),
+    ...rare,
+    upstream: upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
+    map: map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),
+  };
+}
