@@ -16,6 +16,10 @@ export const MAX_ADDED_BYTES = 1024 * 1024;
 /** How many tasks one added task can need or come before. */
 export const MAX_ADDED_NEEDS = 100;
 export const MAX_TEMPLATES = 100;
+/** Of one dag. */
+export const MAX_TRIGGERS = 20;
+/** CloudEvents in one request. */
+export const MAX_BATCH_EVENTS = 100;
 export const MAX_GROUPS = 1_000;
 /** Maps within maps. */
 export const MAX_MAP_DEPTH = 3;

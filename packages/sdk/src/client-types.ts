@@ -13,6 +13,7 @@ import type {
   Clear,
   ClearedRuns,
   ClearRuns,
+  CloudEvent,
   CreatedToken,
   DagDefinition,
   DagDetails,
@@ -53,6 +54,7 @@ import type {
   SchedulePage,
   SchedulePaused,
   SchedulePreview,
+  SentEvent,
   Signalled,
   Submitted,
   SubmittedBatch,
@@ -240,6 +242,12 @@ export interface Client {
   followEvents(filter?: EventFilter, options?: CallOptions): AsyncIterable<EventView>;
   /** Makes a run of each dag with `on: { event }` of this name; the payload becomes their params. */
   signalEvent(name: string, payload?: unknown, options?: ChangeOptions): Promise<Signalled>;
+  /**
+   * Sends a CloudEvent. The same source and id again gives the same answer.
+   *
+   * @example await client.sendEvent({ specversion: '1.0', id: '17', source: '/shop', type: 'order.paid', data: { order: 17 } });
+   */
+  sendEvent(event: CloudEvent, options?: ChangeOptions): Promise<SentEvent>;
 
   /** Tasks that failed for good, newest first: open ones unless told. */
   listDeadLetters(filter?: DeadLetterListFilter, options?: CallOptions): Promise<DeadLetterPage>;

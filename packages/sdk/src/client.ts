@@ -104,6 +104,8 @@ export function createClient(options: ClientOptions): Client {
     signalEvent: (name, payload, call) =>
       post((s) => s.signalledSchema, `/v1/events/${part(name)}`, payload === undefined ? {} : { payload }, call),
 
+    sendEvent: (event, call) => post((s) => s.sentEventSchema, '/v1/events', event, call),
+
     listDeadLetters: (filter = {}, call) =>
       get((s) => s.deadLetterPageSchema, `/v1/dead-letters${query({ ...filter })}`, call),
     listDeadLetterGroups: (filter = {}, call) =>

@@ -11,7 +11,7 @@ export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
 export type { DagGrid as DagGridRows } from './queries/dag-grid.ts';
-export type { DagDetails, DagView, WindowView } from './queries/dags.ts';
+export type { DagDetails, DagView, TriggeredDag, WindowView } from './queries/dags.ts';
 export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from './queries/dead-letters.ts';
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';

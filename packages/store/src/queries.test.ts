@@ -372,7 +372,7 @@ test('an event finds the dags whose newest version waits for it, of its own tena
   const on = (event: string | null, dag: DagDeployed): DagDeployed =>
     event === null ? dag : { ...dag, spec: { ...dag.spec, on: { event } } };
   const named = async (event: string, tenantId = OURS) =>
-    (await box.queries.dagsOnEvent(tenantId, event)).map(({ shard, dagId, name }) => [shard, dagId, name]);
+    (await box.queries.dagsOnEvent(tenantId, [event])).map(({ shard, dagId, name }) => [shard, dagId, name]);
   const [one, other] = [on(HOSTILE, deployed(5, 1)), on(HOSTILE, deployed(6, 1))];
   const row = ({ shard, dagId, name }: DagDeployed) => [shard, dagId, name];
   await node.commit([one, other]);

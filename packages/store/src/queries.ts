@@ -127,7 +127,7 @@ export class Queries {
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
   lastRuns = (tenantId: TenantId, dags: readonly DagKey[], most: number) =>
     lastRuns(this.#database, tenantId, dags, most);
-  dagsOnEvent = (tenantId: TenantId, event: string) => dagsOnEvent(this.#database, tenantId, event);
+  dagsOnEvent = (tenantId: TenantId, types: readonly string[]) => dagsOnEvent(this.#database, tenantId, types);
   listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
     listVersions(this.#database, tenantId, list);
   findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>

@@ -90,14 +90,21 @@ export const watchingCommands = [
   define<SendFlags>({
     name: 'events send',
     summary: 'send an event: starts a run of each dag that waits for it',
-    details: 'A dag waits for an event with "on: { event: name }". The payload becomes the params of the run.',
-    arguments: [{ name: 'event', what: 'its name' }],
+    details:
+      'A dag waits for an event with "on: { event: type }". The payload becomes the params of the run, unless the trigger maps it. The same source and id start each run once.',
+    arguments: [{ name: 'event', what: 'its type' }],
     flags: [
-      { flags: '--payload <json>', what: `params of the runs; ${JSON_SOURCES}`, read: json },
+      { flags: '--payload <json>', what: `data of the event; ${JSON_SOURCES}`, read: json },
+      { flags: '--source <source>', what: 'source of the event, such as /shop' },
+      { flags: '--id <id>', what: 'id of the event within its source' },
+      { flags: '--subject <subject>', what: 'what the event is about' },
       { flags: '--key <key>', what: 'idempotency key: the same key sends the event once' },
       ...clientFlags,
     ],
-    examples: [[`signalbox events send order-paid --payload '{"order":17}'`, 'prints the runs that it started']],
+    examples: [
+      [`signalbox events send order-paid --payload '{"order":17}'`, 'prints the runs that it started'],
+      [`signalbox events send order-paid --source /shop --id 17`, 'twice the same id starts each run once'],
+    ],
     run: async ([name = ''], flags) => (await import('../commands/events-send.ts')).send(name, flags),
   }),
 ];

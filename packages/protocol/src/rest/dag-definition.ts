@@ -11,6 +11,7 @@ import { retriesSchema } from './retries.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
+import { triggersSchema } from './triggers.ts';
 import { workFields } from './work.ts';
 
 export { TRIGGER_RULES, type TriggerRule } from './trigger-rules.ts';
@@ -53,8 +54,6 @@ export const scheduleSchema = z.strictObject({
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);
 
-const eventName = nameSchema;
-
 const callbackUrlSchema = z
   .string()
   .max(2_000)
@@ -83,8 +82,8 @@ export const dagDefinitionSchema = z.strictObject({
     .string('must be the SHA-256 of an archive: deploy the folder with "signalbox deploy", which makes one')
     .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of an archive, in hex')
     .optional(),
-  /** A run for each event of this name, with the event's payload as its params. */
-  on: z.strictObject({ event: eventName }).optional(),
+  /** The events that start runs: see `triggers.ts`. */
+  on: triggersSchema.optional(),
   tasks: z
     .array(taskDefinitionSchema)
     .min(1, 'must have at least one task')

@@ -7,6 +7,7 @@ import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
 import { SPECULATE_WORDS } from './speculate-fields.ts';
+import { TRIGGER_WORDS } from './triggers.ts';
 
 export interface Words {
   readonly description: string;
@@ -35,15 +36,11 @@ const MAP_MODE: Words = {
 const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
   ...SPECULATE_WORDS,
+  ...TRIGGER_WORDS,
   '': { description: 'A dag: tasks, what each does, and what it needs.' },
   $schema: { description: 'URL of this schema, for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
   description: { description: 'Text for people. Part of the version.' },
-  on: {
-    description: 'Start a run for each event of this name, with its payload as params.',
-    examples: [{ event: 'order.paid' }],
-  },
-  'on.event': { description: 'Name of the event.', examples: ['order.paid'] },
   callbackUrl: {
     description: 'URL to call when a run has ended: a signed POST, repeated until it is answered.',
     examples: ['https://example.com/done'],

@@ -9,6 +9,7 @@ import type { Priority } from './common.ts';
 import type { FailurePolicy, TriggerRule } from './dag-definition.ts';
 import type { ConditionShape } from './read-graph.ts';
 import type { GroupSpecShape } from './read-groups.ts';
+import type { OnShape } from './read-triggers.ts';
 import type { Path } from './references.ts';
 import type { RetryPolicyShape } from './retries.ts';
 import type { SpeculateShape } from './speculate-fields.ts';
@@ -66,7 +67,7 @@ export interface DagSpecShape {
   readonly description?: string;
   readonly bundle?: string;
   readonly files?: string;
-  readonly on?: { readonly event: string };
+  readonly on?: OnShape;
   readonly onFailure?: Exclude<FailurePolicy, 'continue'>;
   readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
   readonly timeoutMs?: number;

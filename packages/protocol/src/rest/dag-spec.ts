@@ -14,6 +14,7 @@ import { readClosing } from './read-closing.ts';
 import { checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
+import { readTriggers } from './read-triggers.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { speculateSpec } from './speculate-fields.ts';
@@ -98,6 +99,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
   );
   const params = readParamsSchema(definition, problems);
+  const triggers = readTriggers(definition.on, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
   checkSpeculate(tasks, groups, problems);
@@ -140,7 +142,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),
-    ...(definition.on === undefined ? {} : { on: definition.on }),
+    ...triggers,
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),

@@ -44,6 +44,17 @@ export const lastRunSchema = z.object({
   endedAt: z.iso.datetime().nullable(),
 });
 
+/** What starts runs of a dag, beside its schedule. */
+export const triggerViewSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  source: z.string().optional(),
+  where: z.string().optional(),
+  params: z.unknown().optional(),
+  dedupe: z.string().optional(),
+});
+export type TriggerView = z.infer<typeof triggerViewSchema>;
+
 export const dagViewSchema = z.object({
   name: z.string(),
   version: z.int(),
@@ -54,8 +65,9 @@ export const dagViewSchema = z.object({
   taskCount: z.int(),
   schedule: scheduleViewSchema.nullable(),
   description: z.string().nullable(),
-  /** The event that makes runs of it. */
+  /** The type of event that its first trigger waits for. */
   event: z.string().nullable(),
+  triggers: z.array(triggerViewSchema),
   /** SHA-256 of the code of its functions. */
   bundle: z.string().nullable(),
   /** Where the files of its current version were deployed from, according to the one who deployed it. */
@@ -184,6 +196,7 @@ export const versionViewSchema = versionSummarySchema.extend({
   schedule: scheduleSchema.nullable(),
   description: z.string().nullable(),
   event: z.string().nullable(),
+  triggers: z.array(triggerViewSchema),
   bundle: z.string().nullable(),
   onFailure: z.enum(FAILURE_POLICIES),
   groups: z.array(groupViewSchema),

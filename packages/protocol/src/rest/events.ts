@@ -71,11 +71,16 @@ export type EventDigest = z.infer<typeof eventDigestSchema>;
 export const signalEventSchema = z.strictObject({ payload: paramsSchema.optional() });
 export type SignalEvent = z.infer<typeof signalEventSchema>;
 
-/** The runs that the event has made, one of each dag with `on: { event }`; and the dags that do not take its payload. */
+/** What became of an event: the same answer however often it is sent. */
 export const signalledSchema = z.object({
+  /** False: no trigger of any dag takes it. */
+  matched: z.boolean(),
   runs: z.array(z.object({ dag: z.string(), id: runIdSchema })),
+  /** Dags that do not accept the params. */
   refused: z
     .array(z.object({ dag: z.string(), problems: z.array(z.object({ path: z.string(), message: z.string() })) }))
     .optional(),
+  /** Triggers of its type that do not take it, and why. */
+  unmatched: z.array(z.object({ dag: z.string(), trigger: z.string(), reason: z.string() })).optional(),
 });
 export type Signalled = z.infer<typeof signalledSchema>;

@@ -27,6 +27,8 @@ export interface References {
   /** Why a task failed. */
   error(name: string, of: 'class' | 'code'): ExpressionShape | string;
   params(path: Path): ExpressionShape | string;
+  /** In conditions over events; no other condition may look at one. */
+  event?(path: Path): ExpressionShape | string;
 }
 
 export type ReadExpression =
@@ -152,11 +154,14 @@ class Parser {
     }
     if (word === 'secrets') throw this.#fault('no secret: a condition is stored and shown');
     if (word === 'tasks' || word === 'params') return this.#reference(word);
+    if (word === 'event' && this.#references.event !== undefined) return this.#event();
     const count = Object.hasOwn(FUNCTIONS, word) ? FUNCTIONS[word as FunctionName] : undefined;
     if (count === undefined) {
-      throw this.#fault(
-        `tasks.<name>.output, tasks.<name>.error.class, params.<name>, a literal (texts stand in quotes) or a function (${NAMES})`,
-      );
+      const references =
+        this.#references.event === undefined
+          ? 'tasks.<name>.output, tasks.<name>.error.class, params.<name>'
+          : 'event.<name>, event.data.<name>';
+      throw this.#fault(`${references}, a literal (texts stand in quotes) or a function (${NAMES})`);
     }
     const name = word as FunctionName;
     this.#at += word.length;
@@ -165,6 +170,15 @@ class Parser {
     if (args.length !== count)
       throw new Fault(`${name} takes ${count === 1 ? 'one value' : `${count} values`}, not ${args.length}`);
     return this.#node({ op: 'call', name, args });
+  }
+
+  #event(): ExpressionShape {
+    this.#at += 'event'.length;
+    const { steps, length } = readSteps(this.#text.slice(this.#at));
+    this.#at += length;
+    const found = this.#references.event?.(steps) ?? 'is no event';
+    if (typeof found === 'string') throw new Fault(found);
+    return this.#node(found);
   }
 
   #reference(root: 'tasks' | 'params'): ExpressionShape {

@@ -1,5 +1,11 @@
 /** Turns rows of dags and versions into the views of the API. */
-import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE, type ScheduleSpec } from '@signalbox/engine';
+import {
+  type DagSpec,
+  DEFAULT_ADDED_TASKS,
+  DEFAULT_MAP_SIZE,
+  type EventTrigger,
+  type ScheduleSpec,
+} from '@signalbox/engine';
 import {
   type DagView as DagAnswer,
   type DagDetails,
@@ -8,6 +14,7 @@ import {
   type ScheduleView,
   showPath,
   type TaskSpecView,
+  type TriggerView,
   taskReference,
   type VersionSummary,
 } from '@signalbox/protocol';
@@ -31,6 +38,7 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     schedule: schedule === null ? null : scheduleAnswer({ dagId: dag.dagId, ...schedule }),
     description: dag.description,
     event: dag.event,
+    triggers: dag.triggers.map(triggerAnswer),
     bundle: dag.bundle,
     source: dag.source,
     lastRun: recent[0] === undefined ? null : lastRunAnswer(recent[0]),
@@ -53,6 +61,11 @@ export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): Sched
 /** A schedule that was deployed before `overlap` existed does not have it. */
 export function scheduleSettings(spec: ScheduleSpec): ScheduleSpec & Required<Pick<ScheduleSpec, 'overlap'>> {
   return { ...spec, overlap: spec.overlap ?? 'first' };
+}
+
+/** A condition as it was written: its tree is for the engine. */
+export function triggerAnswer({ where, ...trigger }: EventTrigger): TriggerView {
+  return { ...trigger, ...(where === undefined ? {} : { where: where.text }) };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

@@ -1,5 +1,5 @@
 /** Dags: deployed, shown, deleted. */
-import type { DagSpec, DeployDag, RetireDag, VersionNo } from '@signalbox/engine';
+import { type DagSpec, type DeployDag, type RetireDag, triggersOf, type VersionNo } from '@signalbox/engine';
 import {
   contentHash,
   type DagDetails as DagDetailsAnswer,
@@ -19,7 +19,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { breakerView } from './breakers.ts';
 import { firstShard } from './dag-lookup.ts';
-import { dagAnswer, graphOf, scheduleSettings, versionAnswer } from './dag-views.ts';
+import { dagAnswer, graphOf, scheduleSettings, triggerAnswer, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -134,7 +134,8 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
       maxActiveTasks: spec.maxActiveTasks,
       schedule: spec.schedule === null ? null : scheduleSettings(spec.schedule),
       description: spec.description ?? null,
-      event: spec.on?.event ?? null,
+      event: triggersOf(spec)[0]?.type ?? null,
+      triggers: triggersOf(spec).map(triggerAnswer),
       bundle: spec.bundle ?? null,
       ...graphOf(spec),
     } satisfies VersionView;

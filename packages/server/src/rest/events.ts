@@ -2,12 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TenantId } from '@signalbox/engine';
 import {
+  type CloudEvent,
   type EventPage,
   type ListEvents,
   listEventsSchema,
   nameSchema,
   parseOr,
-  SignalboxError,
+  type SentEvent,
+  type SentEvents,
   type Signalled,
   signalEventSchema,
 } from '@signalbox/protocol';
@@ -18,16 +20,16 @@ import { EventFeed, type FeedEvent } from '../events/feed.ts';
 import { systemClock } from '../ports/clock.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
-import { keyIn, once } from './once.ts';
+import { once } from './once.ts';
+import { namedEvent, readEventBodies, readEvents } from './read-event.ts';
 import type { RestParts } from './rest-parts.ts';
 import { sseFrame, streamEvents } from './sse.ts';
-import { submitTo } from './submit.ts';
+import { takeEvent } from './take-event.ts';
 
 type EventRequest = FastifyRequest<{ Params: { name: string } }>;
 
 /** How far one page of JSON looks for what passes its filter. */
 const READS_PER_PAGE = 50;
-const MOST_TRIGGERED = 1_000;
 
 export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
@@ -54,39 +56,38 @@ export function eventRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.post('/v1/events/:name', async (request: EventRequest) => {
-    const { tenantId } = callerOf(request);
-    const event = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
+    const type = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
     const { payload } = parseOr(signalEventSchema, request.body ?? {}, 'BAD_REQUEST');
-    const params = payload === undefined || payload === null ? null : JSON.stringify(payload);
     return once<Signalled>(request, parts, {
-      target: event,
+      target: type,
       body: payload ?? null,
-      make: async () => {
-        const dags = await fromDatabase(() => queries.dagsOnEvent(tenantId, event), request.log);
-        const key = keyIn(request);
-        const runs: Signalled['runs'] = [];
-        const refused: NonNullable<Signalled['refused']> = [];
-        const made = dags.slice(0, MOST_TRIGGERED).map(async ({ name, shard, dagId }) => {
-          // One key for each dag: an event that is signalled again finds the runs that it has made (I11).
-          const derived = key === null ? null : `event:${event}:${key}`;
-          const place = { shard, dagId };
-          try {
-            const { uid } = await submitTo(request, parts, { name, place, params, key: derived, cause: 'event' });
-            runs.push({ dag: name, id: uid });
-          } catch (error) {
-            // What one dag does not take is no reason to keep it from the others.
-            if (!(error instanceof SignalboxError && error.code === 'PARAMS_INVALID')) throw error;
-            refused.push({ dag: name, problems: [...(error.body().problems ?? [])] });
-          }
-        });
-        await Promise.all(made);
-        return { runs: runs.sort(byDag), ...(refused.length === 0 ? {} : { refused: refused.sort(byDag) }) };
-      },
+      make: (key) => takeEvent(request, parts, namedEvent(type, payload), { by: 'key', key }),
+    });
+  });
+
+  app.register(async (scope) => {
+    readEventBodies(scope);
+    scope.post('/v1/events', async (request) => {
+      const { events, form } = readEvents(request);
+      return once<SentEvent | SentEvents>(request, parts, {
+        target: '',
+        body: form === 'named' ? request.body : events,
+        make: async (key) => {
+          const send = async (event: CloudEvent): Promise<SentEvent> => {
+            const identity = form === 'named' ? ({ by: 'key', key } as const) : ({ by: 'event' } as const);
+            const { source, id } = event;
+            return { source, id, ...(await takeEvent(request, parts, event, identity)) };
+          };
+          if (form !== 'batch' && events[0] !== undefined) return send(events[0]);
+          const sent: SentEvent[] = [];
+          // One after the other: events of one sender start their runs in the order of the batch.
+          for (const event of events) sent.push(await send(event));
+          return { events: sent };
+        },
+      });
     });
   });
 }
-
-const byDag = (a: { readonly dag: string }, b: { readonly dag: string }): number => (a.dag < b.dag ? -1 : 1);
 
 async function startOf(request: FastifyRequest, feed: EventFeed, { after, from }: ListEvents): Promise<Position> {
   const lastId = request.headers['last-event-id'];

@@ -67,6 +67,10 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await client().deployDag({ ...definition(name), on: { event: name } });
     return { path: `/v1/events/${name}`, body: { payload: 1 }, other: { payload: 2 } };
   },
+  sendEvent: async (name) => {
+    await client().deployDag({ ...definition(name), on: { event: name } });
+    return { path: '/v1/events', body: { name, payload: 1 }, other: { name, payload: 2 } };
+  },
   drainWorker: async (name) => {
     await rig.addWorker({ echo: () => null }, { name, queues: ['apart'] });
     const { items } = await client().listWorkers();

@@ -69,6 +69,7 @@ test('an event whose payload a dag does not take makes runs of the others', asyn
   await deploy('takes-any', { on: { event: 'beans' } });
   await deploy('takes-day', { on: { event: 'beans' }, params: schemaOf(1) });
   expect(await clientOf(0).signalEvent('beans', { kilo: 2 })).toEqual({
+    matched: true,
     runs: [{ dag: 'takes-any', id: expect.any(String) }],
     refused: [{ dag: 'takes-day', problems: expect.arrayContaining([{ path: 'params.day', message: 'is missing' }]) }],
   });

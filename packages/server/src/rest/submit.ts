@@ -60,6 +60,8 @@ export interface OneRun {
   /** JSON text. */
   readonly params: string | null;
   readonly key: string | null;
+  /** What the key stands for, where that is not the params. */
+  readonly bodyHash?: string;
   readonly cause: 'api' | 'event';
   /** The dead letter that it is made of. */
   readonly replays?: DeadLetterRef;
@@ -71,11 +73,11 @@ export interface OneRun {
 export function submitTo(
   request: FastifyRequest,
   parts: RestParts,
-  { params, key, priority, until, ...run }: OneRun,
+  { params, key, bodyHash, priority, until, ...run }: OneRun,
   about: ErrorDetails = {},
 ) {
   const items: Item[] = [{ params, priority: priority ?? null, ...(until === undefined ? {} : { until }) }];
-  const named = key === null ? null : { key, bodyHash: bodyHashOf(items) };
+  const named = key === null ? null : { key, bodyHash: bodyHash ?? bodyHashOf(items) };
   return sendTo(request, parts, { ...run, items, key: named }, about);
 }
 

@@ -1,22 +1,24 @@
 /** Dags and their windows, for people. Every statement names the tenant (I65). */
-import type {
-  DagId,
-  DagSpec,
-  Instant,
-  Priority,
-  RunId,
-  RunUid,
-  ScheduleSpec,
-  ShardNo,
-  SkipReason,
-  TenantId,
-  VersionNo,
+import {
+  type DagId,
+  type DagSpec,
+  type EventTrigger,
+  type Instant,
+  type Priority,
+  type RunId,
+  type RunUid,
+  type ScheduleSpec,
+  type ShardNo,
+  type SkipReason,
+  type TenantId,
+  triggersOf,
+  type VersionNo,
 } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import { skipReasons } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
-import { decodeNullableText, decodeText, encodeText } from '../text.ts';
+import { decodeNullableText, decodeText, encodeText, textArray } from '../text.ts';
 
 export interface DagView {
   readonly shard: ShardNo;
@@ -33,6 +35,7 @@ export interface DagView {
   readonly description: string | null;
   /** The event that makes runs of it. */
   readonly event: string | null;
+  readonly triggers: readonly EventTrigger[];
   readonly bundle: string | null;
   /** Where the files of its version were deployed from. */
   readonly source: string | null;
@@ -99,9 +102,9 @@ const selectDags = statement(
 const selectTriggered = statement(
   'dags_on_event',
   `
-  select e.shard, e.dag_id, d.name
+  select e.shard, e.dag_id, d.name, e.event, e.triggers::text
     from event_trigger e join dag d on d.shard = e.shard and d.dag_id = e.dag_id
-   where e.tenant_id = $1::integer and e.event = $2::text and d.tenant_id = e.tenant_id order by d.name`,
+   where e.tenant_id = $1::integer and e.event = any($2::text[]) and d.tenant_id = e.tenant_id order by d.name, e.event`,
 );
 
 /** Leans on the primary key (shard, dag_id, fires_at, wall_time) of each partition, from its end. */
@@ -136,20 +139,30 @@ export async function listDags(
   });
 }
 
-/** The dags that an event of this name makes runs of, in order of name. */
+export interface TriggeredDag extends Pick<DagView, 'shard' | 'dagId' | 'name'> {
+  readonly triggers: readonly EventTrigger[];
+}
+
+/** The dags with triggers for these types, in order of name; a dag comes once for each type. */
 export async function dagsOnEvent(
   database: Database,
   tenantId: TenantId,
-  event: string,
-): Promise<Pick<DagView, 'shard' | 'dagId' | 'name'>[]> {
+  types: readonly string[],
+): Promise<TriggeredDag[]> {
   return database.snapshot(async (ask) => {
-    const [found] = await ask([call(selectTriggered, tenantId, encodeText(event))], { last: true });
-    return (found?.rows ?? []).map(([shard, dagId, name]) => ({
+    const [found] = await ask([call(selectTriggered, tenantId, textArray(types))], { last: true });
+    return (found?.rows ?? []).map(([shard, dagId, name, event, triggers]) => ({
       shard: Number(shard) as ShardNo,
       dagId: Number(dagId) as DagId,
       name: decodeText(name ?? ''),
+      triggers: readTriggers(decodeText(event ?? ''), triggers ?? null),
     }));
   });
+}
+
+/** Rows of before triggers had more than a type have no list. */
+function readTriggers(event: string, triggers: string | null): readonly EventTrigger[] {
+  return triggers === null ? triggersOf({ on: { event } }) : (JSON.parse(triggers) as EventTrigger[]);
 }
 
 /** Newest first. */
@@ -168,6 +181,8 @@ export async function listWindows(
 function parseDag(row: Row): DagView {
   const [shard, dagId, name, versionNo, hash, at, actor, spec, revision, paused, decidedUntil] = row;
   const shown = JSON.parse(row[11] ?? '{}') as DagSpec & { readonly taskCount?: number };
+  // PostgreSQL has null for what a spec lacks.
+  const triggers = (shown.on ?? null) === null ? [] : triggersOf(shown);
   return {
     shard: Number(shard) as ShardNo,
     dagId: Number(dagId) as DagId,
@@ -181,7 +196,8 @@ function parseDag(row: Row): DagView {
     maxActiveTasks: shown.maxActiveTasks,
     taskCount: shown.taskCount ?? shown.tasks.length,
     description: shown.description ?? null,
-    event: shown.on?.event ?? null,
+    event: triggers[0]?.type ?? null,
+    triggers,
     bundle: shown.bundle ?? null,
     source: shown.source ?? null,
     retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),

@@ -1,5 +1,12 @@
 /** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, except `decided_until` of a schedule. */
-import type { DagDeployed, DagFold, DagId, ScheduleFold, ScheduleSet } from '@signalbox/engine';
+import {
+  type DagDeployed,
+  type DagFold,
+  type DagId,
+  type ScheduleFold,
+  type ScheduleSet,
+  triggersByType,
+} from '@signalbox/engine';
 import { type Call, call, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
 
@@ -41,18 +48,26 @@ const deleteTriggers = statement(
 const insertTriggers = statement(
   'insert_triggers',
   `
-  insert into event_trigger (shard, dag_id, tenant_id, event)
-  select * from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[])`,
+  insert into event_trigger (shard, dag_id, tenant_id, event, triggers)
+  select u.shard, u.dag_id, u.tenant_id, u.event, u.triggers::json
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::text[]) as u (shard, dag_id, tenant_id, event, triggers)`,
 );
 
 type Deployed = DagFold & { deploy: DagDeployed };
-type Triggered = DagFold & { trigger: NonNullable<DagFold['trigger']> };
 
 /** The rows of dags as they are at the end of the batch; each version that came in it, also one that was replaced. */
 export function changeDags(dags: readonly DagFold[], deploys: readonly DagDeployed[]): Call[] {
   const deployed = dags.filter((dag): dag is Deployed => dag.deploy !== null);
   const known = dags.filter((dag) => dag.deploy === null);
-  const triggered = dags.filter((dag): dag is Triggered => dag.trigger !== null);
+  const triggered = dags.flatMap(({ shard, dagId, triggers }) =>
+    [...triggersByType(triggers?.list ?? [])].map(([event, list]) => ({
+      shard,
+      dagId,
+      tenantId: triggers?.tenantId ?? 0,
+      event,
+      list,
+    })),
+  );
   const calls: Call[] = [];
   if (deployed.length > 0) calls.push(...deployDags(deployed, deploys));
   if (known.length > 0) {
@@ -61,9 +76,10 @@ export function changeDags(dags: readonly DagFold[], deploys: readonly DagDeploy
   }
   calls.push(call(deleteTriggers, ...keys(dags)));
   if (triggered.length > 0) {
-    const tenants = plainArray(triggered.map((dag) => dag.trigger.tenantId));
-    const events = textArray(triggered.map((dag) => dag.trigger.event));
-    calls.push(call(insertTriggers, ...keys(triggered), tenants, events));
+    const tenants = plainArray(triggered.map(({ tenantId }) => tenantId));
+    const events = textArray(triggered.map(({ event }) => event));
+    const lists = textArray(triggered.map(({ list }) => JSON.stringify(list)));
+    calls.push(call(insertTriggers, ...keys(triggered), tenants, events, lists));
   }
   return calls;
 }

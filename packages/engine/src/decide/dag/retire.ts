@@ -21,7 +21,8 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
 /** Deployed again as it was. Its schedule begins anew: what came due meanwhile was nobody's to fire. */
 export function reviveDag(recorder: Recorder, dag: Dag, actor: Actor): void {
   const { id: dagId, shard, tenantId, current } = dag;
-  const event = current.spec.on?.event ?? null;
-  recorder.record({ kind: 'DagRevived', shard, tenantId, dagId, event, actor, at: recorder.state.now });
+  const { on } = current.spec;
+  const [event, triggers] = on === undefined ? [null, {}] : 'event' in on ? [on.event, {}] : [null, { triggers: on }];
+  recorder.record({ kind: 'DagRevived', shard, tenantId, dagId, event, ...triggers, actor, at: recorder.state.now });
   setSchedule(recorder, { shard, dagId, spec: current.spec.schedule, actor });
 }

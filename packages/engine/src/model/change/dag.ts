@@ -1,5 +1,6 @@
 import type { DagSpec } from '../dag/spec.ts';
 import type { Actor, DagId, Instant, ShardNo, TenantId, VersionNo } from '../ids.ts';
+import { type EventTrigger, triggersOf } from '../trigger/event-trigger.ts';
 import { type ChangeOf, defineChange } from './define.ts';
 import { f } from './fields.ts';
 
@@ -19,8 +20,8 @@ const dagDeployed = defineChange('DagDeployed', {
   rows(change, rows: DagRows) {
     rows.deploys.push(change);
     const { tenantId, spec } = change;
-    const trigger = spec.on === undefined ? null : { tenantId, event: spec.on.event };
-    Object.assign(dagOf(rows, change), { deploy: change, retiredAt: null, trigger });
+    const triggers = { tenantId, list: triggersOf(spec) };
+    Object.assign(dagOf(rows, change), { deploy: change, retiredAt: null, triggers });
   },
   event: ({ versionNo: version, hash, actor }) => ({ kind: 'dag.deployed', details: { version, hash, actor } }),
 });
@@ -30,7 +31,7 @@ const dagRetired = defineChange('DagRetired', {
   no: 15,
   fields: { shard: f.uint<ShardNo>(), dagId: f.uint<DagId>(), actor: f.text<Actor>(), at: f.instant },
   rows(change, rows: DagRows) {
-    Object.assign(dagOf(rows, change), { retiredAt: change.at, trigger: null });
+    Object.assign(dagOf(rows, change), { retiredAt: change.at, triggers: null });
   },
   event: ({ actor }) => ({ kind: 'dag.retired', details: { actor } }),
 });
@@ -42,14 +43,17 @@ const dagRevived = defineChange('DagRevived', {
     shard: f.uint<ShardNo>(),
     tenantId: f.uint<TenantId>(),
     dagId: f.uint<DagId>(),
-    /** The event that makes runs of the dag. */
+    /** The event that starts runs of the dag, where it has one trigger without a condition. */
     event: f.nullable(f.text()),
     actor: f.text<Actor>(),
     at: f.instant,
+    /** All triggers of the dag, where `event` does not say it all. */
+    triggers: f.since(5, f.optional(f.json<readonly EventTrigger[]>())),
   },
   rows(change, rows: DagRows) {
-    const { tenantId, event } = change;
-    Object.assign(dagOf(rows, change), { retiredAt: null, trigger: event === null ? null : { tenantId, event } });
+    const { tenantId, event, triggers: on = event === null ? undefined : { event } } = change;
+    const list = triggersOf(on === undefined ? {} : { on });
+    Object.assign(dagOf(rows, change), { retiredAt: null, triggers: { tenantId, list } });
   },
   event: ({ actor }) => ({ kind: 'dag.deployed', details: { revived: true, actor } }),
 });
@@ -60,8 +64,8 @@ export interface DagFold {
   readonly dagId: DagId;
   deploy: DagDeployed | null;
   retiredAt: Instant | null;
-  /** The event that makes runs of the dag, from here on. */
-  trigger: { readonly tenantId: TenantId; readonly event: string } | null;
+  /** What starts runs of the dag, from here on. */
+  triggers: { readonly tenantId: TenantId; readonly list: readonly EventTrigger[] } | null;
 }
 
 export interface DagRows {
@@ -72,7 +76,7 @@ export interface DagRows {
 function dagOf({ dags }: DagRows, { shard, dagId }: { shard: ShardNo; dagId: DagId }): DagFold {
   let dag = dags.get(dagId);
   if (dag === undefined) {
-    dag = { shard, dagId, deploy: null, retiredAt: null, trigger: null };
+    dag = { shard, dagId, deploy: null, retiredAt: null, triggers: null };
     dags.set(dagId, dag);
   }
   return dag;

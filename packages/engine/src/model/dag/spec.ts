@@ -2,6 +2,7 @@
 import type { QueueName } from '../ids.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
+import type { OnSpec } from '../trigger/event-trigger.ts';
 import type { Expression } from './expression.ts';
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
@@ -208,8 +209,8 @@ export interface DagSpec {
   readonly files?: string;
   /** Where its files lay when it was deployed, for people. Not part of its meaning: the content hash leaves it out. */
   readonly source?: string;
-  /** Events of this name make runs. */
-  readonly on?: { readonly event: string };
+  /** The events that start runs. */
+  readonly on?: OnSpec;
   /** A run that ended failed is opened again by the server, so many times, and what failed is cleared. */
   readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
   /** `continue` unless told. */

@@ -97,7 +97,7 @@ export function readParamFacts(paths: readonly Path[] | undefined, params: strin
   return paths === undefined ? null : JSON.stringify(readPaths(parse(params), paths));
 }
 
-function readPaths(root: Json, paths: readonly Path[]): Fact[] {
+export function readPaths(root: Json, paths: readonly Path[]): Fact[] {
   let left = MAX_FACTS_BYTES;
   return paths.map((path) => {
     const fact = measure(follow(root, path), Math.min(left, MAX_FACT_BYTES));

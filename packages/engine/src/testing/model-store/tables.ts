@@ -22,12 +22,14 @@ import type {
   StoredTask,
   StoredVersion,
 } from '../../model/stored.ts';
+import type { EventTrigger } from '../../model/trigger/event-trigger.ts';
 
 export interface EventTriggerRow {
   readonly tenantId: TenantId;
   readonly event: string;
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  readonly triggers: readonly EventTrigger[];
 }
 
 export type DagRow = Omit<StoredDag, 'tenant'>;
@@ -105,7 +107,7 @@ export class ModelTables {
   readonly dags = new Table<DagId, DagRow>(this.log);
   readonly dagNames = new Table<string, DagId>(this.log);
   /** Which dags an event makes runs of. */
-  readonly triggers = new Table<DagId, EventTriggerRow>(this.log);
+  readonly triggers = new Table<DagId, readonly EventTriggerRow[]>(this.log);
   readonly versions = new Table<string, StoredVersion>(this.log);
   readonly schedules = new Table<DagId, StoredSchedule>(this.log);
   readonly windows = new Table<string, WindowDecided>(this.log);

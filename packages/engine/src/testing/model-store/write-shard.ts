@@ -1,6 +1,7 @@
 /** Writes dags, schedules, dead letters, and what a shard stores besides them. */
 import type {
   DagChange,
+  DagDeployed,
   DagRetired,
   DagRevived,
   DeadLetterChange,
@@ -8,6 +9,7 @@ import type {
   ScheduleRemoved,
   ShardChange,
 } from '../../model/change.ts';
+import type { DagSpec } from '../../model/dag/spec.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import type { Instant } from '../../model/ids.ts';
 import type { StoredDeadLetter } from '../../model/stored.ts';
@@ -29,8 +31,7 @@ export function writeShardChange(
       require(!tables.versions.has(versionKey(dagId, versionNo)), 'unique (dag, version)', change);
       const windowsUntil = before?.windowsUntil ?? (0 as Instant);
       tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, windowsUntil });
-      tables.triggers.delete(dagId);
-      if (spec.on !== undefined) tables.triggers.set(dagId, { tenantId, event: spec.on.event, shard, dagId });
+      writeTriggers(tables, change, spec.on);
       tables.dagNames.set(dagNameKey(tenantId, name), dagId);
       return tables.versions.set(versionKey(dagId, versionNo), { dagId, versionNo, hash, spec });
     }
@@ -38,8 +39,8 @@ export function writeShardChange(
       tables.triggers.delete(change.dagId);
       return setDag(tables, change, { isRetired: true });
     case 'DagRevived': {
-      const { tenantId, shard, dagId, event } = change;
-      if (event !== null) tables.triggers.set(dagId, { tenantId, event, shard, dagId });
+      const { event, triggers } = change;
+      writeTriggers(tables, change, triggers ?? (event === null ? undefined : { event }));
       return setDag(tables, change, { isRetired: false });
     }
     case 'ScheduleSet': {
@@ -86,6 +87,23 @@ export function writeShardChange(
     case 'WorkerHeardAgain':
       return tables.silent.delete(silentKey(change.shard, change.workerId));
   }
+}
+
+/** A row for each type of event. */
+function writeTriggers(
+  tables: ModelTables,
+  { tenantId, shard, dagId }: DagDeployed | DagRevived,
+  on: DagSpec['on'],
+): void {
+  tables.triggers.delete(dagId);
+  if (on === undefined) return;
+  const list = 'event' in on ? [{ name: on.event, type: on.event }] : on;
+  const types = [...new Set(list.map(({ type }) => type))];
+  const rows = types.map((event) => {
+    const triggers = list.filter(({ type }) => type === event);
+    return { tenantId, event, shard, dagId, triggers };
+  });
+  if (rows.length > 0) tables.triggers.set(dagId, rows);
 }
 
 /** One that is closed stays as it is; a task that is cleared may have none. */

@@ -1,0 +1,83 @@
+/** From `on` as it is written to the triggers of a spec. */
+import type { Problem } from '../errors.ts';
+import { checkEventTemplate, eventValueFault } from './event-template.ts';
+import { type ExpressionShape, readExpression } from './expression.ts';
+import { Facts, tooManyFacts } from './facts.ts';
+import type { Path } from './references.ts';
+import type { ParsedTrigger, ParsedTriggers } from './triggers.ts';
+
+export interface EventConditionShape {
+  readonly text: string;
+  /** Its params are the values at these paths of the event. */
+  readonly expression: ExpressionShape;
+  readonly paths: readonly Path[];
+}
+
+export interface EventTriggerShape {
+  readonly name: string;
+  readonly type: string;
+  readonly source?: string;
+  readonly where?: EventConditionShape;
+  readonly params?: unknown;
+  readonly dedupe?: string;
+}
+
+/** The plain form is stored as it always was, so that it is the same version. */
+export type OnShape = { readonly event: string } | readonly EventTriggerShape[];
+
+export function readTriggers(on: ParsedTriggers | undefined, problems: Problem[]): { readonly on?: OnShape } {
+  if (on === undefined) return {};
+  if (!Array.isArray(on) && Object.keys(on).length === 1 && on.event !== undefined && !on.event.endsWith('*'))
+    return { on: { event: on.event } };
+  const list = [on].flat();
+  const triggers = list.map((trigger, no) => readTrigger(trigger, Array.isArray(on) ? `on[${no}]` : 'on', problems));
+  const names = new Set<string>();
+  triggers.forEach(({ name }, no) => {
+    if (names.has(name))
+      problems.push({ path: `on[${no}].name`, message: `${name} is the name of another trigger: give each its own` });
+    names.add(name);
+  });
+  return { on: triggers };
+}
+
+function readTrigger(trigger: ParsedTrigger, path: string, problems: Problem[]): EventTriggerShape {
+  const type = trigger.type ?? trigger.event;
+  if (type === undefined) problems.push({ path: `${path}.type`, message: 'is missing: name the type of the event' });
+  if (trigger.type !== undefined && trigger.event !== undefined)
+    problems.push({ path: `${path}.event`, message: 'means the same as type: give one of them' });
+  if (trigger.params !== undefined) checkEventTemplate(trigger.params, `${path}.params`, problems);
+  checkValue(trigger.dedupe, `${path}.dedupe`, problems);
+  const where = readWhere(trigger.where, `${path}.where`, problems);
+  return {
+    name: trigger.name ?? type ?? '',
+    type: type ?? '',
+    ...(trigger.source === undefined ? {} : { source: trigger.source }),
+    ...(where === null ? {} : { where }),
+    ...(trigger.params === undefined ? {} : { params: trigger.params }),
+    ...(trigger.dedupe === undefined ? {} : { dedupe: trigger.dedupe }),
+  };
+}
+
+function checkValue(text: string | undefined, path: string, problems: Problem[]): void {
+  const message = text === undefined ? null : eventValueFault(text);
+  if (message !== null) problems.push({ path, message });
+}
+
+const NO_RUN = 'there is no run yet: a trigger looks at the event only, such as event.data.<name>';
+
+function readWhere(text: string | undefined, path: string, problems: Problem[]): EventConditionShape | null {
+  if (text === undefined) return null;
+  const facts = new Facts();
+  const read = readExpression(text, {
+    task: () => NO_RUN,
+    error: () => NO_RUN,
+    params: () => NO_RUN,
+    event(steps) {
+      const fact = facts.ofParams(steps);
+      return fact === null ? tooManyFacts('the event') : { op: 'params', fact };
+    },
+  });
+  if (read.ok) return { text: text.trim(), expression: read.expression, paths: facts.paramPaths };
+  problems.push({ path, message: read.message });
+  return null;
+}

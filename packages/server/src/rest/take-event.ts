@@ -1,0 +1,104 @@
+/** Brings an event to the triggers of all dags of its tenant. */
+import { createHash } from 'node:crypto';
+import { type EventTrigger, patternsOf, whyUnmatched } from '@signalbox/engine';
+import {
+  type CloudEvent,
+  eventValue,
+  fillEventTemplate,
+  jsonFault,
+  MAX_PARAMS_BYTES,
+  SignalboxError,
+  type Signalled,
+} from '@signalbox/protocol';
+import type { TriggeredDag } from '@signalbox/store';
+import type { FastifyRequest } from 'fastify';
+import { fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import type { RestParts } from './rest-parts.ts';
+import { submitTo } from './submit.ts';
+
+/** Of one event. Beyond, its answer would be of no use to anyone. */
+const MOST_TRIGGERED = 1_000;
+
+/** What makes an event the same as another. */
+export type EventIdentity =
+  /** Source and id: whatever else differs, it is the same event. */
+  | { readonly by: 'event' }
+  /** The idempotency key of the request; null for none. Another body with this key is a conflict. */
+  | { readonly by: 'key'; readonly key: string | null };
+
+interface Outcome {
+  readonly runs: Signalled['runs'];
+  readonly refused: NonNullable<Signalled['refused']>;
+  readonly unmatched: NonNullable<Signalled['unmatched']>;
+}
+
+export async function takeEvent(
+  request: FastifyRequest,
+  parts: RestParts,
+  event: CloudEvent,
+  identity: EventIdentity,
+): Promise<Signalled> {
+  const { tenantId } = callerOf(request);
+  const types = patternsOf(event.type);
+  const dags = await fromDatabase(() => parts.queries.dagsOnEvent(tenantId, types), request.log);
+  const outcome: Outcome = { runs: [], refused: [], unmatched: [] };
+  const taken = dags.slice(0, MOST_TRIGGERED).flatMap((dag) =>
+    dag.triggers.map(async (trigger) => {
+      const reason = whyUnmatched(trigger, event);
+      if (reason === null) await fireTrigger(request, parts, { dag, trigger, event, identity }, outcome);
+      else outcome.unmatched.push({ dag: dag.name, trigger: trigger.name, reason });
+    }),
+  );
+  await Promise.all(taken);
+  const { runs, refused, unmatched } = outcome;
+  return {
+    matched: runs.length > 0 || refused.length > 0,
+    runs: runs.sort(byDag),
+    ...(refused.length === 0 ? {} : { refused: refused.sort(byDag) }),
+    ...(unmatched.length === 0 ? {} : { unmatched: unmatched.sort(byDag) }),
+  };
+}
+
+interface Fired {
+  readonly dag: TriggeredDag;
+  readonly trigger: EventTrigger;
+  readonly event: CloudEvent;
+  readonly identity: EventIdentity;
+}
+
+/** One key for each trigger: an event that is sent again finds the run that it has started (I11). */
+async function fireTrigger(request: FastifyRequest, parts: RestParts, fired: Fired, outcome: Outcome): Promise<void> {
+  const { dag, trigger, event } = fired;
+  const { name, ...place } = dag;
+  try {
+    const run = { name, place, params: paramsOf(trigger, event), cause: 'event', ...keyFor(fired) } as const;
+    const { uid } = await submitTo(request, parts, run);
+    outcome.runs.push({ dag: name, id: uid });
+  } catch (error) {
+    // What one dag does not take is no reason to keep it from the others.
+    if (!(error instanceof SignalboxError && error.code === 'PARAMS_INVALID')) throw error;
+    outcome.refused.push({ dag: name, problems: [...(error.body().problems ?? [])] });
+  }
+}
+
+/** JSON text. Without a mapping it is the data; null where the event has none. */
+function paramsOf({ params }: EventTrigger, event: CloudEvent): string | null {
+  const value = params === undefined ? event.data : fillEventTemplate(params, event);
+  if (value === undefined || value === null) return null;
+  const fault = jsonFault(value, { bytes: MAX_PARAMS_BYTES });
+  if (fault !== null) throw new SignalboxError('PARAMS_INVALID', { problems: [{ path: 'params', message: fault }] });
+  return JSON.stringify(value);
+}
+
+/** Two events with one identity are one event, whatever their bodies: then the hash is that of the identity (I11). */
+function keyFor({ trigger, event, identity }: Fired): { readonly key: string | null; readonly bodyHash?: string } {
+  const own = trigger.dedupe === undefined ? '' : eventValue(trigger.dedupe, event);
+  if (own === '' && identity.by === 'key')
+    return { key: identity.key === null ? null : `event:${trigger.name}:${identity.key}` };
+  const unique = own === '' ? ['event', event.source, event.id] : ['value', own];
+  const hash = createHash('sha256').update(JSON.stringify(unique)).digest('hex');
+  return { key: `event:${trigger.name}:${hash}`, bodyHash: hash };
+}
+
+const byDag = (a: { readonly dag: string }, b: { readonly dag: string }): number => (a.dag < b.dag ? -1 : 1);
