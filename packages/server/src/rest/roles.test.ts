@@ -99,6 +99,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/tokens': 'admins',
   'POST /v1/tokens': 'admins',
   'POST /v1/tokens/:name/revoke': 'admins',
+  'POST /v1/events': 'operators',
   'POST /v1/login-links': 'admins',
   'GET /v1/audit': 'admins',
   'GET /v1/retention': 'admins',

@@ -211,6 +211,8 @@ export async function listWindows(
 function parseDag(row: Row): DagView {
   const [shard, dagId, name, versionNo, hash, at, actor, spec, revision, paused, decidedUntil] = row;
   const shown = JSON.parse(row[11] ?? '{}') as DagSpec & { readonly taskCount?: number };
+  // PostgreSQL has null for what a spec lacks.
+  const triggers = (shown.on ?? null) === null ? [] : triggersOf(shown);
   return {
     shard: Number(shard) as ShardNo,
     dagId: Number(dagId) as DagId,
@@ -224,10 +226,15 @@ function parseDag(row: Row): DagView {
     maxActiveTasks: shown.maxActiveTasks,
     taskCount: shown.taskCount ?? shown.tasks.length,
     description: shown.description ?? null,
+<<<<<<< ours
     tags: shown.tags ?? [],
     owner: shown.owner ?? null,
     event: triggersOf(shown)[0]?.type ?? null,
     triggers: triggersOf(shown),
+=======
+    event: triggers[0]?.type ?? null,
+    triggers,
+>>>>>>> theirs
     bundle: shown.bundle ?? null,
     source: shown.source ?? null,
     retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),
