@@ -66,7 +66,13 @@ export {
   type TaskState,
 } from './model/task/task-states.ts';
 export { TRIGGER_RULES, type TriggerRule } from './model/task/trigger.ts';
-export { type EventTrigger, type OnSpec, patternsOf, triggersByType, triggersOf } from './model/trigger/event-trigger.ts';
+export {
+  type EventTrigger,
+  type OnSpec,
+  patternsOf,
+  triggersByType,
+  triggersOf,
+} from './model/trigger/event-trigger.ts';
 export { whyUnmatched } from './model/trigger/match-event.ts';
 export { needs, shardOfCommand } from './needs.ts';
 export { deriveFaults, deriveTaskStates } from './propagate/derive.ts';

@@ -57,6 +57,7 @@ export const EVENT_KINDS = [
   'letter.written',
   'letter.closed',
   'breaker.set',
+  'trigger.fired',
   'task.expired',
   'task.slow',
   'attempt.extended',

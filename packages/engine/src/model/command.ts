@@ -22,6 +22,7 @@ import type {
   SetPaused,
 } from './command/manual.ts';
 import type { CancelRun, DeployDag, RetireDag, SetSchedulePaused, SubmitRuns } from './command/run.ts';
+import type { HoldEvent } from './command/trigger.ts';
 import type { GatewayLost, LendSlots, RecallSlots, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
 export type * from './command/attempt.ts';
@@ -29,11 +30,13 @@ export type * from './command/child.ts';
 export type * from './command/host.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
+export type * from './command/trigger.ts';
 export type * from './command/worker.ts';
 
 export type Command =
   | DeployDag
   | SubmitRuns
+  | HoldEvent
   | CancelRun
   | RetryTask
   | ReplayDeadLetter

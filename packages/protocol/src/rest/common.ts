@@ -30,7 +30,8 @@ function durationMs(text: string): number | null {
   return match === null ? null : Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
-const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly example: string }) =>
+/** A duration up to `maxMs`. Comes out as milliseconds. */
+export const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly example: string }) =>
   z
     .union([z.number(), z.string().max(20)], `must be a duration such as ${example}`)
     .transform((value, context): number => {

@@ -7,6 +7,7 @@ import type {
   StoredBreaker,
   StoredDag,
   StoredDeadLetter,
+  StoredHeldEvents,
   StoredKey,
   StoredRun,
   StoredSchedule,
@@ -81,6 +82,10 @@ export class Model {
 
   get breakers(): ReadonlyMap<string, StoredBreaker> {
     return this.#tables.breakers.toMap();
+  }
+
+  get held(): ReadonlyMap<string, StoredHeldEvents> {
+    return this.#tables.held.toMap();
   }
 
   get payloads(): ReadonlyMap<string, string> {

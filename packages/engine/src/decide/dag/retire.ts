@@ -5,6 +5,7 @@ import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
+import { releaseAllOf } from '../trigger/release-held.ts';
 
 export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   const { state } = recorder;
@@ -14,6 +15,7 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   if (dag.isRetired) return DONE;
   // First what is due by the schedule: once this is answered, no window fires any more (I2, I6).
   setSchedule(recorder, { shard, dagId, spec: null, actor });
+  releaseAllOf(recorder, dagId);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
   return DONE;
 }
