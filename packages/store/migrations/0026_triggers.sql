@@ -18,6 +18,7 @@ create table if not exists trigger_pending (
   debounced boolean not null,
   opened_at bigint not null,
   fires_at bigint not null,
+  held_at bigint not null,
   actor text not null,
   params text,
   primary key (shard, dag_id, trigger_name, group_key, event_no)

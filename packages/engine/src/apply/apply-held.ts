@@ -17,10 +17,12 @@ export function applyHeld(state: State, change: EventHeld | EventsReleased): voi
     known ??
     state.held.add({
       ...{ shard, tenantId, dagId, trigger, groupKey, uid, openedAt, isDebounced, actor, firesAt },
+      heldAt: change.at,
       eventCount: 0,
       params: [],
     });
   held.firesAt = firesAt;
+  held.heldAt = change.at;
   held.eventCount += 1;
   held.params = isDebounced ? [params] : [...held.params, params];
   watchHeld(state, held);

@@ -202,6 +202,7 @@ export interface StoredHeldEvents extends HeldRef {
   readonly isDebounced: boolean;
   readonly openedAt: Instant;
   readonly firesAt: Instant;
+  readonly heldAt: Instant;
   readonly actor: Actor;
   readonly eventCount: number;
   /** In their order; of debounced ones that of the last. */

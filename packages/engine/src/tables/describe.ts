@@ -40,7 +40,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
       ]),
     held: [...state.held.all()]
       .filter((held) => held.shard === shard)
-      .map(({ uid, dagId, trigger, groupKey, isDebounced, openedAt, firesAt, eventCount, params, actor }) => [
+      .map(({ uid, dagId, trigger, groupKey, isDebounced, openedAt, firesAt, heldAt, eventCount, params, actor }) => [
         uid,
         dagId,
         trigger,
@@ -48,6 +48,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         isDebounced,
         openedAt,
         firesAt,
+        heldAt,
         eventCount,
         params.length,
         actor,

@@ -16,7 +16,7 @@ const deletePending = statement(
 const insertPending = statement(
   'insert_pending_events',
   `
-  insert into trigger_pending (shard, dag_id, trigger_name, group_key, event_no, tenant_id, uid, debounced, opened_at, fires_at, actor, params)
+  insert into trigger_pending (shard, dag_id, trigger_name, group_key, event_no, tenant_id, uid, debounced, opened_at, fires_at, held_at, actor, params)
   ${rowsOf(
     'shard smallint',
     'dag_id bigint',
@@ -28,6 +28,7 @@ const insertPending = statement(
     'debounced boolean',
     'opened_at bigint',
     'fires_at bigint',
+    'held_at bigint',
     'actor text',
     'params text',
   )}`,
@@ -55,6 +56,7 @@ export function changeHeld(folds: readonly HeldFold[]): Call[] {
         plainArray(events.map(({ isDebounced }) => isDebounced)),
         plainArray(events.map(({ openedAt }) => openedAt)),
         plainArray(events.map(({ firesAt }) => firesAt)),
+        plainArray(events.map(({ at }) => at)),
         textArray(events.map(({ actor }) => actor)),
         textArray(events.map(({ params }) => params)),
       ),
@@ -67,7 +69,7 @@ export function changeHeld(folds: readonly HeldFold[]): Call[] {
 export const selectPending = statement(
   'select_pending_events',
   `
-  select shard, dag_id, trigger_name, group_key, event_no, tenant_id, uid, debounced, opened_at, fires_at, actor, params
+  select shard, dag_id, trigger_name, group_key, event_no, tenant_id, uid, debounced, opened_at, fires_at, held_at, actor, params
     from trigger_pending where shard = any ($1::smallint[])
    order by shard, dag_id, trigger_name, group_key, event_no`,
 );
@@ -86,7 +88,7 @@ export function parsePending({ rows }: CallResult): StoredHeldEvents[] {
 }
 
 function parseRow(row: Row): StoredHeldEvents {
-  const [shard, dagId, trigger, groupKey, eventNo, tenantId, uid, debounced, openedAt, firesAt, actor, params] = row;
+  const [shard, dagId, trigger, groupKey, eventNo, tenantId, uid, debounced, openedAt, firesAt, heldAt, actor, params] = row;
   return {
     shard: Number(shard) as ShardNo,
     dagId: Number(dagId) as DagId,
@@ -97,6 +99,7 @@ function parseRow(row: Row): StoredHeldEvents {
     isDebounced: debounced === 't',
     openedAt: Number(openedAt) as Instant,
     firesAt: Number(firesAt) as Instant,
+    heldAt: Number(heldAt) as Instant,
     actor: decodeText(actor ?? '') as Actor,
     eventCount: Number(eventNo) + 1,
     params: [decodeNullableText(params ?? null)],

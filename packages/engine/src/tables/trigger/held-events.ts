@@ -12,6 +12,8 @@ export interface HeldEvents extends HeldRef {
   /** Who sent the first event. */
   readonly actor: Actor;
   firesAt: Instant;
+  /** When the last of them came. */
+  heldAt: Instant;
   eventCount: number;
   /** JSON texts: of all events, or of the last one. */
   params: readonly (string | null)[];

@@ -1,13 +1,10 @@
 import type { State } from '../state.ts';
 import type { HeldEvents } from './held-events.ts';
 
-/** The longest that a trigger may let events wait. */
-export const MAX_HELD_MS = 24 * 3_600_000;
-
 /** A timer for when the run is made. Of one that was set before, only the last counts. */
 export function watchHeld(state: State, held: HeldEvents): void {
-  // What is left of it, and never more than it can have been: the clock may have gone back (I53).
-  const leftMs = Math.min(Math.max(held.firesAt - state.now, 0), MAX_HELD_MS);
+  // What is left of it, and never more than it was when the last event came: the clock may have gone back (I53).
+  const leftMs = Math.min(Math.max(held.firesAt - state.now, 0), held.firesAt - held.heldAt);
   held.wakeAt = state.mono + leftMs;
   state.timers.push({ at: held.wakeAt, kind: 'held', subject: held.no, taskNo: 0, stamp: 0 });
 }

@@ -80,12 +80,12 @@ export function writeShardChange(
       return tables.breakers.set(key, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
     }
     case 'EventHeld': {
-      const { kind: _kind, eventNo, params, at: _at, ...held } = change;
+      const { kind: _kind, eventNo, params, at: heldAt, ...held } = change;
       const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
       const earlier = tables.held.get(key);
       require(eventNo === (earlier?.eventCount ?? 0), 'events that wait are counted one by one', change);
       const before = held.isDebounced ? [] : (earlier?.params ?? []);
-      return tables.held.set(key, { ...held, eventCount: eventNo + 1, params: [...before, params] });
+      return tables.held.set(key, { ...held, heldAt, eventCount: eventNo + 1, params: [...before, params] });
     }
     case 'EventsReleased': {
       const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
