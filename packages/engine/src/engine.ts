@@ -34,6 +34,7 @@ import { retryTask } from './decide/task/retry-task.ts';
 import { dropDeadTimers } from './decide/timer/dead-timers.ts';
 import { noteQueued } from './decide/timer/note-queued.ts';
 import { tick } from './decide/timer/tick.ts';
+import { holdEvent } from './decide/trigger/hold-event.ts';
 import { type Answer, DONE, refuse } from './model/answer.ts';
 import type { Change } from './model/change.ts';
 import type { Command } from './model/command.ts';
@@ -109,7 +110,7 @@ function forgetSettled(state: State): void {
     if (batchNo > settledBatchNo) break;
     state.recentDeadLetters.delete(name);
   }
-  state.dags.trim((dag) => dag.touchedIn <= settledBatchNo);
+  state.dags.trim((dag) => dag.touchedIn <= settledBatchNo && state.held.countOf(dag.id) === 0);
   dropDeadTimers(state);
 }
 
@@ -137,6 +138,8 @@ function decide(recorder: Recorder, command: Command): Answer {
   switch (command.kind) {
     case 'SubmitRuns':
       return submitRuns(recorder, command);
+    case 'HoldEvent':
+      return holdEvent(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
     case 'ExtendAttempt':

@@ -1,6 +1,7 @@
 /** What a command must see and the working set lacks. The host fetches it for a whole batch at once (D1). */
 
 import { dueSchedules } from './decide/timer/tick.ts';
+import { HELD } from './decide/trigger/hold-event.ts';
 import type { Command } from './model/command.ts';
 import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
@@ -22,6 +23,13 @@ export function needs(state: State, command: Command): readonly Need[] {
         found.push({ kind: 'version', shard, dagId, versionNo });
       }
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
+      return found;
+    }
+    case 'HoldEvent': {
+      const { shard, tenantId, dagId: target } = command;
+      const key = { tenantId, operation: HELD, target, key: command.key.key };
+      const found = [...dagNeeds(state, shard, target)];
+      if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
       return found;
     }
     case 'DeployDag': {
@@ -83,6 +91,7 @@ export function needs(state: State, command: Command): readonly Need[] {
 export function shardOfCommand(command: Command): ShardNo | null {
   switch (command.kind) {
     case 'SubmitRuns':
+    case 'HoldEvent':
     case 'DeployDag':
     case 'CreateSchedules':
     case 'EditSchedule':

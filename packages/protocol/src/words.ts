@@ -57,6 +57,7 @@ export const EVENT_KINDS = [
   'dead_letter.written',
   'dead_letter.closed',
   'breaker.set',
+  'trigger.fired',
   'task.expired',
   'task.slow',
   'attempt.extended',

@@ -155,6 +155,10 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
   store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
 }
 
+function forgetsHeldEvents(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, held: [] }));
+}
+
 function forgetsInstances(host: Host): void {
   const { turns } = insideOf(host);
   const [decide, forget] = [turns.decide.bind(turns), forgetsOneInstance(new Set())];
@@ -542,6 +546,7 @@ const CASES: readonly Case[] = [
     expected: /^(I17|I19|I21|I22|I30|I32|I33|D1|D3)/,
     onHost: forgetsAdded,
   },
+  { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   {
     what: 'asking again for a call',

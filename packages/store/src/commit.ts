@@ -28,6 +28,7 @@ import {
   writeDeadLetters,
 } from './statements/dead-letter.ts';
 import { noteRuns, noteTasks } from './statements/deadlines.ts';
+import { changeHeld } from './statements/held.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
@@ -120,6 +121,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const closed = [...rows.closedDeadLetters, ...deadLettersUsed(rows.cleared, rows.marked)];
   if (closed.length > 0) calls.push(closeDeadLetterRows(closed));
   if (rows.breakers.size > 0) calls.push(...changeBreakers([...rows.breakers.values()]));
+  if (rows.held.size > 0) calls.push(...changeHeld([...rows.held.values()]));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
   if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));
   return calls;

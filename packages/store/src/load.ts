@@ -19,6 +19,7 @@ import { type Database, holdToIndexes } from './database.ts';
 import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
+import { parsePending, selectPending } from './statements/held.ts';
 import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
 import { parseSchedules, selectSchedulesOfShards } from './statements/read-schedule.ts';
 import { parseIntegers, plainArray } from './text.ts';
@@ -95,7 +96,7 @@ export async function loadHeads(
   const numbers = plainArray(shards);
   return database.snapshot(
     async (ask) => {
-      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers] = expectResults(
+      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers, pending] = expectResults(
         await ask([
           call(selectShards, numbers),
           call(selectSilent, numbers),
@@ -103,22 +104,25 @@ export async function loadHeads(
           call(countLive, numbers),
           call(selectClaimed, numbers),
           call(selectBreakers, numbers),
+          call(selectPending, numbers),
         ]),
-        6,
+        7,
       );
       const waiting = parseCounts(counts);
       const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
       const claimedIds = parseIntegers(claimed.rows[0]?.[0]) as RunId[];
       const headIds = parseIntegers(heads.rows[0]?.[0]) as RunId[];
       const schedules = parseSchedules(scheduleRows);
+      const held = parsePending(pending);
       const runs = await readWholeRuns(ask, days, { withTasks: claimedIds, withoutTasks: headIds });
       return {
         shards: parseShards(shardRows, silentRows),
         schedules,
         runs: runs.sort((a, b) => a.runId - b.runId),
-        ...(await readDagsOf(ask, runs, schedules)),
+        ...(await readDagsOf(ask, runs, [...schedules, ...held])),
         admitted: sumAdmitted(waiting),
         breakers: parseBreakers(breakers),
+        held,
         complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
       };
     },

@@ -20,6 +20,7 @@ import type {
   ShardNo,
   StoredBreaker,
   StoredDag,
+  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
   StoredShard,
@@ -148,6 +149,8 @@ export interface LoadedHeads {
   readonly admitted: readonly AdmittedCount[];
   /** Those that are not closed. */
   readonly breakers: readonly StoredBreaker[];
+  /** Events that wait for others; their dags come along. */
+  readonly held: readonly StoredHeldEvents[];
   /** Whether live runs remain for `loadRest`. */
   readonly complete: boolean;
 }

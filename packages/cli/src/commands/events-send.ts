@@ -17,14 +17,15 @@ export interface SendFlags extends ClientFlags {
 export async function send(type: string, flags: SendFlags): Promise<void> {
   const answer = await sendTo(await connect(flags), type, flags);
   if (flags.json) return printJson(answer);
-  for (const { dag, id } of answer.runs) print(`run ${id} of ${short(dag)}`);
+  for (const { dag, id, held } of answer.runs)
+    print(`run ${id} of ${short(dag)}${held === true ? ', which starts later with other events' : ''}`);
   for (const { dag, problems } of answer.refused ?? [])
     print(`${short(dag)} refuses it: ${problems[0]?.path ?? ''} ${problems[0]?.message ?? ''}`);
   for (const { dag, trigger, reason } of answer.unmatched ?? [])
     print(`${short(dag)} does not take it by its trigger ${short(trigger)}: ${reason}`);
   if (!answer.matched)
     print(`no dag takes ${short(type)}: none has a trigger for it, such as "on: { event: ${short(type)} }"`);
-  const [first] = answer.runs;
+  const first = answer.runs.find(({ held }) => held !== true);
   if (first !== undefined) print(`follow one with: ${next(`runs watch ${first.id}`)}`);
 }
 

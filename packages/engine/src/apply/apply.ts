@@ -10,6 +10,7 @@ import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
 import { applyDeadLetter } from './apply-dead-letter.ts';
 import { applyRunDeadline, applyTaskDeadline } from './apply-deadlines.ts';
+import { applyHeld } from './apply-held.ts';
 import { applyOfHolder } from './apply-holder.ts';
 import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
@@ -58,6 +59,8 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   DeadLetterWritten: applyDeadLetter,
   DeadLetterClosed: applyDeadLetter,
   BreakerSet: applyBreaker,
+  EventHeld: applyHeld,
+  EventsReleased: applyHeld,
   TaskMarked: applyManual,
   PauseSet: applyManual,
   TaskQueued: applyTaskDeadline,

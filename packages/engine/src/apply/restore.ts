@@ -8,6 +8,7 @@ import type {
   SilentWorker,
   StoredBreaker,
   StoredDag,
+  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
   StoredShard,
@@ -24,6 +25,7 @@ import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
 import { watchLease } from '../tables/worker/lease.ts';
+import { restoreHeld } from './apply-held.ts';
 import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
 import { restoreBreaker } from './restore-breaker.ts';
 import { restoreRun } from './restore-run.ts';
@@ -37,6 +39,7 @@ export interface Heads {
   readonly versions: readonly StoredVersion[];
   readonly admitted: readonly AdmittedCount[];
   readonly breakers: readonly StoredBreaker[];
+  readonly held: readonly StoredHeldEvents[];
 }
 
 /** Takes shards into the working set, as of their takeover. */
@@ -68,6 +71,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   // Before the dags, which look for their own.
   for (const stored of heads.breakers) restoreBreaker(state, stored);
   restoreRuns(state, heads);
+  for (const stored of heads.held) restoreHeld(state, stored);
 }
 
 /** Even where owners change every few seconds a worker that lives has this long to be heard by each. */
@@ -149,6 +153,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   state.lingering = state.lingering.filter(({ run }) => state.runs.version[run] !== undefined);
   for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
+  for (const held of state.held.all()) if (leaving.has(held.shard)) state.held.remove(held);
   state.schedules.drop(leaving);
   for (const [name, { stored }] of state.recentKeys) if (leaving.has(stored.shard)) state.recentKeys.delete(name);
   for (const worker of state.workers.all()) {

@@ -71,6 +71,8 @@ export type Answer =
       readonly count: number;
       readonly repeated: boolean;
     }
+  /** The run that the event will be in. */
+  | { readonly ok: true; readonly kind: 'held'; readonly uid: RunUid }
   | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
   | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
   | { readonly ok: true; readonly kind: 'closed'; readonly count: number }

@@ -8,6 +8,7 @@ export type * from './change/attempt.ts';
 export type * from './change/dag.ts';
 export type * from './change/dead-letter.ts';
 export type * from './change/deadline.ts';
+export type * from './change/held.ts';
 export type * from './change/kinds.ts';
 export type * from './change/manual.ts';
 export type * from './change/map.ts';

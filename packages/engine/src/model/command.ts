@@ -23,6 +23,7 @@ import type {
 } from './command/manual.ts';
 import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
+import type { HoldEvent } from './command/trigger.ts';
 import type { GatewayLost, LendSlots, RecallSlots, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
 export type * from './command/attempt.ts';
@@ -31,11 +32,13 @@ export type * from './command/host.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
 export type * from './command/schedule.ts';
+export type * from './command/trigger.ts';
 export type * from './command/worker.ts';
 
 export type Command =
   | DeployDag
   | SubmitRuns
+  | HoldEvent
   | CancelRun
   | RetryTask
   | ReplayDeadLetter

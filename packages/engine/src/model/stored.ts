@@ -29,6 +29,7 @@ import type { CheckpointRef } from './task/checkpoint-ref.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
 import { type StoredTaskState } from './task/task-states.ts';
+import type { HeldRef } from './trigger/held-ref.ts';
 
 /** A worker that was silent at an earlier takeover, and was not heard since. */
 export interface SilentWorker {
@@ -202,6 +203,21 @@ export interface StoredBreaker {
   readonly pauseMs: number;
   readonly openedAt: Instant;
   readonly since: Instant;
+}
+
+/** Events that wait for others, and the run that will be made of them. */
+export interface StoredHeldEvents extends HeldRef {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly uid: RunUid;
+  readonly isDebounced: boolean;
+  readonly openedAt: Instant;
+  readonly firesAt: Instant;
+  readonly heldAt: Instant;
+  readonly actor: Actor;
+  readonly eventCount: number;
+  /** In their order; of debounced ones that of the last. */
+  readonly params: readonly (string | null)[];
 }
 
 export interface StoredDeadLetter {

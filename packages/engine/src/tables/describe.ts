@@ -39,6 +39,22 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         openedAt,
         since,
       ]),
+    held: [...state.held.all()]
+      .filter((held) => held.shard === shard)
+      .map(({ uid, dagId, trigger, groupKey, isDebounced, openedAt, firesAt, heldAt, eventCount, params, actor }) => [
+        uid,
+        dagId,
+        trigger,
+        groupKey,
+        isDebounced,
+        openedAt,
+        firesAt,
+        heldAt,
+        eventCount,
+        params.length,
+        actor,
+      ])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
       return {

@@ -33,6 +33,7 @@ import { ScheduleTable } from './schedule/schedule-table.ts';
 import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
+import { HeldTable } from './trigger/held-events.ts';
 import { SentClaims } from './worker/sent-claims.ts';
 import { type Worker, WorkerTable } from './worker/worker-table.ts';
 
@@ -136,6 +137,8 @@ export class State {
   readonly windows = new TimerHeap();
   readonly sent = new SentClaims();
   readonly breakers: BreakerTable;
+  /** Events that wait for others. */
+  readonly held = new HeldTable();
   readonly speculation = new Speculation();
   readonly agenda: Agenda = {
     runs: new Set(),

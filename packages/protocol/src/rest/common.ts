@@ -37,6 +37,7 @@ interface SpanLimits {
   readonly example: string;
 }
 
+/** A duration up to `maxMs`. Comes out as milliseconds. */
 export const spanSchema = ({ minMs = 1, maxMs, example }: SpanLimits) =>
   z
     .union([z.number(), z.string().max(20)], `must be a duration such as ${example}`)

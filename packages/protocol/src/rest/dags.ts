@@ -54,6 +54,8 @@ export const triggerViewSchema = z.object({
   where: z.string().optional(),
   params: z.unknown().optional(),
   dedupe: z.string().optional(),
+  batch: z.object({ max: z.int(), withinMs: z.int(), key: z.string().optional() }).optional(),
+  debounce: z.object({ waitMs: z.int(), atMostMs: z.int(), key: z.string().optional() }).optional(),
 });
 export type TriggerView = z.infer<typeof triggerViewSchema>;
 

@@ -75,7 +75,8 @@ export type SignalEvent = z.infer<typeof signalEventSchema>;
 export const signalledSchema = z.object({
   /** False: no trigger of any dag takes it. */
   matched: z.boolean(),
-  runs: z.array(z.object({ dag: z.string(), id: runIdSchema })),
+  /** `held`: the run is made when its batch is complete, or no other event has come for a while. */
+  runs: z.array(z.object({ dag: z.string(), id: runIdSchema, held: z.literal(true).optional() })),
   /** Dags that do not accept the params. */
   refused: z
     .array(z.object({ dag: z.string(), problems: z.array(z.object({ path: z.string(), message: z.string() })) }))

@@ -20,10 +20,16 @@ export interface EventTriggerShape {
   readonly where?: EventConditionShape;
   readonly params?: unknown;
   readonly dedupe?: string;
+  readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
+  readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
 }
 
 /** The plain form is stored as it always was, so that it is the same version. */
 export type OnShape = { readonly event: string } | readonly EventTriggerShape[];
+
+/** A stream of events that never pauses still gets a run after so many waits. */
+const DEBOUNCE_WAITS = 10;
+const DAY_MS = 86_400_000;
 
 export function readTriggers(on: ParsedTriggers | undefined, problems: Problem[]): { readonly on?: OnShape } {
   if (on === undefined) return {};
@@ -45,8 +51,12 @@ function readTrigger(trigger: ParsedTrigger, path: string, problems: Problem[]):
   if (type === undefined) problems.push({ path: `${path}.type`, message: 'is missing: name the type of the event' });
   if (trigger.type !== undefined && trigger.event !== undefined)
     problems.push({ path: `${path}.event`, message: 'means the same as type: give one of them' });
+  if (trigger.batch !== undefined && trigger.debounce !== undefined)
+    problems.push({ path: `${path}.debounce`, message: 'does not go with batch: give one of them' });
   if (trigger.params !== undefined) checkEventTemplate(trigger.params, `${path}.params`, problems);
   checkValue(trigger.dedupe, `${path}.dedupe`, problems);
+  checkValue(trigger.batch?.key, `${path}.batch.key`, problems);
+  const debounce = readDebounce(trigger.debounce, path, problems);
   const where = readWhere(trigger.where, `${path}.where`, problems);
   return {
     name: trigger.name ?? type ?? '',
@@ -55,6 +65,25 @@ function readTrigger(trigger: ParsedTrigger, path: string, problems: Problem[]):
     ...(where === null ? {} : { where }),
     ...(trigger.params === undefined ? {} : { params: trigger.params }),
     ...(trigger.dedupe === undefined ? {} : { dedupe: trigger.dedupe }),
+    ...(trigger.batch === undefined ? {} : { batch: readBatch(trigger.batch) }),
+    ...(debounce === null ? {} : { debounce }),
+  };
+}
+
+function readBatch({ max, within, key }: NonNullable<ParsedTrigger['batch']>) {
+  return { max, withinMs: within, ...(key === undefined ? {} : { key }) };
+}
+
+function readDebounce(debounce: ParsedTrigger['debounce'], path: string, problems: Problem[]) {
+  if (debounce === undefined) return null;
+  const { wait, atMost, key } = typeof debounce === 'number' ? { wait: debounce } : debounce;
+  checkValue(key, `${path}.debounce.key`, problems);
+  if (atMost !== undefined && atMost < wait)
+    problems.push({ path: `${path}.debounce.atMost`, message: 'must not be shorter than wait' });
+  return {
+    waitMs: wait,
+    atMostMs: atMost ?? Math.min(wait * DEBOUNCE_WAITS, DAY_MS),
+    ...(key === undefined ? {} : { key }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `on`: the events that start runs of a dag. One trigger, or a list of them. */
 import { z } from 'zod';
 import { MAX_TRIGGERS } from '../limits.ts';
-import { nameSchema } from './common.ts';
+import { nameSchema, spanSchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 
 /** A type, or the beginning of types: `order.paid`, `order.*`, `*`. CloudEvents allows any text; blanks help nobody. */
@@ -13,6 +13,10 @@ const patternSchema = eventTypeSchema.refine(
   (text) => !text.includes('*') || text === '*' || (text.indexOf('*') === text.length - 1 && text.endsWith('.*')),
   'may have a * only as its last part: order.*',
 );
+
+/** Events wait for a day at most. */
+const DAY_MS = 86_400_000;
+const waitSchema = spanSchema({ maxMs: DAY_MS, example: '"30s" or "5m"' });
 
 const expression = z.string().min(1).max(MAX_EXPRESSION_CHARS);
 
@@ -31,6 +35,19 @@ export const triggerSchema = z.strictObject({
   /** JSON; texts can hold `${{ event.data.x }}`. */
   params: z.unknown().optional(),
   dedupe: expression.optional(),
+  batch: z
+    .strictObject({
+      max: z.int().min(2).max(1_000).default(100),
+      within: waitSchema.default(10_000),
+      key: expression.optional(),
+    })
+    .optional(),
+  debounce: z
+    .union([
+      waitSchema,
+      z.strictObject({ wait: waitSchema, atMost: waitSchema.optional(), key: expression.optional() }),
+    ])
+    .optional(),
 });
 export type ParsedTrigger = z.output<typeof triggerSchema>;
 
@@ -64,5 +81,16 @@ export const TRIGGER_WORDS = {
   'on.dedupe': {
     description: 'Events with the same value start one run. Default: source and id of the event.',
     examples: ['event.data.orderId'],
+  },
+  'on.batch': {
+    description: 'One run for several events. Its params are { events: […] }.',
+    examples: [{ max: 100, within: '10s' }],
+  },
+  'on.batch.max': { description: 'The run starts when so many events have come. Default: 100.' },
+  'on.batch.within': { description: 'The run starts this long after the first event. Default: 10s.' },
+  'on.batch.key': { description: 'A batch for each value.', examples: ['event.data.customer'] },
+  'on.debounce': {
+    description: 'One run, with the last event, when no other has come for this long.',
+    examples: ['30s', { wait: '30s', key: 'event.data.file', atMost: '5m' }],
   },
 } as const;

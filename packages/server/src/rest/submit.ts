@@ -90,16 +90,29 @@ interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'repla
 /** A dag that is deployed again and again, each time between the look and the command. */
 const LOOKS_LIMIT = 4;
 
-/** The cached place and schema of the dag can be outdated. Then the dag is looked up again, and the submission is repeated. */
 async function sendTo(
   request: FastifyRequest,
   parts: RestParts,
   { name, place, ...submission }: Submission,
   about: ErrorDetails = {},
 ) {
+  const wanted = { name, place, items: submission.items };
+  const routed = await sendChecked(request, parts, wanted, (at, checked) =>
+    send(request, parts, at, { ...submission, ...checked }),
+  );
+  return answerOf(routed, 'submitted', { ...about, dag: name });
+}
+
+/** The cached place and schema of the dag can be outdated. Then the dag is looked up again, and the command is sent again. */
+export async function sendChecked(
+  request: FastifyRequest,
+  parts: RestParts,
+  { name, place, items }: Pick<Submission, 'name' | 'place' | 'items'>,
+  sendTo: (at: DagPlace, checked: CheckedItems) => Promise<Routed>,
+): Promise<Routed> {
   const { tenantId, credential } = callerOf(request);
   const { dags } = parts;
-  const retryAfterMs = parts.runRate?.take(credential, submission.items.length) ?? 0;
+  const retryAfterMs = parts.runRate?.take(credential, items.length) ?? 0;
   if (retryAfterMs > 0) throw new SignalboxError('RATE_LIMITED', { what: 'runs', retryAfterMs });
   const look = async (): Promise<DagPlace> => {
     dags.forget(tenantId, name);
@@ -107,14 +120,13 @@ async function sendTo(
     if (found === null) throw new SignalboxError('DAG_NOT_FOUND', { dag: name });
     return found;
   };
-  const check = checkerOf(request, parts, name, submission.items);
+  const check = checkerOf(request, parts, name, items);
   let [at, isFresh] = place === undefined ? [await look(), true] : [place, false];
   for (let looks = 1; ; looks++) {
     const checked = isFresh ? await check(at) : await ifFits(check(at));
     if (checked !== null) {
-      const routed = await send(request, parts, at, { ...submission, ...checked });
-      if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT)
-        return answerOf(routed, 'submitted', { ...about, dag: name });
+      const routed = await sendTo(at, checked);
+      if (!isOutOfDate(routed, isFresh) || looks >= LOOKS_LIMIT) return routed;
     }
     [at, isFresh] = [await look(), true];
   }

@@ -14,6 +14,7 @@ import type { TriggeredDag } from '@signalbox/store';
 import type { FastifyRequest } from 'fastify';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { holdEvent } from './hold-event.ts';
 import type { RestParts } from './rest-parts.ts';
 import { submitTo } from './submit.ts';
 
@@ -72,8 +73,13 @@ async function fireTrigger(request: FastifyRequest, parts: RestParts, fired: Fir
   const { dag, trigger, event } = fired;
   const { name, ...place } = dag;
   try {
-    const run = { name, place, params: paramsOf(trigger, event), cause: 'event', ...keyFor(fired) } as const;
-    const { uid } = await submitTo(request, parts, run);
+    const params = paramsOf(trigger, event);
+    if (trigger.batch !== undefined || trigger.debounce !== undefined) {
+      const id = await holdEvent(request, parts, { dag, trigger, event, params, key: keyFor(fired) });
+      outcome.runs.push({ dag: name, id, held: true });
+      return;
+    }
+    const { uid } = await submitTo(request, parts, { name, place, params, cause: 'event', ...keyFor(fired) });
     outcome.runs.push({ dag: name, id: uid });
   } catch (error) {
     // What one dag does not take is no reason to keep it from the others.

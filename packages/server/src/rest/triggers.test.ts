@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Rig, startRig } from '../testing/rig.ts';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -185,8 +185,55 @@ describe('triggers', () => {
     expect((await send(event({ type: 'plain' }))).body.runs).toHaveLength(1);
   });
 
+  test('a batch becomes one run when it is full, and each event names that run (I10)', async () => {
+    await deploy('batched', [
+      { type: 'row', params: '${{ event.data.n }}', batch: { max: 3, within: '1h', key: 'event.data.of' } },
+    ]);
+    const send1 = async (n: number, of: string) =>
+      (await send(event({ type: 'row', id: `${of}${n}`, data: { n, of } }))).body.runs[0] as {
+        id: string;
+        held: boolean;
+      };
+    const first = await send1(1, 'a');
+    await send1(1, 'b');
+    expect((await rig.ask('GET', `/v1/runs/${first.id}`)).status).toBe(404);
+    const told = [first, await send1(2, 'a'), await send1(2, 'a'), await send1(3, 'a')];
+    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
+    expect(first.held).toBe(true);
+    expect(await paramsOf(first.id)).toEqual({ events: [1, 2, 3] });
+    // The same event again, after the run was made: the same answer.
+    expect(await send1(2, 'a')).toEqual(told[0]);
+    const pending = await rig.sql(`select count(*) from trigger_pending where group_key = 'b'`);
+    expect(JSON.stringify(pending)).toContain('1');
+  });
+
+  test('debounced events become one run with the last of them', async () => {
+    await deploy('debounced', { type: 'typed', debounce: '300ms' });
+    const ids = [];
+    for (const n of [1, 2, 3]) ids.push((await send(event({ type: 'typed', id: String(n), data: n }))).body.runs[0].id);
+    // Under load a pause between two requests may be longer than the wait: then the later ones have a run of their own.
+    const last = ids.at(-1) as string;
+    await eventually(async () => (await rig.ask('GET', `/v1/runs/${last}`)).status === 200);
+    expect(await paramsOf(last)).toBe(3);
+  });
+
+  test('a batch is checked against the schema of the params, as a list of events', async () => {
+    const params = { type: 'object', properties: { events: { type: 'array', items: { type: 'number' } } } };
+    await deploy('checked-batch', [{ type: 'checked', batch: { max: 2 } }], { params });
+    const wrong = await send(event({ type: 'checked', id: 'w', data: 'text' }));
+    expect(wrong.body).toMatchObject({ runs: [], refused: [{ dag: 'checked-batch' }] });
+    const right = [
+      await send(event({ type: 'checked', data: 1 })),
+      await send(event({ type: 'checked', id: '2', data: 2 })),
+    ];
+    expect(await paramsOf(right[0]?.body.runs[0].id)).toEqual({ events: [1, 2] });
+  });
+
   test.each([
     [{}, 'on.type'],
+    [{ type: 'a', batch: { max: 10 }, debounce: '10s' }, 'on.debounce'],
+    [{ type: 'a', batch: { key: 'data.x' } }, 'on.batch.key'],
+    [{ type: 'a', debounce: { wait: '10s', atMost: '1s' } }, 'on.debounce.atMost'],
     [{ type: 'a', event: 'a' }, 'on.event'],
     [{ type: 'a*' }, 'on.type'],
     [{ type: 'a', where: 'params.x == 1' }, 'on.where'],

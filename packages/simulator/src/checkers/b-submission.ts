@@ -10,6 +10,7 @@ export function submission(scene: Scene): Checker {
   /** By dag and key: what is stored. */
   const keys = new Map<string, { readonly bodyHash: string; readonly uid: RunUid }>();
   const accepted = new Set<RunUid>();
+  const held = new Set<RunUid>();
 
   function checkAnswer(command: SubmitRuns, result: Routed): void {
     const { uid, key, dagId, items } = command;
@@ -54,6 +55,8 @@ export function submission(scene: Scene): Checker {
       if (change.kind === 'RunCreated' && refused.has(change.uid)) {
         scene.fail('I12', `submission ${change.uid} was refused, and done later`);
       }
+      // Its run has no submission.
+      if (change.kind === 'EventHeld') held.add(change.uid);
       if (change.kind !== 'KeyStored') return;
       const name = `${change.target}/${change.key}`;
       if (keys.has(name)) scene.fail('I11', `key ${name} is stored a second time`);
@@ -63,6 +66,7 @@ export function submission(scene: Scene): Checker {
       const counts = new Map<RunUid, number>();
       for (const change of changes) {
         if (change.kind !== 'RunCreated' || change.cause === 'schedule' || change.cause === 'parent') continue;
+        if (held.has(change.uid)) continue;
         const first = uidOfItem(change.uid, 0);
         counts.set(first, (counts.get(first) ?? 0) + 1);
       }

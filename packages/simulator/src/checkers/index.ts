@@ -1,6 +1,7 @@
 /** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
 import type { World } from '../world/world.ts';
 import { schedules } from './a-schedules.ts';
+import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
@@ -26,6 +27,7 @@ import { Ledger } from './ledger.ts';
 const ALL: readonly CheckerMaker[] = [
   schedules,
   submission,
+  heldEvents,
   ownership,
   replay,
   dispatch,

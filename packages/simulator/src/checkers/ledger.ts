@@ -249,6 +249,8 @@ export class Ledger {
         return;
       }
       case 'KeyStored':
+      case 'EventHeld':
+      case 'EventsReleased':
       case 'WorkerSilenced':
       case 'WorkerHeardAgain':
         return;

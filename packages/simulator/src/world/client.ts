@@ -20,6 +20,7 @@ import type { Chance } from './chance.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { planScheduleUse } from './schedule-use.ts';
+import { SimSenders } from './senders.ts';
 import { type PlannedDag, planPriority } from './workload.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,8 @@ const ACTOR = 'token:sim' as Actor;
 const RETRIED_OF = 40;
 /** The longest deadline, and how long whoever asked waits beyond it. */
 const LONGEST_ASK_MS = 15_000;
+/** So many other requests for each event. */
+const EVENTS_APART = 4;
 
 interface Submission {
   readonly dag: PlannedDag;
@@ -71,6 +74,27 @@ export class SimClients {
       this.#in(this.#chance.wait(meanMs), next);
     };
     this.#in(2_500, next);
+    const senders = this.#senders();
+    const chance = this.#chance.fork('senders');
+    const send = () => {
+      if (this.isStopped) return;
+      senders.sendSomething();
+      this.#in(chance.wait(meanMs * EVENTS_APART), send);
+    };
+    this.#in(2_500, send);
+  }
+
+  #senders(): SimSenders {
+    return new SimSenders({
+      chance: this.#chance.fork('events'),
+      dags: this.#dags,
+      tenantId: TENANT,
+      actor: ACTOR,
+      dagIdOf: ({ name }) => this.#dagIds.get(name),
+      anyNode: () => this.#anyNode(),
+      ask: (node, command, done) => this.#ask(node, command, done),
+      in: (ms, run) => this.#in(ms, run),
+    });
   }
 
   /** Schedules would go on for ever. Deploys what has none instead. */

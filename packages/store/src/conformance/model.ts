@@ -8,6 +8,7 @@ import type {
   StoredBreaker,
   StoredDag,
   StoredDeadLetter,
+  StoredHeldEvents,
   StoredKey,
   StoredRun,
   StoredSchedule,
@@ -82,6 +83,10 @@ export class Model {
 
   get breakers(): ReadonlyMap<string, StoredBreaker> {
     return this.#tables.breakers.toMap();
+  }
+
+  get held(): ReadonlyMap<string, StoredHeldEvents> {
+    return this.#tables.held.toMap();
   }
 
   get payloads(): ReadonlyMap<string, string> {

@@ -6,6 +6,7 @@ import type {
   Need,
   ShardNo,
   StoredBreaker,
+  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
 } from '@signalbox/engine';
@@ -62,6 +63,8 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   const byKey = (a: StoredBreaker, b: StoredBreaker) =>
     a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
   expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));
+  const byUid = (a: StoredHeldEvents, b: StoredHeldEvents) => (a.uid < b.uid ? -1 : 1);
+  expect([...heads.held].sort(byUid)).toEqual([...model.held.values()].sort(byUid));
   const counts = new Map<DagId, number>();
   for (const { dagId, admitted } of model.live()) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
   const loaded = heads.admitted.filter(({ admitted }) => admitted > 0);
@@ -72,7 +75,7 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
     expect(silentWorkers.map(({ workerId }) => workerId).sort()).toEqual([...model.silentOf(shard.shard)].sort());
   }
   // Whatever was loaded can be used: its dag and its versions are there too.
-  const needed = new Set([...heads.runs, ...heads.schedules].map(({ dagId }) => dagId));
+  const needed = new Set([...heads.runs, ...heads.schedules, ...heads.held].map(({ dagId }) => dagId));
   for (const dagId of needed) expect(heads.dags).toContainEqual(model.dags.get(dagId));
   for (const dag of heads.dags) expect(dag).toEqual(model.dags.get(dag.dagId));
   for (const version of heads.versions) expect(model.versions).toContainEqual(version);

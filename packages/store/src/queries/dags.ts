@@ -226,15 +226,10 @@ function parseDag(row: Row): DagView {
     maxActiveTasks: shown.maxActiveTasks,
     taskCount: shown.taskCount ?? shown.tasks.length,
     description: shown.description ?? null,
-<<<<<<< ours
     tags: shown.tags ?? [],
     owner: shown.owner ?? null,
-    event: triggersOf(shown)[0]?.type ?? null,
-    triggers: triggersOf(shown),
-=======
     event: triggers[0]?.type ?? null,
     triggers,
->>>>>>> theirs
     bundle: shown.bundle ?? null,
     source: shown.source ?? null,
     retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),

@@ -8,6 +8,7 @@ import type { Recorder } from '../recorder.ts';
 import { setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { MAX_TOGETHER } from '../schedule/pause-schedule.ts';
 import { removeSchedule } from '../schedule/set-schedule.ts';
+import { releaseAllOf } from '../trigger/release-held.ts';
 
 export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   const { state } = recorder;
@@ -18,6 +19,7 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   if (state.schedules.countOf(dagId) > MAX_TOGETHER) return refuse('TOO_MANY_SCHEDULES', String(MAX_TOGETHER));
   // First what is due by the schedules: once this is answered, no window fires any more (I2, I6).
   for (const schedule of state.schedules.ofDag(dagId)) removeSchedule(recorder, schedule, actor);
+  releaseAllOf(recorder, dagId);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
   return DONE;
 }

@@ -33,6 +33,7 @@ export function isCurrentRetry({ tasks }: State, slot: TaskSlot, timer: Timer): 
 
 function isLive(state: State, timer: Timer): boolean {
   if (timer.kind === 'lease') return state.workers.at(timer.subject)?.watchedAt === timer.at;
+  if (timer.kind === 'held') return state.held.at(timer.subject)?.wakeAt === timer.at;
   if (timer.kind === 'budget') return state.breakers.budget.wakeAt === timer.at;
   if (timer.kind === 'breaker') return state.breakers.get(timer.subject as DagId, timer.stamp)?.wakeAt === timer.at;
   if (timer.kind === 'resume') {

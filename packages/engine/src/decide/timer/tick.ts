@@ -17,6 +17,7 @@ import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { releaseHeld } from '../trigger/release-held.ts';
 import { isCurrentRetry, isCurrentWindow } from './dead-timers.ts';
 import { fireAttemptTimer } from './fire-attempt-timer.ts';
 import { fireRunTimer } from './fire-run-timer.ts';
@@ -76,6 +77,7 @@ function fireTimer(recorder: Recorder, timer: Timer): void {
   if (timer.kind === 'resume') return endPause(recorder, timer.subject as RunId, timer.stamp);
   if (isRunTimer(timer)) return fireRunTimer(recorder, timer);
   const { state } = recorder;
+  if (timer.kind === 'held') return fireHeldTimer(recorder, timer);
   if (timer.kind === 'breaker' || timer.kind === 'budget') return fireBreakerTimer(recorder, timer);
   const runId = timer.subject as RunId;
   const slot = findTask(state, { runId, taskNo: timer.taskNo as TaskNo });
@@ -100,6 +102,14 @@ function fireBreakerTimer(recorder: Recorder, timer: Timer): void {
   }
   const breaker = breakers.get(timer.subject as DagId, timer.stamp);
   if (breaker?.wakeAt === timer.at) wakeBreaker(recorder, breaker);
+}
+
+/** The time of events that waited is over. */
+function fireHeldTimer(recorder: Recorder, timer: Timer): void {
+  // No run is to blame: there is none yet.
+  recorder.state.currentRun = null;
+  const held = recorder.state.held.at(timer.subject);
+  if (held?.wakeAt === timer.at) releaseHeld(recorder, held);
 }
 
 /** A worker not heard for the whole lease loses its attempts (I25). */

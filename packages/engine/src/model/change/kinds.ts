@@ -6,6 +6,7 @@ import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
 import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
 import type { Fields } from './fields.ts';
+import { type HeldChange, heldChanges } from './held.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
 import { type MapChange, mapChanges } from './map.ts';
 import type { FoldedRows } from './rows.ts';
@@ -25,6 +26,7 @@ export type Change =
   | MapChange
   | AddedChange
   | DeadLetterChange
+  | HeldChange
   | ShardChange;
 
 /** A description, whatever its kind. */
@@ -50,6 +52,7 @@ const DESCRIBED = [
   ...mapChanges,
   ...addedChanges,
   ...deadLetterChanges,
+  ...heldChanges,
   ...shardChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 

@@ -11,6 +11,7 @@ import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './a
 import type { DagDeployed, DagFold, DagRows } from './dag.ts';
 import type { DeadLetterClosed, DeadLetterRows, DeadLetterWritten } from './dead-letter.ts';
 import type { DeadlineRows, TaskNote } from './deadline.ts';
+import type { HeldFold, HeldRows } from './held.ts';
 import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
 import type { MapFold, MapRows } from './map.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
@@ -29,6 +30,7 @@ type AllRows = DagRows &
   MapRows &
   AddedRows &
   DeadLetterRows &
+  HeldRows &
   ShardRows;
 
 export class FoldedRows implements AllRows {
@@ -52,6 +54,7 @@ export class FoldedRows implements AllRows {
   readonly closedDeadLetters: DeadLetterClosed[] = [];
   readonly callbacks: CallbackDue[] = [];
   readonly breakers = new Map<string, BreakerSet>();
+  readonly held = new Map<string, HeldFold>();
   readonly marked: TaskMarked[] = [];
   readonly pauses: PauseSet[] = [];
   readonly checkpoints = new Map<string, CheckpointSaved>();

@@ -20,6 +20,10 @@ export interface EventTrigger {
   readonly params?: unknown;
   /** What makes two events one; source and id unless told. */
   readonly dedupe?: string;
+  /** One run for so many events, or for those of so long. */
+  readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
+  /** One run, with the last event, once no other has come for so long. */
+  readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
 }
 
 /** As specs have them: those of before triggers had more than a name are read for ever. */

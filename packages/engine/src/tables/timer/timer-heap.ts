@@ -20,7 +20,8 @@ export interface Timer {
     | 'lease'
     | 'window'
     | 'breaker'
-    | 'budget';
+    | 'budget'
+    | 'held';
   /** Run id, dag id, or the worker's number, by kind. */
   readonly subject: number;
   readonly taskNo: number;

@@ -43,8 +43,10 @@ export function readLive(
   const gathering = new Gathering(tables);
   for (const run of [...claimed, ...heads].sort(byId)) gathering.run(run);
   for (const schedule of tables.schedules.values()) if (shards.includes(schedule.shard)) gathering.schedule(schedule);
+  for (const held of tables.held.values()) if (shards.includes(held.shard)) gathering.dag(held.dagId, held.shard);
   return {
     ...gathering.all(),
+    held: [...tables.held.values()].filter(({ shard }) => shards.includes(shard)),
     breakers: [...tables.breakers.values()].filter(({ shard }) => shards.includes(shard)),
     admitted: [...admitted].map(([dagId, count]) => ({ dagId, admitted: count })),
     complete: heads.length === waiting.length,

@@ -17,6 +17,7 @@ import type {
   StoredBreaker,
   StoredDag,
   StoredDeadLetter,
+  StoredHeldEvents,
   StoredKey,
   StoredRun,
   StoredSchedule,
@@ -117,6 +118,8 @@ export class ModelTables {
   readonly deadLetters = new Table<string, StoredDeadLetter>(this.log);
   /** Those that are not closed, by dag and fingerprint. */
   readonly breakers = new Table<string, StoredBreaker>(this.log);
+  /** Events that wait, by what they wait for. */
+  readonly held = new Table<string, StoredHeldEvents>(this.log);
   readonly runUids = new Table<RunUid, RunId>(this.log);
   /** Per shard, the runs that have not ended. */
   readonly live: readonly Table<RunId, RunId>[] = Array.from({ length: SHARD_COUNT }, () => new Table(this.log));

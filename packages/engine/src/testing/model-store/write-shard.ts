@@ -5,6 +5,7 @@ import type {
   DagRetired,
   DagRevived,
   DeadLetterChange,
+  HeldChange,
   ScheduleChange,
   ScheduleRemoved,
   ScheduleSet,
@@ -19,7 +20,7 @@ import { require, Violation } from './violation.ts';
 
 export function writeShardChange(
   tables: ModelTables,
-  change: DagChange | ScheduleChange | DeadLetterChange | ShardChange,
+  change: DagChange | ScheduleChange | DeadLetterChange | HeldChange | ShardChange,
   dbNow: number,
 ): void {
   switch (change.kind) {
@@ -93,6 +94,19 @@ export function writeShardChange(
       const key = `${dagId}/${fingerprint ?? 0}`;
       if (state === 'closed') return tables.breakers.delete(key);
       return tables.breakers.set(key, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
+    }
+    case 'EventHeld': {
+      const { kind: _kind, eventNo, params, at: heldAt, ...held } = change;
+      const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
+      const earlier = tables.held.get(key);
+      require(eventNo === (earlier?.eventCount ?? 0), 'events that wait are counted one by one', change);
+      const before = held.isDebounced ? [] : (earlier?.params ?? []);
+      return tables.held.set(key, { ...held, heldAt, eventCount: eventNo + 1, params: [...before, params] });
+    }
+    case 'EventsReleased': {
+      const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
+      require(tables.held.has(key), 'events that are released have waited', change);
+      return tables.held.delete(key);
     }
     case 'WorkerSilenced': {
       const { shard, workerId } = change;

@@ -27,6 +27,8 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'DeadLetterWritten':
     case 'DeadLetterClosed':
     case 'BreakerSet':
+    case 'EventHeld':
+    case 'EventsReleased':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':
       return writeShardChange(tables, change, dbNow);
@@ -65,7 +67,8 @@ function checkReferences(tables: ModelTables, change: Change): void {
         change.tenantId, 'a run has the tenant of its dag', change);
     }
     case 'KeyStored':
-      return require(tables.runs.has(change.runId), 'a key has its run', change);
+      // The run of an event that waits is still to be made.
+      return require(change.operation !== 'submit' || tables.runs.has(change.runId), 'a key has its run', change);
     default:
       return;
   }

@@ -13,6 +13,12 @@ const SCHEDULE = {
   missedLimit: 10,
 } as const;
 const MOST_DAGS = 3;
+/** Two of one type and one of another: two rows. */
+const TRIGGERS = ['order.*', 'it’s "paid"', 'order.*'].map((type, no) => ({
+  name: `no ${no}`,
+  type,
+  dedupe: 'event.x',
+}));
 
 export const dagRules = {
   DagDeployed: {
@@ -32,7 +38,8 @@ export const dagRules = {
   DagRevived: {
     given(world) {
       const { shard, tenantId, dagId } = world.dag();
-      return isRetired(world, dagId) ? { shard, tenantId, dagId } : null;
+      const triggers = world.chance.is(0.5) ? undefined : TRIGGERS;
+      return isRetired(world, dagId) ? { shard, tenantId, dagId, triggers } : null;
     },
   },
   ScheduleSet: {
@@ -95,7 +102,7 @@ export function deployIn(world: World, shard: ShardNo) {
   const dagNo = again === null ? own.length + 1 : dagNoOf(again.dagId);
   const versionNo = again === null ? 1 : model.versions.filter(({ dagId }) => dagId === again.dagId).length + 1;
   const plain = deployed(shard, dagNo, versionNo, chance.tick());
-  const onEvent = chance.is(0.3) ? { on: { event: `event ${versionNo}` } } : {};
+  const onEvent = chance.is(0.3) ? { on: { event: `event ${versionNo}` } } : chance.is(0.3) ? { on: TRIGGERS } : {};
   const params = chance.is(0.3) ? { paramsSchema: { type: 'object', title: `"${versionNo}"` } } : {};
   const next = { ...plain, spec: { ...plain.spec, ...onEvent, ...params } };
   if (again === null) dags.push(next);

@@ -3,6 +3,7 @@ import { CHANGE_KINDS } from '@signalbox/engine';
 import { attemptRules } from './attempt-rules.ts';
 import { dagRules } from './dag-rules.ts';
 import type { ChangeKindName } from './draw-change.ts';
+import { heldRules } from './held-rules.ts';
 import { manualRules } from './manual-rules.ts';
 import { mapRules } from './map-rules.ts';
 import type { Rule, Rules } from './rule.ts';
@@ -10,7 +11,15 @@ import { runRules } from './run-rules.ts';
 import { speculativeRules } from './speculative-rules.ts';
 import type { World } from './world.ts';
 
-const SPECIAL: Rules = { ...dagRules, ...runRules, ...attemptRules, ...speculativeRules, ...manualRules, ...mapRules };
+const SPECIAL: Rules = {
+  ...dagRules,
+  ...runRules,
+  ...attemptRules,
+  ...speculativeRules,
+  ...manualRules,
+  ...mapRules,
+  ...heldRules,
+};
 
 export interface AnyRule {
   readonly kind: ChangeKindName;
