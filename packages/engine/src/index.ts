@@ -12,6 +12,18 @@ export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
 export { BrokenInvariant } from './model/assert.ts';
+export {
+  BACKFILL_CHOICES,
+  BACKFILL_STATES,
+  type BackfillChoice,
+  type BackfillOrder,
+  type BackfillSpec,
+  type BackfillState,
+  DEFAULT_SHARE,
+  isLiveBackfill,
+  MAX_ACTIVE_LIMIT,
+  type StoredBackfill,
+} from './model/backfill.ts';
 export { bitsOf, chanceOf } from './model/chance.ts';
 export { type ToldChange, tellChange } from './model/change/event.ts';
 export type { Coding, Field, Fields } from './model/change/fields.ts';
@@ -44,6 +56,7 @@ export { previewFirings, previewSchedule, type SchedulePreview } from './model/s
 export { type ScheduleFault, scheduleFault } from './model/schedule/schedule-fault.ts';
 export { compileTimetable, type Timetable, type TimetableSpec } from './model/schedule/timetable.ts';
 export { windowAfter, type ZoneSource } from './model/schedule/window-after.ts';
+export { windowBefore } from './model/schedule/window-before.ts';
 export type { ZoneData } from './model/schedule/zone.ts';
 export type * from './model/stored.ts';
 export type { CheckpointRef } from './model/task/checkpoint-ref.ts';

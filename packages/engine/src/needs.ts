@@ -1,7 +1,8 @@
 /** What a command must see and the working set lacks. The host fetches it for a whole batch at once (D1). */
 
+import { windowsToSee } from './decide/backfill/advance.ts';
 import { dueSchedules } from './decide/timer/tick.ts';
-import type { Command } from './model/command.ts';
+import type { Command, StartBackfill } from './model/command.ts';
 import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
 import type { Need } from './model/stored.ts';
@@ -21,6 +22,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
         found.push({ kind: 'version', shard, dagId, versionNo });
       }
+      if (command.windowAt !== undefined) found.push({ kind: 'windows', shard, dagId, at: [command.windowAt] });
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }
@@ -32,6 +34,10 @@ export function needs(state: State, command: Command): readonly Need[] {
       return [{ kind: 'deadLetter', ...command.deadLetter }, ...runNeeds(state, command.deadLetter.runId)];
     case 'CloseDeadLetters':
       return command.deadLetters.map((deadLetter) => ({ kind: 'deadLetter', ...deadLetter }) as const);
+    case 'StartBackfill':
+      return [...dagNeeds(state, command.shard, command.dagId), ...ofBackfill(state, command)];
+    case 'SetBackfill':
+      return ofBackfill(state, command);
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
@@ -59,10 +65,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       return found;
     }
     case 'Tick':
-      return dueSchedules({ state }).flatMap((dagId) => {
-        const shard = state.schedules.get(dagId)?.shard;
-        return shard === undefined ? [] : dagNeeds(state, shard, dagId);
-      });
+      return [...scheduleNeeds(state), ...backfillNeeds(state)];
     case 'ResetBreaker':
     case 'StrikeSchedule':
     case 'RefuseClaim':
@@ -82,6 +85,8 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'SubmitRuns':
     case 'DeployDag':
     case 'SetSchedulePaused':
+    case 'StartBackfill':
+    case 'SetBackfill':
     case 'RetireDag':
     case 'CloseDeadLetters':
     case 'ResetBreaker':
@@ -117,4 +122,27 @@ function dagNeeds(state: State, shard: ShardNo, dagId: DagId): readonly Need[] {
 
 function runNeeds(state: State, runId: RunId): readonly Need[] {
   return state.runs.find(runId) < 0 ? [{ kind: 'run', runId }] : [];
+}
+
+function scheduleNeeds(state: State): readonly Need[] {
+  return dueSchedules({ state }).flatMap((dagId) => {
+    const shard = state.schedules.get(dagId)?.shard;
+    return shard === undefined ? [] : dagNeeds(state, shard, dagId);
+  });
+}
+
+/** What runs the windows have that backfills decide next. */
+function backfillNeeds(state: State): readonly Need[] {
+  if (state.backfills.size === 0) return [];
+  const found: Need[] = [];
+  for (const { backfill, at } of windowsToSee(state)) {
+    const { shard, dagId } = backfill;
+    found.push(...dagNeeds(state, shard, dagId));
+    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, at });
+  }
+  return found;
+}
+
+function ofBackfill(state: State, { shard, uid }: Pick<StartBackfill, 'shard' | 'uid'>): readonly Need[] {
+  return state.backfills.has(uid) ? [] : [{ kind: 'backfill', shard, uid }];
 }

@@ -75,6 +75,8 @@ const runView = (state: RunView['state']): RunView => ({
   reason: null,
   cause: 'api',
   window: null,
+  windowStart: null,
+  backfill: null,
   createdAt: '2026-01-01T00:00:00.000Z',
   endedAt: state === 'ended' ? '2026-01-01T00:00:01.000Z' : null,
   reopenedAt: null,

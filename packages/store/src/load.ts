@@ -19,6 +19,7 @@ import { type Database, holdToIndexes } from './database.ts';
 import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
+import { parseBackfills, selectLiveBackfills } from './statements/backfill.ts';
 import { parseSchedules, selectSchedulesOfShards } from './statements/read-dag.ts';
 import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
 import { parseIntegers, plainArray } from './text.ts';
@@ -95,7 +96,7 @@ export async function loadHeads(
   const numbers = plainArray(shards);
   return database.snapshot(
     async (ask) => {
-      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers] = expectResults(
+      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers, backfills] = expectResults(
         await ask([
           call(selectShards, numbers),
           call(selectSilent, numbers),
@@ -103,8 +104,9 @@ export async function loadHeads(
           call(countLive, numbers),
           call(selectClaimed, numbers),
           call(selectBreakers, numbers),
+          call(selectLiveBackfills, numbers),
         ]),
-        6,
+        7,
       );
       const waiting = parseCounts(counts);
       const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
@@ -119,6 +121,7 @@ export async function loadHeads(
         ...(await readDagsOf(ask, runs, schedules)),
         admitted: sumAdmitted(waiting),
         breakers: parseBreakers(breakers),
+        backfills: parseBackfills(backfills),
         complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
       };
     },

@@ -18,6 +18,7 @@ import type {
   RunId,
   Seen,
   ShardNo,
+  StoredBackfill,
   StoredBreaker,
   StoredDag,
   StoredRun,
@@ -148,6 +149,8 @@ export interface LoadedHeads {
   readonly admitted: readonly AdmittedCount[];
   /** Those that are not closed. */
   readonly breakers: readonly StoredBreaker[];
+  /** Those that are running or paused. */
+  readonly backfills: readonly StoredBackfill[];
   /** Whether live runs remain for `loadRest`. */
   readonly complete: boolean;
 }

@@ -165,11 +165,15 @@ export const runSummarySchema = z.object({
   state: runStateSchema,
   outcome: runOutcomeSchema.nullable(),
   priority: prioritySchema,
-  cause: z.enum(['api', 'schedule', 'event', 'parent']),
+  cause: z.enum(['api', 'schedule', 'event', 'parent', 'backfill']),
   /** The task or group that the run goes up to; null for a whole run. */
   until: z.string().nullable(),
   /** The planned time it was created for; null for a run on demand. */
   window: instant.nullable(),
+  /** Where its data interval begins: the window before. The interval ends with its own window. */
+  windowStart: instant.nullable(),
+  /** The backfill that made it. */
+  backfill: z.string().nullable(),
   createdAt: instant,
   endedAt: instant.nullable(),
   /** When it was told of as slow; null when it was not. */

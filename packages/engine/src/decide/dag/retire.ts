@@ -3,6 +3,7 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetireDag } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
+import { cancelBackfillsOf } from '../backfill/start.ts';
 import type { Recorder } from '../recorder.ts';
 import { setSchedule } from '../schedule/set-schedule.ts';
 
@@ -14,6 +15,7 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   if (dag.isRetired) return DONE;
   // First what is due by the schedule: once this is answered, no window fires any more (I2, I6).
   setSchedule(recorder, { shard, dagId, spec: null, actor });
+  cancelBackfillsOf(recorder, dag, actor);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
   return DONE;
 }

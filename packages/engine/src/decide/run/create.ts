@@ -13,15 +13,18 @@ import {
   type ShardNo,
   type VersionNo,
 } from '../../model/ids.ts';
+import type { Timetable } from '../../model/schedule/timetable.ts';
+import { windowBefore } from '../../model/schedule/window-before.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> & {
-  /** The current one unless told. */
-  readonly version?: Version;
-};
+type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> &
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill'>> & {
+    /** The current one unless told. */
+    readonly version?: Version;
+  };
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
 export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
@@ -44,6 +47,8 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
+    ...(run.windowStart === undefined ? {} : { windowStart: run.windowStart }),
+    ...(run.backfill === undefined ? {} : { backfill: run.backfill }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
@@ -60,10 +65,35 @@ const SCHEDULE = 'schedule' as Actor;
 
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
-  assert(dag !== undefined, 'a due schedule has its dag in memory');
-  const uid = uidOfWindow(dag.shard, schedule.dagId, firesAt);
-  const { priority, defaultParams: params = null } = dag.current.spec;
-  return createRun(recorder, dag, { uid, priority, cause: 'schedule', firesAt, params, actor: SCHEDULE });
+  assert(dag !== undefined && schedule.timetable !== null, 'a due schedule has its dag in memory');
+  const { timetable, lastWindowAt, decidedUntil } = schedule;
+  // Nearly always the window before this one is the last that was decided: that spares the search.
+  const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
+  return createWindowRun(recorder, dag, { at: firesAt, timetable, cause: 'schedule', actor: SCHEDULE, ...known });
+}
+
+export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill'>> {
+  readonly at: Instant;
+  readonly timetable: Timetable;
+  readonly cause: RunCreated['cause'];
+  readonly actor: Actor;
+  /** The window before, where it is known. */
+  readonly start?: Instant;
+  /** That of the window's first run unless told. */
+  readonly uid?: RunUid;
+}
+
+/** A run for a window, whoever asks for it. Its data interval goes from the window before to its own. */
+export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
+  const { at, timetable, start, uid = uidOfWindow(dag.shard, dag.id, at), cause, actor } = run;
+  const { spec } = dag.current;
+  const { priority = spec.priority, params = spec.defaultParams ?? null, until, backfill } = run;
+  const windowStart = start ?? windowBefore(timetable, at, recorder.state.settings.zoneData) ?? at;
+  return createRun(recorder, dag, {
+    ...{ uid, priority, cause, firesAt: at, windowStart, params, actor },
+    ...(until === undefined ? {} : { until }),
+    ...(backfill === undefined ? {} : { backfill }),
+  });
 }
 
 /** The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). */

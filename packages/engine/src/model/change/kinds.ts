@@ -1,6 +1,7 @@
 /** The table of all kinds of change. */
 import { type AddedChange, addedChanges } from './added.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
+import { type BackfillChange, backfillChanges } from './backfill.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
@@ -25,7 +26,8 @@ export type Change =
   | MapChange
   | AddedChange
   | DeadLetterChange
-  | ShardChange;
+  | ShardChange
+  | BackfillChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -51,6 +53,7 @@ const DESCRIBED = [
   ...addedChanges,
   ...deadLetterChanges,
   ...shardChanges,
+  ...backfillChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];

@@ -1,7 +1,7 @@
 /** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
 import type { ParentRef } from '../command.ts';
-import type { Actor, DagId, RunId, RunUid, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, BackfillUid, DagId, RunId, RunUid, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
 import type { RunTasksFold } from './attempt.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
@@ -32,18 +32,23 @@ const runCreated = defineChange('RunCreated', {
     parent: f.since(3.1, f.optional(f.json<ParentRef>())),
     /** The run goes up to this task or group only. */
     until: f.since(4, f.optional(f.text())),
+    /** The window before: the data interval of the run goes from there to its own. */
+    windowStart: f.since(5, f.optional(f.instant)),
+    /** The backfill that made the run. */
+    backfill: f.since(5, f.optional(f.uuid<BackfillUid>())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;
     rows.runOf(runId).created = change;
     if (params !== null) rows.payloads.push({ runId, taskNo: null, body: params });
+    if (change.backfill !== undefined) rows.backfillRuns.push(change);
     // Few runs begin with notes: those take a statement of their own, after the one that makes the row.
     const { notes } = notesCreated(change);
     if (notes !== undefined) rows.runNotes.set(runId, { runId, notes });
   },
-  event({ versionNo: version, priority, cause, admitted, actor, firesAt, parent: by }, show) {
+  event({ versionNo: version, priority, cause, admitted, actor, firesAt, parent: by, backfill = null }, show) {
     const parent = by === undefined ? null : { run: by.uid, task: by.task, attempt: by.attemptNo };
-    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent };
+    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent, backfill };
     return { kind: 'run.created', details };
   },
 });
@@ -132,6 +137,8 @@ export interface RunRows {
   runOf(runId: RunId): RunFold;
   readonly payloads: PayloadRow[];
   readonly callbacks: CallbackDue[];
+  /** Those that backfills made. */
+  readonly backfillRuns: RunCreated[];
   readonly runNotes: Map<RunId, RunNote>;
 }
 

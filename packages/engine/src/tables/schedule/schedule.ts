@@ -15,11 +15,13 @@ export interface Schedule {
   readonly fault: string | null;
   /** Windows up to here are decided. Only grows: a clock that goes back fires nothing again (I5). */
   decidedUntil: Instant;
+  /** The last window that was decided since the schedule was set or loaded; null before the first. */
+  lastWindowAt: Instant | null;
 }
 
-export function makeSchedule(stored: Omit<Schedule, 'timetable'>): Schedule {
-  if (stored.fault !== null) return { ...stored, timetable: null };
+export function makeSchedule(stored: Omit<Schedule, 'timetable' | 'lastWindowAt'>): Schedule {
+  if (stored.fault !== null) return { ...stored, timetable: null, lastWindowAt: null };
   const compiled = compileTimetable(stored.spec, String(stored.dagId));
   assert(compiled.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
-  return { ...stored, timetable: compiled.timetable };
+  return { ...stored, timetable: compiled.timetable, lastWindowAt: null };
 }

@@ -27,6 +27,9 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'DeadLetterWritten':
     case 'DeadLetterClosed':
     case 'BreakerSet':
+    case 'BackfillStarted':
+    case 'BackfillMoved':
+    case 'BackfillSet':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':
       return writeShardChange(tables, change, dbNow);

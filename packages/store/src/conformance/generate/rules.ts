@@ -1,6 +1,7 @@
 /** The rules of all kinds. A kind without a special one gets its ids by its fields, and all else is drawn. */
 import { CHANGE_KINDS } from '@signalbox/engine';
 import { attemptRules } from './attempt-rules.ts';
+import { backfillRules } from './backfill-rules.ts';
 import { dagRules } from './dag-rules.ts';
 import type { ChangeKindName } from './draw-change.ts';
 import { manualRules } from './manual-rules.ts';
@@ -10,7 +11,15 @@ import { runRules } from './run-rules.ts';
 import { speculativeRules } from './speculative-rules.ts';
 import type { World } from './world.ts';
 
-const SPECIAL: Rules = { ...dagRules, ...runRules, ...attemptRules, ...speculativeRules, ...manualRules, ...mapRules };
+const SPECIAL: Rules = {
+  ...dagRules,
+  ...runRules,
+  ...attemptRules,
+  ...speculativeRules,
+  ...manualRules,
+  ...mapRules,
+  ...backfillRules,
+};
 
 export interface AnyRule {
   readonly kind: ChangeKindName;
