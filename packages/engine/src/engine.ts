@@ -25,7 +25,9 @@ import { settleAgenda } from './decide/run/finish.ts';
 import { previewCancel } from './decide/run/preview-cancel.ts';
 import { strikeRun } from './decide/run/strike.ts';
 import { submitRuns } from './decide/run/submit.ts';
-import { setSchedulePaused, strikeSchedule } from './decide/schedule/set-schedule.ts';
+import { createSchedules, deleteSchedule, editSchedule } from './decide/schedule/api-schedules.ts';
+import { setSchedulePaused } from './decide/schedule/pause-schedule.ts';
+import { strikeSchedule } from './decide/schedule/set-schedule.ts';
 import { assertOwned, saveCheckpoint } from './decide/task/checkpoint.ts';
 import { extendAttempt } from './decide/task/extend.ts';
 import { refuseClaim, reportAttempt } from './decide/task/report.ts';
@@ -172,6 +174,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return setPaused(recorder, command);
     case 'DeployDag':
       return deployDag(recorder, command);
+    case 'CreateSchedules':
+      return createSchedules(recorder, command);
+    case 'EditSchedule':
+      return editSchedule(recorder, command);
+    case 'DeleteSchedule':
+      return deleteSchedule(recorder, command);
     case 'SetSchedulePaused':
       return setSchedulePaused(recorder, command);
     case 'StartBackfill':

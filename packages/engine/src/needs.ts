@@ -2,7 +2,7 @@
 
 import { windowsToSee } from './decide/backfill/advance.ts';
 import { dueSchedules } from './decide/timer/tick.ts';
-import type { Command, StartBackfill } from './model/command.ts';
+import type { Command, StartBackfill, SubmitRuns } from './model/command.ts';
 import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
 import type { Need } from './model/stored.ts';
@@ -22,7 +22,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
         found.push({ kind: 'version', shard, dagId, versionNo });
       }
-      if (command.windowAt !== undefined) found.push({ kind: 'windows', shard, dagId, at: [command.windowAt] });
+      found.push(...windowNeeds(state, command));
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }
@@ -38,6 +38,9 @@ export function needs(state: State, command: Command): readonly Need[] {
       return [...dagNeeds(state, command.shard, command.dagId), ...ofBackfill(state, command)];
     case 'SetBackfill':
       return ofBackfill(state, command);
+    case 'CreateSchedules':
+    case 'EditSchedule':
+    case 'DeleteSchedule':
     case 'SetSchedulePaused':
     case 'RetireDag':
       return dagNeeds(state, command.shard, command.dagId);
@@ -84,6 +87,9 @@ export function shardOfCommand(command: Command): ShardNo | null {
   switch (command.kind) {
     case 'SubmitRuns':
     case 'DeployDag':
+    case 'CreateSchedules':
+    case 'EditSchedule':
+    case 'DeleteSchedule':
     case 'SetSchedulePaused':
     case 'StartBackfill':
     case 'SetBackfill':
@@ -125,10 +131,16 @@ function runNeeds(state: State, runId: RunId): readonly Need[] {
 }
 
 function scheduleNeeds(state: State): readonly Need[] {
-  return dueSchedules({ state }).flatMap((dagId) => {
-    const shard = state.schedules.get(dagId)?.shard;
-    return shard === undefined ? [] : dagNeeds(state, shard, dagId);
+  return dueSchedules({ state }).flatMap((id) => {
+    const schedule = state.schedules.get(id);
+    return schedule === undefined ? [] : dagNeeds(state, schedule.shard, schedule.dagId);
   });
+}
+
+function windowNeeds(state: State, { shard, dagId, window }: SubmitRuns): readonly Need[] {
+  const schedule = window === undefined ? undefined : state.schedules.named(dagId, window.schedule);
+  if (window === undefined || schedule === undefined) return [];
+  return [{ kind: 'windows', shard, dagId, scheduleNo: schedule.scheduleNo, at: [window.at] }];
 }
 
 /** What runs the windows have that backfills decide next. */
@@ -136,9 +148,9 @@ function backfillNeeds(state: State): readonly Need[] {
   if (state.backfills.size === 0) return [];
   const found: Need[] = [];
   for (const { backfill, at } of windowsToSee(state)) {
-    const { shard, dagId } = backfill;
+    const { shard, dagId, spec } = backfill;
     found.push(...dagNeeds(state, shard, dagId));
-    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, at });
+    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, scheduleNo: spec.scheduleNo, at });
   }
   return found;
 }

@@ -94,8 +94,9 @@ export const ERRORS = {
     http: 404,
     grpc: 'NOT_FOUND',
     retryable: false,
-    message: 'Dag {dag} has no schedule.',
-    remedy: 'Deploy the dag with a schedule first.',
+    message: 'Dag {dag} has no schedule {reason}.',
+    remedy:
+      'List its schedules with "signalbox schedules list --dag {dag}". Deploy the dag with a schedule, or create one.',
   },
   TOKEN_NOT_FOUND: {
     http: 404,
@@ -201,6 +202,28 @@ export const ERRORS = {
     retryable: false,
     message: 'The schedule is invalid: {reason}.',
     remedy: 'Use a cron expression of 5 to 7 fields that can fire, and an IANA time zone such as Europe/Berlin.',
+  },
+  SCHEDULE_EXISTS: {
+    http: 409,
+    grpc: 'ALREADY_EXISTS',
+    retryable: false,
+    message: 'Dag {dag} has a schedule {reason} already.',
+    remedy:
+      'Choose another name. Edit or delete a schedule that was created through the API; rename one of the definition.',
+  },
+  SCHEDULE_OF_DEFINITION: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Schedule {reason} belongs to the definition of dag {dag}, so only a deploy can change or delete it.',
+    remedy: 'Change the file of the dag and deploy it. To stop the schedule for a while, pause it.',
+  },
+  TOO_MANY_SCHEDULES: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Dag {dag} has more than {reason} schedules, which is too many for one request.',
+    remedy: 'Pause or delete its schedules one by one first.',
   },
   TOO_LARGE: {
     http: 413,

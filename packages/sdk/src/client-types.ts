@@ -25,15 +25,19 @@ import type {
   DeadLetterView,
   Deployed,
   DiscardDeadLettersOptions,
+  EditedSchedule,
   EventKind,
   EventPage,
   EventView,
   Health,
+  ListedSchedule,
   LoginLink,
   LogLine,
   LogPage,
   MarkTasks,
   NewLoginLink,
+  NewSchedule,
+  NewSchedules,
   NewToken,
   NodePage,
   Paused,
@@ -50,9 +54,11 @@ import type {
   RunLogPage,
   RunPage,
   RunView,
+  ScheduleDeleted,
   SchedulePage,
   SchedulePaused,
   SchedulePreview,
+  SchedulesCreated,
   Signalled,
   Submitted,
   SubmittedBatch,
@@ -105,6 +111,12 @@ export interface DeployOptions extends ChangeOptions {
 export interface PageOptions {
   readonly cursor?: string;
   readonly limit?: number;
+}
+
+export interface ScheduleFilter extends PageOptions {
+  readonly dag?: string;
+  readonly paused?: boolean;
+  readonly origin?: 'definition' | 'api';
 }
 
 export interface NewRun {
@@ -262,7 +274,22 @@ export interface Client {
   /** Without a fingerprint: the dag's own. */
   resetBreaker(breaker: ResetBreakerOptions, options?: ChangeOptions): Promise<BreakerReset>;
 
-  listSchedules(page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
+  listSchedules(filter?: ScheduleFilter, options?: CallOptions): Promise<SchedulePage>;
+  /** Up to 1,000 at a time. Those of one dag are created together or not at all; the answer tells of each. */
+  createSchedules(schedules: NewSchedules['items'], options?: ChangeOptions): Promise<SchedulesCreated>;
+  listSchedulesOfDag(dag: string, page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
+  /**
+   * Without a deploy; deploys leave it alone.
+   *
+   * @example await client.createSchedule('report', { name: 'eu', cron: '30 2 * * *', zone: 'Europe/Berlin' })
+   */
+  createSchedule(dag: string, schedule: NewSchedule, options?: ChangeOptions): Promise<ListedSchedule>;
+  getSchedule(dag: string, schedule: string, options?: CallOptions): Promise<ListedSchedule>;
+  /** Replaces one that was created through the API. What is not given has its default. */
+  editSchedule(dag: string, schedule: string, to: EditedSchedule, options?: ChangeOptions): Promise<ListedSchedule>;
+  deleteSchedule(dag: string, schedule: string, options?: ChangeOptions): Promise<ScheduleDeleted>;
+  pauseOneSchedule(dag: string, schedule: string, options?: ChangeOptions): Promise<ListedSchedule>;
+  resumeOneSchedule(dag: string, schedule: string, options?: ChangeOptions): Promise<ListedSchedule>;
   /**
    * When a schedule would fire. Stores nothing.
    *
@@ -270,7 +297,12 @@ export interface Client {
    */
   previewSchedule(schedule: PreviewSchedule['schedule'], options?: PreviewOptions): Promise<SchedulePreview>;
   /** What became of each planned time, newest first. */
-  listWindows(dag: string, page?: PageOptions, options?: CallOptions): Promise<WindowPage>;
+  listWindows(
+    dag: string,
+    page?: PageOptions & { readonly schedule?: string },
+    options?: CallOptions,
+  ): Promise<WindowPage>;
+  /** All schedules of the dag. */
   pauseSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
   resumeSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
 

@@ -122,6 +122,20 @@ export function createClient(options: ClientOptions): Client {
     listSchedules: (page = {}, call) => get((s) => s.schedulePageSchema, `/v1/schedules${query({ ...page })}`, call),
     previewSchedule: (schedule, { from, count, ...call } = {}) =>
       post((s) => s.schedulePreviewSchema, '/v1/schedules/preview', { schedule, from, count }, call),
+    createSchedules: (items, call) => post((s) => s.schedulesCreatedSchema, '/v1/schedules', { items }, call),
+    listSchedulesOfDag: (dag, page = {}, call) =>
+      get((s) => s.schedulePageSchema, `${dagPath(dag)}/schedules${query({ ...page })}`, call),
+    createSchedule: (dag, schedule, call) =>
+      post((s) => s.listedScheduleSchema, `${dagPath(dag)}/schedules`, schedule, call),
+    getSchedule: (dag, schedule, call) => get((s) => s.listedScheduleSchema, schedulePath(dag, schedule), call),
+    editSchedule: (dag, schedule, to, call) =>
+      change((s) => s.listedScheduleSchema, { method: 'PUT', path: schedulePath(dag, schedule), body: to }, call),
+    deleteSchedule: (dag, schedule, call) =>
+      change((s) => s.scheduleDeletedSchema, { method: 'DELETE', path: schedulePath(dag, schedule) }, call),
+    pauseOneSchedule: (dag, schedule, call) =>
+      post((s) => s.listedScheduleSchema, `${schedulePath(dag, schedule)}/pause`, {}, call),
+    resumeOneSchedule: (dag, schedule, call) =>
+      post((s) => s.listedScheduleSchema, `${schedulePath(dag, schedule)}/resume`, {}, call),
     listWindows: (dag, page = {}, call) =>
       get((s) => s.windowPageSchema, `${dagPath(dag)}/windows${query({ ...page })}`, call),
     pauseSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/pause`, {}, call),
@@ -156,6 +170,7 @@ function baseOf(url: string): string {
 
 const part = encodeURIComponent;
 const dagPath = (name: string): string => `/v1/dags/${part(name)}`;
+const schedulePath = (dag: string, schedule: string): string => `${dagPath(dag)}/schedules/${part(schedule)}`;
 const runPath = (id: string): string => `/v1/runs/${part(id)}`;
 const taskPath = (run: string, task: string): string => `${runPath(run)}/tasks/${part(task)}`;
 const logPath = ({ run, task, attempt = 'last' }: AttemptName): string =>

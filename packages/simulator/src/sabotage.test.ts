@@ -320,11 +320,11 @@ function keepsSchedulesOfRetired(host: Host): void {
   const decide = turns.decide.bind(turns);
   turns.decide = (...parts) => {
     const state = turns.current();
-    const before = new Map(state?.schedules);
+    const before = [...(state?.schedules.values() ?? [])];
     decide(...parts);
     for (const { command } of parts[1] as { command: Command }[]) {
-      const schedule = command.kind === 'RetireDag' ? before.get(command.dagId) : undefined;
-      if (schedule !== undefined) state?.schedules.set(schedule.dagId, schedule);
+      if (command.kind !== 'RetireDag') continue;
+      for (const schedule of before) if (schedule.dagId === command.dagId) state?.schedules.put(schedule);
     }
   };
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');

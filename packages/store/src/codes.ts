@@ -33,6 +33,7 @@ export const deadLetterReasons = codesOf(WORDS.deadLetterReasons);
 export const deadLetterStates = codesOf(WORDS.deadLetterStates);
 export const backfillStates = codesOf(WORDS.backfillStates);
 export const breakerStates = codesOf(WORDS.breakerStates);
+export const scheduleOrigins = codesOf(WORDS.scheduleOrigins);
 export const skipReasons = codesOf(WORDS.skipReasons);
 export const expiryReasons = codesOf(WORDS.expiryReasons);
 export const returnReasons = codesOf(WORDS.returnReasons);

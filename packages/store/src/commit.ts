@@ -20,7 +20,7 @@ import { insertAttempts, insertPayloads, replacePayloads } from './statements/at
 import { changeBackfills, markBackfillRuns } from './statements/backfill.ts';
 import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
-import { changeDags, changeSchedules } from './statements/dag.ts';
+import { changeDags } from './statements/dag.ts';
 import {
   changeBreakers,
   closeDeadLetterRows,
@@ -35,6 +35,7 @@ import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
+import { changeSchedules } from './statements/schedule.ts';
 import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
 import { takeOverTasks } from './statements/speculative.ts';
 import {
@@ -90,7 +91,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   const calls: Call[] = [];
   const ofRun = ({ runId }: { runId: RunId }) => leafOfRun(days, runId);
   if (rows.dags.size > 0) calls.push(...changeDags([...rows.dags.values()], rows.deploys));
-  if (rows.schedules.size > 0) calls.push(...changeSchedules([...rows.schedules.values()]));
+  if (rows.schedules.size > 0) calls.push(...changeSchedules(rows));
   for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafOfWindow(days, window.firesAt))) {
     calls.push(decideWindows(leaf, windows));
   }

@@ -31,16 +31,15 @@ import {
   type DagKey,
   parseDags,
   parseKeys,
-  parseSchedules,
   parseVersions,
   readDags,
   readDagsByName,
   readKeys,
-  readSchedules,
   readVersions,
   type VersionKey,
 } from './statements/read-dag.ts';
 import { parseDeadLetters, readDeadLetters } from './statements/read-dead-letter.ts';
+import { parseSchedules, readSchedules } from './statements/read-schedule.ts';
 import { keyColumns } from './statements/run.ts';
 import { decodeText, encodeText, plainArray, textArray } from './text.ts';
 import { readWholeRuns } from './whole-runs.ts';

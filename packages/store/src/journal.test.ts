@@ -31,5 +31,5 @@ test('a removed schedule of the first format did not say what it had decided', (
   const change = { kind: 'ScheduleRemoved', shard: 5, dagId: 69, actor: 'x', at: 1_000 };
   // Kind 2: shard, dag, the text of the actor, the instant.
   const bytes = Buffer.from([2, 5, 69, 0, 1, 'x'.charCodeAt(0), (1_000 % 64) + 128, Math.floor(1_000 / 64)]);
-  expect(decodeChanges(1, bytes)).toEqual([{ ...change, decidedUntil: 0 }]);
+  expect(decodeChanges(1, bytes)).toEqual([{ ...change, decidedUntil: 0, scheduleNo: 1, name: 'default' }]);
 });

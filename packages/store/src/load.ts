@@ -20,8 +20,8 @@ import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
 import { parseBackfills, selectLiveBackfills } from './statements/backfill.ts';
-import { parseSchedules, selectSchedulesOfShards } from './statements/read-dag.ts';
 import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
+import { parseSchedules, selectSchedulesOfShards } from './statements/read-schedule.ts';
 import { parseIntegers, plainArray } from './text.ts';
 import { expectResults, readDagsOf, readWholeRuns } from './whole-runs.ts';
 

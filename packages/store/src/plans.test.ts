@@ -1,6 +1,6 @@
 /** Every statement of a commit and of a fetch goes by an index, on a fresh table and on a large one. */
 import { randomUUID } from 'node:crypto';
-import type { Change, NodeId, RunId } from '@signalbox/engine';
+import type { Change, NodeId, RunId, ScheduleNo } from '@signalbox/engine';
 import { firstRunIdAt } from '@signalbox/engine';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const [fresh, known, other, third] = [1, 2, 3, 4].map((no) =>
 ) as [ReturnType<typeof created>, ReturnType<typeof created>, ReturnType<typeof created>, ReturnType<typeof created>];
 const claim = claimed(known, newWorkerId());
 const again = { ...claim, taskNo: 1 as never, firstOfTask: false, firstOfRun: false };
-const key = { shard: dag.shard, dagId: dag.dagId };
+const key = { shard: dag.shard, dagId: dag.dagId, scheduleNo: 1 as ScheduleNo, name: 'default' };
 
 const everything: Change[] = [
   dag,
@@ -37,7 +37,7 @@ const everything: Change[] = [
   { kind: 'ScheduleRemoved', decidedUntil: START, ...key, actor: dag.actor, at: START },
   {
     kind: 'WindowDecided',
-    shard: dag.shard,
+    ...key,
     dagId: (dag.dagId + 64) as never,
     firesAt: START,
     wallTime: null,

@@ -6,6 +6,7 @@ import type {
   Instant,
   RunCreated,
   RunId,
+  ScheduleNo,
   TaskNo,
   TenantId,
 } from '@signalbox/engine';
@@ -215,7 +216,7 @@ test('what belongs to another tenant is not there, by any question (I65)', async
   const own = created(mine, node.newRunId(5));
   const schedule = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
   const at = START;
-  const key = { shard: dag.shard, dagId: dag.dagId };
+  const key = { shard: dag.shard, dagId: dag.dagId, scheduleNo: 1 as ScheduleNo, name: 'default' };
   await node.commit([
     mine,
     dag,
@@ -223,6 +224,7 @@ test('what belongs to another tenant is not there, by any question (I65)', async
     own,
     {
       kind: 'ScheduleSet',
+      origin: 'definition',
       ...key,
       fault: null,
       revision: 1,

@@ -28,7 +28,7 @@ import {
   takeCallbacks,
 } from './queries/callbacks.ts';
 import { getDagGrid } from './queries/dag-grid.ts';
-import { dagsOnEvent, findDag, type ListDags, listDags, listWindows } from './queries/dags.ts';
+import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
   countDeadLetters,
   type DeadLetterFilter,
@@ -62,9 +62,10 @@ import type { RunOutline } from './queries/run-details.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
+import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
-import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
+import { findVersion, listNodes, listVersions } from './queries/versions.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -132,10 +133,10 @@ export class Queries {
     listVersions(this.#database, tenantId, list);
   findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>
     findVersion(this.#database, tenantId, version);
-  listSchedules = (tenantId: TenantId, list: { after: string | null; limit: number }) =>
-    listSchedules(this.#database, tenantId, list);
-  listWindows = (tenantId: TenantId, windows: { dagName: string; before: Instant | null; limit: number }) =>
-    listWindows(this.#database, tenantId, windows);
+  listSchedules = (tenantId: TenantId, list: ListSchedules) => listSchedules(this.#database, tenantId, list);
+  findSchedule = (tenantId: TenantId, which: { dagName: string; name: string }) =>
+    findSchedule(this.#database, tenantId, which);
+  listWindows = (tenantId: TenantId, windows: ListWindows) => listWindows(this.#database, tenantId, windows);
 
   resolveRun = (tenantId: TenantId, uid: string) =>
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));

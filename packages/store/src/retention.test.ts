@@ -1,4 +1,4 @@
-import type { Change, Instant, RunCreated, RunId, TenantId } from '@signalbox/engine';
+import type { Change, Instant, RunCreated, RunId, ScheduleNo, TenantId } from '@signalbox/engine';
 import { firstRunIdAt } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, succeeded } from './conformance/changes.ts';
@@ -127,11 +127,12 @@ test('runs of a day without a partition expire too', async () => {
 
 test('journal and windows go by their own age, and days to come are made', async () => {
   const { box, node, dag } = await atWork();
-  const key = { shard: dag.shard, dagId: dag.dagId };
+  const key = { shard: dag.shard, dagId: dag.dagId, scheduleNo: 1 as ScheduleNo, name: 'default' };
   const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
   await commitAt(node, -15, [
     {
       kind: 'ScheduleSet',
+      origin: 'definition',
       fault: null,
       ...key,
       revision: 1,

@@ -6,6 +6,8 @@ import {
   type Fence,
   foldRows,
   type RunCreated,
+  type ScheduleNo,
+  scheduleIdOf,
   type TaskNo,
 } from '@signalbox/engine';
 import { expect, test } from 'vitest';
@@ -150,8 +152,10 @@ test('the output of an attempt is kept only if it succeeded (I36)', () => {
   expect(foldRows([succeeded(claim, '{}')]).payloads).toEqual([{ runId: run.runId, taskNo: 0, body: '{}' }]);
 });
 
+const first = { scheduleNo: 1 as ScheduleNo, name: 'default' };
 const window = (firesAt: number): Change => ({
   kind: 'WindowDecided',
+  ...first,
   shard: dag.shard,
   dagId: dag.dagId,
   firesAt: firesAt as never,
@@ -164,6 +168,8 @@ const window = (firesAt: number): Change => ({
 });
 const set = (decidedUntil: number): Change => ({
   kind: 'ScheduleSet',
+  ...first,
+  origin: 'definition',
   shard: dag.shard,
   dagId: dag.dagId,
   revision: 1,
@@ -176,6 +182,7 @@ const set = (decidedUntil: number): Change => ({
 });
 const removed: Change = {
   kind: 'ScheduleRemoved',
+  ...first,
   shard: dag.shard,
   dagId: dag.dagId,
   decidedUntil: 20 as never,
@@ -190,7 +197,7 @@ test.each<[string, Change[], number | null]>([
   ['a removed schedule has none', [window(20), removed], null],
   ['one removed and set anew', [removed, set(5)], 5],
 ])('decided until: %s', (_, changes, expected) => {
-  expect(foldRows(changes).schedules.get(dag.dagId)?.decidedUntil).toBe(expected);
+  expect(foldRows(changes).schedules.get(scheduleIdOf({ ...dag, ...first }))?.decidedUntil).toBe(expected);
 });
 
 test.each<[string, Change['kind'][], { heard: boolean; silent: boolean }]>([

@@ -14,11 +14,12 @@ export async function listWindows(dag: string, flags: PageFlags): Promise<void> 
   if (schedule === null) print('no schedule: this dag runs on demand');
   else if (schedule.paused) print(`${coloured('paused')}; it was ${schedule.cron} ${schedule.zone}`);
   else print(`next: ${schedule.nextAt ?? 'never'} (${schedule.cron} ${schedule.zone})`);
-  if (page.items.length > 0) print(table(['planned', 'result', 'run'], page.items.map(rowOf)));
+  if (page.items.length > 0) print(table(['planned', 'schedule', 'result', 'run'], page.items.map(rowOf)));
   if (page.cursor !== null) print(colours.dim(`next page: --cursor ${page.cursor}`));
 }
 
 function rowOf(window: WindowView): string[] {
   const many = window.count > 1 ? ` (${window.count}, until ${window.untilAt})` : '';
-  return [window.firesAt, `${window.skipped === null ? 'run' : `skipped: ${window.skipped}`}${many}`, window.run ?? ''];
+  const result = `${window.skipped === null ? 'run' : `skipped: ${window.skipped}`}${many}`;
+  return [window.firesAt, window.schedule ?? '(removed)', result, window.run ?? ''];
 }

@@ -40,7 +40,7 @@ export const dagCommands = [
   }),
   define<ClientFlags>({
     name: 'dags pause',
-    summary: 'pause the schedule of a dag',
+    summary: 'pause all schedules of a dag',
     details: 'Manual runs and running runs are not affected.',
     arguments: [dag],
     flags: clientFlags,
@@ -49,7 +49,7 @@ export const dagCommands = [
   }),
   define<ClientFlags>({
     name: 'dags resume',
-    summary: 'resume the schedule of a dag',
+    summary: 'resume all schedules of a dag',
     arguments: [dag],
     flags: clientFlags,
     examples: [['signalbox dags resume report', 'windows that passed in between stay skipped']],

@@ -9,10 +9,12 @@ import { machineCommands } from './machine.ts';
 import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
+import { scheduleCommands } from './schedules.ts';
 import { watchingCommands } from './watching.ts';
 
 export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'list, show, pause and delete dags' },
+  { name: 'schedules', summary: 'list, show, create, edit, pause, resume and delete schedules' },
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
@@ -27,7 +29,17 @@ export const GROUPS: readonly GroupDefinition[] = [
 export const SECTIONS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
-  ['Use dags:', [...dagCommands, ...runCommands, ...manualCommands, ...deadLetterCommands, ...watchingCommands]],
+  [
+    'Use dags:',
+    [
+      ...dagCommands,
+      ...scheduleCommands,
+      ...runCommands,
+      ...manualCommands,
+      ...deadLetterCommands,
+      ...watchingCommands,
+    ],
+  ],
   ['Operate:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 

@@ -9,7 +9,7 @@ import type {
   RunStruck,
 } from '../model/change.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { type Instant, type RunRow, shardOfRun } from '../model/ids.ts';
+import { type Instant, type RunRow, type ScheduleNo, scheduleIdOf, shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES } from '../model/run/phase.ts';
 import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
 import { CANCELLED, READY, RETRYING } from '../model/task/task-states.ts';
@@ -90,6 +90,7 @@ function createRun(state: State, change: RunCreated): void {
   }
   deployed.liveRuns += 1;
   dag.liveRuns += 1;
+  runs.setSchedule(run, change.scheduleNo);
   if (change.parent !== undefined) {
     runs.setParent(run, change.parent);
     dag.liveChildren += 1;
@@ -107,15 +108,18 @@ function createRun(state: State, change: RunCreated): void {
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
 }
 
+/** Runs of older versions do not name theirs. */
+const FIRST_SCHEDULE = 1 as ScheduleNo;
+
 function noteWindow(
   state: State,
   run: RunRow,
   at: Instant,
-  { runId, uid, dagId, windowStart: start }: RunCreated,
+  { runId, uid, dagId, scheduleNo = FIRST_SCHEDULE, windowStart: start }: RunCreated,
 ): void {
   // Rows of older versions have no start.
   state.runs.windows.set(run, { at, start: start ?? at });
-  state.recentWindows.set(windowName(dagId, at), { runId, uid, batchNo: state.batchNo });
+  state.recentWindows.set(windowName(scheduleIdOf({ dagId, scheduleNo }), at), { runId, uid, batchNo: state.batchNo });
 }
 
 function admitRun(state: State, run: RunRow, change: RunAdmitted): void {

@@ -1,11 +1,12 @@
 import { assert } from '../model/assert.ts';
 import type { ScheduleRemoved, ScheduleSet, WindowDecided } from '../model/change.ts';
+import { scheduleIdOf } from '../model/ids.ts';
 import { makeSchedule } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 
 export function applySchedule(state: State, change: ScheduleSet | ScheduleRemoved | WindowDecided): void {
-  const known = state.schedules.get(change.dagId);
+  const known = state.schedules.get(scheduleIdOf(change));
   switch (change.kind) {
     case 'ScheduleSet': {
       assert(
@@ -13,14 +14,20 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
         'revisions of a schedule rise one by one (I6)',
       );
       assert(change.decidedUntil >= (known?.decidedUntil ?? 0), 'what is decided stays decided (I1)');
-      const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
-      const schedule = makeSchedule({ shard, dagId, revision, spec, paused, decidedUntil, fault });
-      state.schedules.set(dagId, schedule);
+      assert(
+        (state.schedules.named(change.dagId, change.name)?.scheduleNo ?? change.scheduleNo) === change.scheduleNo,
+        'a name is that of one schedule',
+      );
+      const { kind: _kind, actor: _actor, at: _at, ...stored } = change;
+      const schedule = makeSchedule(stored);
+      state.schedules.put(schedule);
       watchSchedule(state, schedule);
+      noteNumber(state, change);
       return;
     }
     case 'ScheduleRemoved':
-      state.schedules.delete(change.dagId);
+      assert(known !== undefined, 'a schedule that is removed is there');
+      state.schedules.remove(known);
       keepDecided(state, change);
       return;
     case 'WindowDecided':
@@ -29,6 +36,14 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
       if (change.runId !== null) known.lastWindowAt = change.firesAt;
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
   }
+}
+
+/** A number that was given is not given again. */
+function noteNumber(state: State, { dagId, scheduleNo }: ScheduleSet): void {
+  const dag = state.dags.get(dagId);
+  if (dag === undefined || scheduleNo <= dag.lastScheduleNo) return;
+  dag.lastScheduleNo = scheduleNo;
+  dag.touchedIn = state.batchNo;
 }
 
 function keepDecided(state: State, { dagId, decidedUntil }: ScheduleRemoved): void {

@@ -73,6 +73,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
   const isLive = stored.phase !== 'ended';
+  runs.setSchedule(run, stored.scheduleNo);
   if (stored.parent !== undefined) {
     runs.setParent(run, stored.parent);
     if (isLive) dag.liveChildren += 1;

@@ -21,7 +21,7 @@ import { Backfill } from '../tables/backfill/backfill.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
-import { makeSchedule } from '../tables/schedule/schedule.ts';
+import { makeSchedule, withoutTimetable } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
@@ -100,11 +100,12 @@ function restoreSchedule(state: State, stored: StoredSchedule): void {
   try {
     const schedule = makeSchedule(stored);
     watchSchedule(state, schedule);
-    state.schedules.set(stored.dagId, schedule);
+    state.schedules.put(schedule);
   } catch (error) {
-    const { shard, dagId } = stored;
-    state.schedules.set(dagId, { ...stored, timetable: null, lastWindowAt: null });
-    state.agenda.faulty.push({ shard, dagId, reason: error instanceof Error ? error.message : String(error) });
+    const schedule = withoutTimetable(stored);
+    state.schedules.put(schedule);
+    const { shard, id: scheduleId } = schedule;
+    state.agenda.faulty.push({ shard, scheduleId, reason: error instanceof Error ? error.message : String(error) });
   }
 }
 
@@ -136,6 +137,7 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
     const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
     dag.isRetired = stored.isRetired;
     dag.windowsUntil = stored.windowsUntil;
+    dag.lastScheduleNo = stored.lastScheduleNo;
     dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
     state.admittedOf.delete(dagId);
     state.breakers.attach(dag);
@@ -159,7 +161,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   state.lingering = state.lingering.filter(({ run }) => state.runs.version[run] !== undefined);
   for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
-  for (const [id, schedule] of state.schedules) if (leaving.has(schedule.shard)) state.schedules.delete(id);
+  state.schedules.drop(leaving);
   for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
   for (const backfill of state.agenda.backfills)
     if (leaving.has(backfill.shard)) state.agenda.backfills.delete(backfill);

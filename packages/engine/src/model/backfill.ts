@@ -1,6 +1,6 @@
 /** A backfill: runs for a range of past windows of one schedule, some at a time. */
 import type { ScheduleSpec } from './dag/spec.ts';
-import type { Actor, BackfillUid, DagId, Instant, ShardNo, TenantId } from './ids.ts';
+import type { Actor, BackfillUid, DagId, Instant, ScheduleNo, ShardNo, TenantId } from './ids.ts';
 
 /**
  * `running` and `paused` are live; a backfill that has `ended` has decided all of its windows, and its runs have ended.
@@ -17,6 +17,9 @@ export type BackfillOrder = 'forward' | 'backward';
 
 /** What was asked for. It does not change: an edit of the schedule does not alter a backfill that has started. */
 export interface BackfillSpec {
+  readonly scheduleNo: ScheduleNo;
+  /** Its name at the start. */
+  readonly scheduleName: string;
   /** The timetable that the schedule had. */
   readonly schedule: ScheduleSpec;
   /** The first and the last window may lie on these instants. */

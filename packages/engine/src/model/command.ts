@@ -22,7 +22,8 @@ import type {
   RetryTask,
   SetPaused,
 } from './command/manual.ts';
-import type { CancelRun, DeployDag, RetireDag, SetSchedulePaused, SubmitRuns } from './command/run.ts';
+import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
+import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
 import type { GatewayLost, LendSlots, RecallSlots, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
 export type * from './command/attempt.ts';
@@ -31,6 +32,7 @@ export type * from './command/child.ts';
 export type * from './command/host.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
+export type * from './command/schedule.ts';
 export type * from './command/worker.ts';
 
 export type Command =
@@ -44,6 +46,9 @@ export type Command =
   | ClearTasks
   | MarkTasks
   | SetPaused
+  | CreateSchedules
+  | EditSchedule
+  | DeleteSchedule
   | SetSchedulePaused
   | StartBackfill
   | SetBackfill

@@ -16,6 +16,10 @@ export type ShardNo = Branded<number, 'ShardNo'>;
 export type Epoch = Branded<number, 'Epoch'>;
 export type TenantId = Branded<number, 'TenantId'>;
 export type DagId = Branded<number, 'DagId'>;
+/** Number of a schedule within its dag: from 1 on, never used again. */
+export type ScheduleNo = Branded<number, 'ScheduleNo'>;
+/** A schedule anywhere: its dag and its number in one. */
+export type ScheduleId = Branded<number, 'ScheduleId'>;
 export type VersionNo = Branded<number, 'VersionNo'>;
 export type RunId = Branded<number, 'RunId'>;
 /** Index of a task in its dag's list of tasks. */
@@ -71,6 +75,13 @@ export function nextRunId(shard: ShardNo, last: RunId, now: Instant): RunId {
   const sequence = (last % SEQUENCE_SPAN) + 1;
   // A second with all its numbers used lends from the next one.
   return (sequence < SEQUENCE_SPAN ? last + 1 : last - (last % SEQUENCE_SPAN) + SECOND_SPAN) as RunId;
+}
+
+/** A dag gives no more numbers than this to its schedules. With ids of dags below 2^28 the id of a schedule stays exact. */
+export const MAX_SCHEDULE_NO = 2 ** 25 - 1;
+
+export function scheduleIdOf({ dagId, scheduleNo }: { dagId: DagId; scheduleNo: ScheduleNo }): ScheduleId {
+  return (dagId * (MAX_SCHEDULE_NO + 1) + scheduleNo) as ScheduleId;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import type { StoredBackfill } from './backfill.ts';
+import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
 import type { DagSpec, Priority, ScheduleSpec } from './dag/spec.ts';
@@ -18,6 +19,7 @@ import type {
   Instant,
   RunId,
   RunUid,
+  ScheduleNo,
   ShardNo,
   TaskNo,
   TenantId,
@@ -65,6 +67,8 @@ export interface StoredDag {
   readonly isRetired: boolean;
   /** Windows of schedules that were removed are decided up to here; 0 when there were none. */
   readonly windowsUntil: Instant;
+  /** The last number given to one of its schedules; 0 when it never had any. */
+  readonly lastScheduleNo: number;
 }
 
 export interface StoredVersion {
@@ -77,6 +81,9 @@ export interface StoredVersion {
 export interface StoredSchedule {
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+  readonly name: string;
+  readonly origin: WordOf<'scheduleOrigins'>;
   readonly revision: number;
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
@@ -165,6 +172,8 @@ export interface StoredRun {
   readonly notes?: string;
   /** The call that made it. */
   readonly parent?: ParentRef;
+  /** The schedule whose window it is for; absent for others. */
+  readonly scheduleNo?: ScheduleNo;
   /** Of one that was cancelled with another grace than the usual. */
   readonly graceMs: number | null;
   /** How often its own policy has opened it again. */
@@ -223,7 +232,13 @@ export type Need =
   | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
   | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
   | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
-  | { readonly kind: 'windows'; readonly shard: ShardNo; readonly dagId: DagId; readonly at: readonly Instant[] }
+  | {
+      readonly kind: 'windows';
+      readonly shard: ShardNo;
+      readonly dagId: DagId;
+      readonly scheduleNo: ScheduleNo;
+      readonly at: readonly Instant[];
+    }
   | { readonly kind: 'backfill'; readonly shard: ShardNo; readonly uid: BackfillUid }
   | ({ readonly kind: 'deadLetter' } & DeadLetterRef)
   | {
@@ -251,6 +266,7 @@ export interface Seen {
 /** A window, and its newest run if it has any. */
 export interface StoredWindow {
   readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
   readonly at: Instant;
   readonly run: {
     readonly runId: RunId;

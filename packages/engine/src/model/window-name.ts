@@ -1,4 +1,4 @@
-import type { DagId, Instant } from './ids.ts';
+import type { Instant, ScheduleId } from './ids.ts';
 
-/** Names a window of a dag, in memory. */
-export const windowName = (dagId: DagId, at: Instant): string => `${dagId}/${at}`;
+/** Names a window of a schedule, in memory. */
+export const windowName = (scheduleId: ScheduleId, at: Instant): string => `${scheduleId}/${at}`;

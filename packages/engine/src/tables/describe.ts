@@ -11,6 +11,7 @@ import { workerIdOf } from './attempt/claim-of.ts';
 import { attemptsOfTask } from './attempt/find-attempt.ts';
 import type { Pauses } from './run/pauses.ts';
 import { ADMITTED, BACKFILL, ENDED } from './run/run-table.ts';
+import { storedOf } from './schedule/schedule.ts';
 import type { State } from './state.ts';
 import { forEachSlot } from './task/task-slots.ts';
 
@@ -26,8 +27,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
     lastRunId: state.shards.get(shard)?.lastRunId,
     schedules: [...state.schedules.values()]
       .filter((schedule) => schedule.shard === shard)
-      .sort((a, b) => a.dagId - b.dagId)
-      .map(({ dagId, revision, paused, decidedUntil, fault }) => ({ dagId, revision, paused, decidedUntil, fault })),
+      .sort((a, b) => a.id - b.id)
+      .map((schedule) => ({ ...storedOf(schedule), decidedUntil: schedule.decidedUntil })),
     backfills: [...state.backfills.values()]
       .filter((backfill) => backfill.shard === shard && isLiveBackfill(backfill.state))
       .sort((a, b) => (a.uid < b.uid ? -1 : 1))
@@ -61,6 +62,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         parent: runs.parents.get(run) ?? null,
         window: runs.windows.get(run) ?? null,
         isBackfill: runs.has(run, BACKFILL),
+        scheduleNo: runs.scheduleNos.get(run) ?? null,
         retries: runs.retries[run],
         pauses: pausesOf(runs.pauses.get(run)),
         maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({

@@ -16,6 +16,7 @@ import type {
   RunId,
   RunRow,
   RunUid,
+  ScheduleId,
   ShardNo,
   TaskSlot,
   TenantId,
@@ -30,6 +31,7 @@ import { type QueueKey, queueKey } from './queue/queue-key.ts';
 import { ReadyQueue } from './queue/ready-queue.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
+import { ScheduleTable } from './schedule/schedule-table.ts';
 import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
@@ -108,7 +110,7 @@ interface Agenda {
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
   /** Schedules that could not even be loaded, and why (I57). */
-  faulty: { readonly shard: ShardNo; readonly dagId: DagId; readonly reason: string }[];
+  faulty: { readonly shard: ShardNo; readonly scheduleId: ScheduleId; readonly reason: string }[];
 }
 
 export class State {
@@ -128,7 +130,7 @@ export class State {
   readonly runs = new RunTable();
   readonly tasks = new TaskTable();
   readonly attempts = new AttemptTable();
-  readonly schedules = new Map<DagId, Schedule>();
+  readonly schedules = new ScheduleTable();
   /** Live ones, and those that were over in a batch in flight. */
   readonly backfills = new Map<BackfillUid, Backfill>();
   /** Their attempts that run, in all. */
@@ -173,7 +175,7 @@ export class State {
   isReplay = false;
   /** The run that a decision is about. If it throws, the host knows which run to charge (I57). */
   currentRun: RunId | null = null;
-  /** The dag whose schedule a decision is about. */
+  /** The schedule that a decision is about. */
   currentSchedule: Schedule | null = null;
 
   constructor(settings: EngineSettings) {

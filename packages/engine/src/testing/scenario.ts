@@ -12,7 +12,7 @@ import type { Effect, SendAssignment } from '../decide/effect.ts';
 import { type Answer, RECORDED } from '../model/answer.ts';
 import type { Change } from '../model/change.ts';
 import type { ClaimRef, Command, MarkTasks, ReportAttempt, SubmitRuns } from '../model/command.ts';
-import type { DagSpec, Priority } from '../model/dag/spec.ts';
+import type { DagSpec, Priority, ScheduleSpec } from '../model/dag/spec.ts';
 import {
   type Actor,
   type DagId,
@@ -171,9 +171,28 @@ export class Scenario {
     return this.feed({ kind: 'SetPaused', tenantId: TENANT, runId, taskNo, paused, actor: ACTOR });
   }
 
-  pause(paused = true): Answer {
+  /** One schedule, or all of the dag. */
+  pause(paused = true, name?: string): Answer {
+    const one = name === undefined ? {} : { name };
+    return this.feed({ kind: 'SetSchedulePaused', ...this.#ofDag(), ...one, paused });
+  }
+
+  createSchedules(schedules: Readonly<Record<string, ScheduleSpec>>): Answer {
+    const list = Object.entries(schedules).map(([name, spec]) => ({ name, spec }));
+    return this.feed({ kind: 'CreateSchedules', ...this.#ofDag(), schedules: list });
+  }
+
+  editSchedule(name: string, spec: ScheduleSpec): Answer {
+    return this.feed({ kind: 'EditSchedule', ...this.#ofDag(), name, spec });
+  }
+
+  deleteSchedule(name: string): Answer {
+    return this.feed({ kind: 'DeleteSchedule', ...this.#ofDag(), name });
+  }
+
+  #ofDag() {
     const { shard, dagId } = this;
-    return this.feed({ kind: 'SetSchedulePaused', shard, tenantId: TENANT, dagId, paused, actor: ACTOR });
+    return { shard, tenantId: TENANT, dagId, actor: ACTOR };
   }
 
   retire(dagId = this.dagId, tenantId = TENANT): Answer {

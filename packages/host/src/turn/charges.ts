@@ -3,10 +3,11 @@
  * on freshly loaded memory. A command that throws alone, and a second time, is charged to its run or schedule. Strikes are
  * stored, and the second one sets a run aside. A schedule is paused at once, because it would throw again with every tick.
  */
-import type { Command, DagId, RunId, ShardNo, State } from '@signalbox/engine';
+import type { Command, RunId, State } from '@signalbox/engine';
 import type { Log } from '../ports.ts';
 import type { Envelope } from './inbox.ts';
 
+type StruckSchedule = Pick<NonNullable<State['currentSchedule']>, 'shard' | 'id'>;
 type Strike = Extract<Command, { kind: 'StrikeRun' | 'StrikeSchedule' }>;
 
 export class Charges {
@@ -33,8 +34,8 @@ export class Charges {
     this.strikes.push({ kind: 'StrikeRun', runId, reason, setAside });
   }
 
-  strikeSchedule(shard: ShardNo, dagId: DagId, reason: string): void {
-    this.strikes.push({ kind: 'StrikeSchedule', shard, dagId, reason });
+  strikeSchedule({ shard, id: scheduleId }: StruckSchedule, reason: string): void {
+    this.strikes.push({ kind: 'StrikeSchedule', shard, scheduleId, reason });
   }
 
   /** The command that must be decided alone, before all others; null if there is none. */
@@ -54,15 +55,16 @@ export class Charges {
     const isProven = isAlone && this.hasThrown;
     this.hasThrown = true;
     const { currentRun, currentSchedule } = state;
+    const schedule = currentSchedule === null ? null : `${currentSchedule.dagId}/${currentSchedule.name}`;
     const level = isProven ? 'error' : 'warn';
-    this.log(level, 'A decision threw.', { error: reason, currentRun, schedule: currentSchedule?.dagId ?? null });
+    this.log(level, 'A decision threw.', { error: reason, currentRun, schedule });
     if (!isProven) {
       this.suspects.unshift(...envelopes);
       return;
     }
     const [alone] = envelopes;
     if (currentRun === null && currentSchedule !== null) {
-      this.strikeSchedule(currentSchedule.shard, currentSchedule.dagId, reason);
+      this.strikeSchedule(currentSchedule, reason);
       // It was the tick that came along with it: the command itself may be all right.
       this.suspects.unshift(...envelopes);
       return;

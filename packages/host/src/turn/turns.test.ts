@@ -5,9 +5,11 @@ import {
   type Epoch,
   type Instant,
   type RunId,
+  type ScheduleNo,
   type Seen,
   type ShardNo,
   State,
+  scheduleIdOf,
   type TenantId,
 } from '@signalbox/engine';
 import type { CommitChain, Store } from '@signalbox/store';
@@ -173,14 +175,17 @@ test('a run that was to be set aside is loaded again once that is done, or is no
 test('a tick that throws about a schedule, twice, has that schedule paused; the command beside it is decided (I57)', async () => {
   const { world, turns, begin, ask } = setUp();
   const dagId = 67 as DagId;
+  const scheduleNo = 1 as ScheduleNo;
+  const id = scheduleIdOf({ dagId, scheduleNo });
   const spoilt = () => {
     const state = begin();
     const cron = new Proxy({}, { get: () => expect.fail('cron is broken') });
     const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
-    const broken = { shard, dagId, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, cron };
-    state.schedules.set(dagId, broken as never);
+    const which = { id, shard, dagId, scheduleNo, name: 'default', origin: 'definition' };
+    const broken = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, cron };
+    state.schedules.put(broken as never);
     state.dags.byId.set(dagId, { id: dagId } as never);
-    state.windows.push({ at: 0, kind: 'window', subject: dagId, taskNo: 0, stamp: 1 });
+    state.windows.push({ at: 0, kind: 'window', subject: id, taskNo: 0, stamp: 1 });
     return state;
   };
   spoilt();
@@ -191,7 +196,7 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
   }
   const state = spoilt();
   expect(await answer).toMatchObject(refused);
-  expect(state.schedules.get(dagId)).toMatchObject({ paused: true, fault: 'cron is broken' });
+  expect(state.schedules.get(id)).toMatchObject({ paused: true, fault: 'cron is broken' });
   expect(world.failures).toHaveLength(2);
   expect(turns.current()).not.toBeNull();
 });

@@ -8,6 +8,7 @@ import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from 
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
+import { MAX_DEFINED_SCHEDULES, scheduledRunFields, scheduleNameFields } from './schedule-list.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -49,6 +50,7 @@ export const scheduleSchema = z.strictObject({
   overlap: z.enum(['first', 'second', 'both']).default('first'),
   missed: z.enum(['skip', 'latest', 'all']).default('latest'),
   missedLimit: z.int().min(1).max(10_000).default(100),
+  ...scheduledRunFields,
 });
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);
@@ -94,6 +96,8 @@ export const dagDefinitionSchema = z.strictObject({
   maxActiveRuns: limit,
   maxActiveTasks: limit,
   schedule: scheduleSchema.nullable().default(null),
+  /** Several, in place of `schedule`; see `schedule-list.ts`. */
+  schedules: z.array(scheduleSchema.extend(scheduleNameFields)).max(MAX_DEFINED_SCHEDULES).optional(),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
   /** A run that ended failed is opened again by the server, and what failed is cleared. */

@@ -55,6 +55,9 @@ export interface ScheduleSpecShape {
   readonly overlap?: 'first' | 'second' | 'both';
   readonly missed: 'skip' | 'latest' | 'all';
   readonly missedLimit: number;
+  /** JSON text. */
+  readonly params?: string;
+  readonly priority?: Priority;
 }
 
 export interface DagSpecShape {
@@ -63,6 +66,7 @@ export interface DagSpecShape {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpecShape | null;
+  readonly schedules?: readonly { readonly name: string; readonly spec: ScheduleSpecShape }[];
   readonly description?: string;
   readonly bundle?: string;
   readonly files?: string;

@@ -16,6 +16,7 @@ import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.
 import { readParamsSchema } from './read-params-schema.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
+import { readSchedules } from './schedule-list.ts';
 import { speculateSpec } from './speculate-fields.ts';
 import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
 import { unknownTask } from './unknown-task.ts';
@@ -98,6 +99,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
   );
   const params = readParamsSchema(definition, problems);
+  const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
   checkSpeculate(tasks, groups, problems);
@@ -136,7 +138,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
-    schedule: definition.schedule,
+    ...schedules,
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),

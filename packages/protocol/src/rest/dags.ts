@@ -18,6 +18,7 @@ export const deployedSchema = z.object({
 export type Deployed = z.infer<typeof deployedSchema>;
 
 export const scheduleViewSchema = scheduleSchema.extend({
+  name: z.string(),
   paused: z.boolean(),
   /** Why the server itself has paused it: deciding its windows went wrong. Resume it once that is mended. */
   fault: z.string().nullable(),
@@ -25,6 +26,8 @@ export const scheduleViewSchema = scheduleSchema.extend({
   nextAt: z.iso.datetime().nullable(),
 });
 export type ScheduleView = z.infer<typeof scheduleViewSchema>;
+/** A schedule as a definition has it. */
+export type ScheduleSettings = z.infer<typeof scheduleSchema>;
 
 /** Query of `PUT /v1/dags/{name}`. */
 export const deployQuerySchema = z.object({

@@ -24,6 +24,7 @@ export * from './read-groups.ts';
 export * from './references.ts';
 export * from './retention.ts';
 export * from './runs.ts';
+export * from './schedule-list.ts';
 export * from './schedule-preview.ts';
 export * from './schedules.ts';
 export { evaluatedInputs } from './shell-evaluation.ts';

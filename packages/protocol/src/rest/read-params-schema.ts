@@ -1,4 +1,4 @@
-/** A dag's schema for its params, from its definition: one that could never be met by its own schedule is a problem. */
+/** A dag's schema for its params, from its definition. Whether its schedules meet it: see `schedule-list.ts`. */
 import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
 import type { ParamsSchema } from '../params/params-schema.ts';
@@ -7,23 +7,16 @@ import type { ParsedDagDefinition } from './dag-definition.ts';
 
 interface ReadParams {
   readonly paramsSchema?: ParamsSchema;
-  /** JSON text of what its defaults give: a scheduled run has nothing else. */
+  /** JSON text of what its defaults give: a scheduled run has nothing else, unless its schedule says so. */
   readonly defaultParams?: string;
 }
 
-export function readParamsSchema({ params, schedule }: ParsedDagDefinition, problems: Problem[]): ReadParams {
+export function readParamsSchema({ params }: ParsedDagDefinition, problems: Problem[]): ReadParams {
   if (params === undefined) return {};
   const found = problemsOfSchema(params, 'params');
   problems.push(...found);
   if (found.length > 0) return {};
   const byDefault = checkParams(params, null);
-  if (!byDefault.ok && schedule !== null) {
-    const [first] = byDefault.problems;
-    problems.push({
-      path: 'params',
-      message: `a scheduled run has defaults only, and ${first?.path} ${first?.message}: give it a default, or take the schedule away`,
-    });
-  }
   if (!byDefault.ok || byDefault.params === null) return { paramsSchema: params };
   return { paramsSchema: params, defaultParams: JSON.stringify(byDefault.params) };
 }

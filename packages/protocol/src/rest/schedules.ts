@@ -1,21 +1,79 @@
-/** Schedules of all dags, and what became of each planned time. */
+/** Schedules as objects: listed, created, changed, and what became of each planned time. */
 import { z } from 'zod';
 import { nameSchema, pageQuerySchema } from './common.ts';
-import { scheduleViewSchema } from './dags.ts';
+import { scheduleSchema } from './dag-definition.ts';
+import { problemBodySchema, scheduleViewSchema } from './dags.ts';
 import { runIdSchema } from './runs.ts';
 
 const instant = z.iso.datetime();
+const ORIGINS = ['definition', 'api'] as const;
 
-export const listSchedulesSchema = pageQuerySchema.extend({ cursor: nameSchema.optional() });
+/** Query of `GET /v1/schedules`. */
+export const listSchedulesSchema = pageQuerySchema.extend({
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,200}(\/\d{1,10})?$/, 'is not a cursor from a page')
+    .optional(),
+  dag: nameSchema.optional().describe('Of this dag only.'),
+  paused: z.enum(['true', 'false']).optional().describe('Only those that are paused, or that are not.'),
+  origin: z.enum(ORIGINS).optional().describe('Only those of definitions, or of the API.'),
+});
 
-export const listedScheduleSchema = scheduleViewSchema.extend({ dag: z.string() });
+export const listedScheduleSchema = scheduleViewSchema.extend({
+  dag: z.string(),
+  /** `definition`: a deploy sets it. `api`: it was created without a deploy. */
+  origin: z.enum(ORIGINS),
+  /** Grows with each change. */
+  revision: z.int(),
+  /** Who set it as it is, and when. */
+  setBy: z.string(),
+  setAt: instant,
+});
 export type ListedSchedule = z.infer<typeof listedScheduleSchema>;
 
-/** In order of the dag's name. */
+/** In order of the dag's name, and of their creation. */
 export const schedulePageSchema = z.object({ items: z.array(listedScheduleSchema), cursor: z.string().nullable() });
 export type SchedulePage = z.infer<typeof schedulePageSchema>;
 
+/** Body of `POST /v1/dags/{name}/schedules`. */
+export const newScheduleSchema = scheduleSchema.extend({ name: nameSchema });
+export type NewSchedule = z.input<typeof newScheduleSchema>;
+
+/** Body of `PUT /v1/dags/{name}/schedules/{schedule}`: all of it, as it is from now on. */
+export const editScheduleSchema = scheduleSchema;
+export type EditedSchedule = z.input<typeof editScheduleSchema>;
+
+export const MAX_SCHEDULES_AT_ONCE = 1_000;
+
+/** Body of `POST /v1/schedules`. */
+export const newSchedulesSchema = z.strictObject({
+  items: z
+    .array(newScheduleSchema.extend({ dag: nameSchema }))
+    .min(1)
+    .max(MAX_SCHEDULES_AT_ONCE),
+});
+export type NewSchedules = z.input<typeof newSchedulesSchema>;
+
+/** In the order of the request. Those of one dag are created together or not at all. */
+export const schedulesCreatedSchema = z.object({
+  created: z.int(),
+  items: z.array(
+    z.object({
+      dag: z.string(),
+      name: z.string(),
+      /** Why it was not created; null when it was, or when it is there exactly so. */
+      error: problemBodySchema.nullable(),
+    }),
+  ),
+});
+export type SchedulesCreated = z.infer<typeof schedulesCreatedSchema>;
+
+export const scheduleDeletedSchema = z.object({ dag: z.string(), name: z.string(), deleted: z.literal(true) });
+export type ScheduleDeleted = z.infer<typeof scheduleDeletedSchema>;
+
 export const windowViewSchema = z.object({
+  /** The name of its schedule; null for one that was removed since. */
+  schedule: z.string().nullable(),
   firesAt: instant,
   /** The last of them, where one row speaks of several that were skipped. */
   untilAt: instant,
@@ -37,6 +95,7 @@ export type WindowPage = z.infer<typeof windowPageSchema>;
 export const listWindowsSchema = pageQuerySchema.extend({
   cursor: z
     .string()
-    .regex(/^\d{1,16}$/, 'is not a cursor from a page')
+    .regex(/^\d{1,16}(-\d{1,10})?$/, 'is not a cursor from a page')
     .optional(),
+  schedule: nameSchema.optional().describe('Of this schedule only.'),
 });

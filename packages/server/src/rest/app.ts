@@ -48,6 +48,7 @@ import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
+import { windowRoutes } from './windows.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -159,6 +160,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   deadLetterRoutes(app, parts);
   breakerRoutes(app, parts);
   scheduleRoutes(app, parts);
+  windowRoutes(app, parts);
   eventRoutes(app, parts);
   fleetRoutes(app, parts);
   queueRoutes(app, parts);

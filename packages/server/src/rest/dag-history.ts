@@ -49,7 +49,7 @@ export function dagHistoryRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/dags/:name/firings', async (request: DagRequest) => {
     const { count } = parseOr(listFiringsSchema, request.query, 'BAD_REQUEST');
     const { dagId, schedule } = await findDag(request, parts);
-    const instants = schedule === null ? [] : nextWindowsOf(dagId, schedule, count);
+    const instants = schedule === null ? [] : nextWindowsOf({ dagId, ...schedule }, count);
     const items = instants.map((at) => ({
       firesAt: toIso(at),
       offsetMinutes: offsetMinutesAt(schedule?.spec.zone ?? 'UTC', at),

@@ -5,15 +5,16 @@ import {
   type DagDetails,
   type GroupView,
   type MapSourceShape,
+  type ScheduleSettings,
   type ScheduleView,
   showPath,
   type TaskSpecView,
   taskReference,
   type VersionSummary,
 } from '@signalbox/protocol';
-import type { DagView, ListedSchedule, RunView, VersionSummary as VersionRow } from '@signalbox/store';
+import type { DagView, RunView, VersionSummary as VersionRow } from '@signalbox/store';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
-import { nextWindowOf } from './next-window.ts';
+import { nextWindowOf, type ShownSchedule } from './next-window.ts';
 import { roleOf } from './task-role.ts';
 import { runSummary } from './views.ts';
 
@@ -45,14 +46,15 @@ function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
   return { id, state, outcome, createdAt, endedAt };
 }
 
-export function scheduleAnswer(schedule: Omit<ListedSchedule, 'dagName'>): ScheduleView {
-  const { dagId, spec, paused, fault } = schedule;
-  return { ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(dagId, schedule)) };
+export function scheduleAnswer(schedule: ShownSchedule & { fault: string | null }): ScheduleView {
+  const { name, spec, paused, fault } = schedule;
+  return { name, ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(schedule)) };
 }
 
-/** A schedule that was deployed before `overlap` existed does not have it. */
-export function scheduleSettings(spec: ScheduleSpec): ScheduleSpec & Required<Pick<ScheduleSpec, 'overlap'>> {
-  return { ...spec, overlap: spec.overlap ?? 'first' };
+/** As a definition has it. One that was deployed before `overlap` existed does not have it. */
+export function scheduleSettings({ params, ...spec }: ScheduleSpec): ScheduleSettings {
+  const own = params === undefined ? {} : { params: JSON.parse(params) as ScheduleSettings['params'] };
+  return { ...spec, overlap: spec.overlap ?? 'first', ...own };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

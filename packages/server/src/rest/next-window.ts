@@ -5,31 +5,30 @@ import {
   type Instant,
   previewFirings,
   type ScheduleSpec,
+  spreadSeedOf,
   windowAfter,
 } from '@signalbox/engine';
 import { zoneData } from '@signalbox/protocol/zones';
 
-interface ShownSchedule {
+export interface ShownSchedule {
+  readonly dagId: DagId;
+  readonly name: string;
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
   readonly decidedUntil: Instant;
 }
 
 /** Null while it is paused, and for one that never fires. */
-export function nextWindowOf(dagId: DagId, { spec, paused, decidedUntil }: ShownSchedule): Instant | null {
-  const compiled = compileTimetable(spec, String(dagId));
-  return paused || !compiled.ok ? null : windowAfter(compiled.timetable, decidedUntil, zoneData);
+export function nextWindowOf(schedule: ShownSchedule): Instant | null {
+  const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
+  return schedule.paused || !compiled.ok ? null : windowAfter(compiled.timetable, schedule.decidedUntil, zoneData);
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
-export function nextWindowsOf(
-  dagId: DagId,
-  { spec, decidedUntil }: Omit<ShownSchedule, 'paused'>,
-  count: number,
-): Instant[] {
-  const compiled = compileTimetable(spec, String(dagId));
+export function nextWindowsOf(schedule: ShownSchedule, count: number): Instant[] {
+  const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
   if (!compiled.ok) return [];
-  return previewFirings(compiled.timetable, decidedUntil, count, zoneData).map(({ at }) => at);
+  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData).map(({ at }) => at);
 }
 
 /** How far the clock of a zone is ahead of UTC. */

@@ -1,5 +1,14 @@
 /** A. Schedules and windows. */
-import type { Change, DagId, Instant, RunId, ScheduleSet, WindowDecided } from '@signalbox/engine';
+import {
+  type Change,
+  type DagId,
+  type RunId,
+  type ScheduleId,
+  type ScheduleRemoved,
+  type ScheduleSet,
+  scheduleIdOf,
+  type WindowDecided,
+} from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { PERIODS_MS } from '../world/workload.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -9,17 +18,20 @@ const CLOCKS_DIFFER_MS = 60_000;
 
 export function schedules(scene: Scene): Checker {
   const { ledger, world } = scene;
-  /** Windows that have a run, over all versions of a dag's schedule. */
-  const fired = new Map<DagId, Set<number>>();
-  const windowOf = new Map<RunId, WindowDecided>();
-  /** By dag: what a schedule that was removed had decided. */
+  /** Windows that have a run, over all versions of a schedule. */
+  const fired = new Map<ScheduleId, Set<number>>();
+  /** The last number that a dag has given to a schedule. */
+  const lastNo = new Map<DagId, number>();
+  /** By dag: what schedules that were removed had decided. */
   const decidedUntil = new Map<DagId, number>();
 
   function checkWindow(change: WindowDecided): void {
-    const { dagId, firesAt, untilAt, runId, skipped, count, at } = change;
-    const schedule = ledger.schedules.get(dagId);
-    const what = `window ${firesAt} of dag ${dagId}`;
+    const { dagId, name, firesAt, untilAt, runId, skipped, count, at } = change;
+    const id = scheduleIdOf(change);
+    const schedule = ledger.schedules.get(id);
+    const what = `window ${firesAt} of schedule ${dagId}/${name}`;
     if (schedule === undefined) return scene.fail('I6', `${what} was decided though the schedule is removed`);
+    if (schedule.name !== name) scene.fail('I6', `${what} was decided for schedule ${schedule.name}`);
     const next = windowAfter(schedule, schedule.decidedUntil);
     if (firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
     if ((runId === null) === (skipped === null)) scene.fail('I2', `${what} ended as neither or both`);
@@ -28,31 +40,43 @@ export function schedules(scene: Scene): Checker {
     if (firesAt > at) scene.fail('I4', `${what} was decided early, at ${at}`);
     if (runId === null) return;
     if (schedule.paused) scene.fail('I6', `${what} fired though the schedule is paused`);
-    const known = fired.get(dagId) ?? new Set();
-    fired.set(dagId, known);
+    const known = fired.get(id) ?? new Set();
+    fired.set(id, known);
     if (known.has(firesAt)) scene.fail('I1', `${what} has a second run, ${runId}`);
     known.add(firesAt);
-    windowOf.set(runId, change);
   }
 
   /** Before a schedule is altered, all that was due by the old one is decided. */
-  function checkSettled(dagId: DagId, at: Instant): void {
-    const old = ledger.schedules.get(dagId);
+  function checkSettled(change: ScheduleSet | ScheduleRemoved): void {
+    const old = ledger.schedules.get(scheduleIdOf(change));
     if (old === undefined) return;
     const next = windowAfter(old, old.decidedUntil);
-    if (next <= at) scene.fail('I2', `window ${next} of dag ${dagId} vanished when its schedule was altered at ${at}`);
+    if (next > change.at) return;
+    scene.fail(
+      'I2',
+      `window ${next} of schedule ${old.dagId}/${old.name} vanished when it was altered at ${change.at}`,
+    );
   }
 
   function checkSet(change: ScheduleSet): void {
-    const old = ledger.schedules.get(change.dagId);
-    checkSettled(change.dagId, change.at);
-    if (old !== undefined && change.revision !== old.revision + 1) {
-      scene.fail('I6', `schedule of dag ${change.dagId} went from revision ${old.revision} to ${change.revision}`);
+    const { dagId, name, scheduleNo, revision, origin } = change;
+    const what = `schedule ${dagId}/${name}`;
+    const old = ledger.schedules.get(scheduleIdOf(change));
+    checkSettled(change);
+    if (old === undefined) {
+      if (scheduleNo <= (lastNo.get(dagId) ?? 0))
+        scene.fail('I1', `${what} has number ${scheduleNo}, which was given before`);
+      lastNo.set(dagId, scheduleNo);
+      for (const other of ledger.schedules.values()) {
+        if (other.dagId === dagId && other.name === name) scene.fail('I6', `${what} is there twice`);
+      }
+    } else {
+      if (revision !== old.revision + 1) scene.fail('I6', `${what} went from revision ${old.revision} to ${revision}`);
+      if (origin !== old.origin || name !== old.name)
+        scene.fail('I6', `${what} of ${origin} was ${old.name} of ${old.origin}`);
     }
-    const before = old?.decidedUntil ?? decidedUntil.get(change.dagId) ?? 0;
-    if (change.decidedUntil < Math.max(change.at, before)) {
-      scene.fail('I6', `the schedule of dag ${change.dagId} may decide windows again`);
-    }
+    const before = old?.decidedUntil ?? decidedUntil.get(dagId) ?? 0;
+    if (change.decidedUntil < Math.max(change.at, before)) scene.fail('I6', `${what} may decide windows again`);
   }
 
   /**
@@ -60,19 +84,21 @@ export function schedules(scene: Scene): Checker {
    * commit: for longer than `STUCK_MS` nobody stays the owner in that way. Clocks of two owners differ by up to 60 s.
    */
   function checkCatchUp({ changes }: JournaledCommit): void {
-    const late = new Map<DagId, number>();
+    const late = new Map<ScheduleId, number>();
     for (const change of changes) {
       if (change.kind !== 'WindowDecided' || change.runId === null) continue;
       if (change.at - change.firesAt <= world.settings.windowGraceMs + STUCK_MS + CLOCKS_DIFFER_MS) continue;
-      late.set(change.dagId, (late.get(change.dagId) ?? 0) + 1);
+      const id = scheduleIdOf(change);
+      late.set(id, (late.get(id) ?? 0) + 1);
     }
-    for (const [dagId, count] of late) {
-      const spec = ledger.schedules.get(dagId)?.spec;
-      if (spec === undefined) continue;
+    for (const [id, count] of late) {
+      const schedule = ledger.schedules.get(id);
+      if (schedule === undefined) continue;
+      const { spec, dagId, name } = schedule;
       const allowed = spec.missed === 'skip' ? 0 : spec.missed === 'latest' ? 1 : spec.missedLimit;
       // The commit may hold the last windows of one version and the first of another.
       if (count > allowed && !changes.some((change) => change.kind === 'ScheduleSet')) {
-        scene.fail('I5', `${count} late windows of dag ${dagId} fired, ${allowed} may`);
+        scene.fail('I5', `${count} late windows of schedule ${dagId}/${name} fired, ${allowed} may`);
       }
     }
   }
@@ -91,8 +117,9 @@ export function schedules(scene: Scene): Checker {
       if (change.kind === 'WindowDecided') checkWindow(change);
       else if (change.kind === 'ScheduleSet') checkSet(change);
       else if (change.kind === 'ScheduleRemoved') {
-        checkSettled(change.dagId, change.at);
-        decidedUntil.set(change.dagId, ledger.schedules.get(change.dagId)?.decidedUntil ?? 0);
+        checkSettled(change);
+        const until = ledger.schedules.get(scheduleIdOf(change))?.decidedUntil ?? 0;
+        decidedUntil.set(change.dagId, Math.max(until, decidedUntil.get(change.dagId) ?? 0));
       } else if (change.kind === 'RunReopened') {
         if (change.admitted) checkActive(ledger.run(change.runId).created.dagId, change.runId);
       } else if (change.kind === 'RunAdmitted') checkActive(ledger.run(change.runId).created.dagId, change.runId);
@@ -108,13 +135,16 @@ export function schedules(scene: Scene): Checker {
     onCommit: checkCatchUp,
     atEnd() {
       if (scene.health.wellForMs() < 10_000) return;
-      for (const [dagId, schedule] of ledger.schedules) {
+      for (const schedule of ledger.schedules.values()) {
         if (schedule.paused) continue;
         const { owner } = ledger.shard(schedule.shard);
         const node = world.nodes.find((one) => one.nodeId === owner);
         const next = windowAfter(schedule, schedule.decidedUntil);
         if (node !== undefined && next < node.process.wall() - 1_500) {
-          scene.fail('I8', `window ${next} of dag ${dagId} is due and nobody decides it`);
+          scene.fail(
+            'I8',
+            `window ${next} of schedule ${schedule.dagId}/${schedule.name} is due and nobody decides it`,
+          );
         }
       }
     },

@@ -1,5 +1,5 @@
 /** C. Shard ownership: order of commits, nothing leaves too early, nothing starts twice over a handover. */
-import type { Answer, Change, ClaimRef, Command, RetryTask } from '@signalbox/engine';
+import type { Answer, Change, ClaimRef, Command, RetryTask, ScheduleSet, SetSchedulePaused } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import type { Kill, Routed } from '@signalbox/host';
 import type { JournaledCommit, JournaledTake } from '../fake-store/index.ts';
@@ -46,9 +46,17 @@ export function ownership(scene: Scene): Checker {
     return kind === 'SetSchedulePaused' || kind === 'DeployDag' || kind === 'RetireDag' || kind === 'RetryTask';
   }
 
+  function isAbout({ dagId, name }: SetSchedulePaused, schedule: ScheduleSet): boolean {
+    return schedule.dagId === dagId && (name === undefined || schedule.name === name);
+  }
+
   /** What is so right now. */
   function truthsOf(command: Command): readonly string[] {
-    if (command.kind === 'SetSchedulePaused') return [`paused ${ledger.schedules.get(command.dagId)?.paused}`];
+    if (command.kind === 'SetSchedulePaused') {
+      return [...ledger.schedules.values()]
+        .filter((one) => isAbout(command, one))
+        .map(({ paused }) => `paused ${paused}`);
+    }
     if (command.kind === 'RetryTask') return retryTruths(command);
     if (command.kind === 'RetireDag') return [`retired ${ledger.dags.get(command.dagId)?.isRetired}`];
     if (command.kind !== 'DeployDag') return [];
@@ -99,7 +107,7 @@ export function ownership(scene: Scene): Checker {
       if (command.kind === 'RetryTask' && 'runId' in change && change.runId === command.runId) {
         for (const one of truthsOf(command)) truth.add(one);
       }
-      if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && command.dagId === change.dagId) {
+      if (change.kind === 'ScheduleSet' && command.kind === 'SetSchedulePaused' && isAbout(command, change)) {
         truth.add(`paused ${change.paused}`);
       }
       if (change.kind === 'DagRetired' && command.kind === 'RetireDag' && command.dagId === change.dagId) {

@@ -161,7 +161,8 @@ export function hands(scene: Scene): Checker {
     onCommit({ changes }) {
       for (const change of changes) {
         if (change.kind !== 'DagRetired' || !ledger.dag(change.dagId).isRetired) continue;
-        if (ledger.schedules.has(change.dagId)) scene.fail('I6', `dag ${change.dagId} is retired, its schedule is not`);
+        const left = [...ledger.schedules.values()].find(({ dagId }) => dagId === change.dagId);
+        if (left !== undefined) scene.fail('I6', `dag ${change.dagId} is retired, its schedule ${left.name} is not`);
       }
     },
     onHappening(happening) {

@@ -11,13 +11,14 @@ import type {
   Epoch,
   RunCreated,
   RunId,
+  ScheduleId,
   ScheduleSet,
   ShardNo,
   TaskExpired,
   TaskMarked,
   TaskNo,
 } from '@signalbox/engine';
-import { NOBODY, shardOfRun } from '@signalbox/engine';
+import { NOBODY, scheduleIdOf, shardOfRun } from '@signalbox/engine';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
 import { type DagBook, isCountedLoss, type RunBook, type ShardBook, type TaskBook } from './books.ts';
@@ -29,7 +30,7 @@ export class Ledger {
   readonly live = new Set<RunBook>();
   readonly byUid = new Map<string, RunBook>();
   readonly dags = new Map<DagId, DagBook>();
-  readonly schedules = new Map<DagId, ScheduleSet & { decidedUntil: number }>();
+  readonly schedules = new Map<ScheduleId, ScheduleSet & { decidedUntil: number }>();
   readonly shards = new Map<ShardNo, ShardBook>();
   /** Those that are not closed, by dag and fingerprint. */
   readonly breakers = new Map<string, BreakerSet>();
@@ -77,13 +78,13 @@ export class Ledger {
         this.dag(change.dagId).isRetired = change.kind === 'DagRetired';
         return;
       case 'ScheduleSet':
-        this.schedules.set(change.dagId, { ...change });
+        this.schedules.set(scheduleIdOf(change), { ...change });
         return;
       case 'ScheduleRemoved':
-        this.schedules.delete(change.dagId);
+        this.schedules.delete(scheduleIdOf(change));
         return;
       case 'WindowDecided': {
-        const schedule = this.schedules.get(change.dagId);
+        const schedule = this.schedules.get(scheduleIdOf(change));
         if (schedule !== undefined)
           schedule.decidedUntil = Math.max(schedule.decidedUntil, change.untilAt) as typeof schedule.decidedUntil;
         return;

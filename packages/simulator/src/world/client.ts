@@ -19,6 +19,7 @@ import type { Routed } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
+import { planScheduleUse } from './schedule-use.ts';
 import { type PlannedDag, planPriority } from './workload.ts';
 import type { World } from './world.ts';
 
@@ -95,7 +96,8 @@ export class SimClients {
     if (draw < 0.83) return this.#touch();
     if (draw < 0.89) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
     if (draw < 0.91) return this.#retire(dag);
-    return this.#pause(dag, chance.happens(0.5), 0);
+    if (draw < 0.95) return this.#pause(dag, chance.happens(0.5), 0);
+    return this.#useSchedule(dag);
   }
 
   #planSubmission(dag: PlannedDag): Submission {
@@ -267,6 +269,15 @@ export class SimClients {
       if (isDone && result.answer.kind === 'deployed') this.#dagIds.set(name, result.answer.dagId);
       else again();
     });
+  }
+
+  /** Creates, edits, pauses, resumes or deletes a schedule without a deploy; now and then one of the definition. */
+  #useSchedule(dag: PlannedDag): void {
+    const dagId = this.#dagIds.get(dag.name);
+    const node = this.#anyNode();
+    if (dagId === undefined || node === null) return;
+    const command = planScheduleUse(this.#chance, { shard: dag.shard, tenantId: TENANT, dagId, actor: ACTOR });
+    this.#ask(node, command, () => undefined);
   }
 
   #pause(dag: PlannedDag, paused: boolean, triesLeft: number): void {

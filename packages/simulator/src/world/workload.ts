@@ -46,7 +46,15 @@ function planSpec(chance: Chance): DagSpec {
   const slow = chance.fork('stragglers');
   const uneven = slow.happens(0.5) ? planSpeculative(slow, mapped) : mapped;
   const adding = chance.fork('adding');
-  return adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
+  const grown = adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
+  return planSchedules(chance.fork('schedules'), grown);
+}
+
+/** Some dags have more than one schedule, whose names come and go with their versions. */
+function planSchedules(chance: Chance, spec: DagSpec): DagSpec {
+  if (spec.schedule === null || chance.happens(0.6)) return spec;
+  const names = ['second', 'third'].filter(() => chance.happens(0.7));
+  return { ...spec, schedules: names.map((name) => ({ name, spec: planSchedule(chance) })) };
 }
 
 function planTasks(chance: Chance): DagSpec {
@@ -123,7 +131,7 @@ export const PERIODS_MS: Readonly<Record<string, number>> = {
   '* * * * *': 60_000,
 };
 
-function planSchedule(chance: Chance): ScheduleSpec {
+export function planSchedule(chance: Chance): ScheduleSpec {
   return {
     cron: chance.pick(Object.keys(PERIODS_MS)),
     zone: 'UTC',
@@ -137,6 +145,9 @@ function alter(chance: Chance, before: DagSpec): DagSpec {
   const draw = chance.next();
   if (draw < 0.3) return { ...before, maxActiveTasks: chance.happens(0.3) ? null : chance.int(1, 4) };
   if (draw < 0.5) return { ...before, maxActiveRuns: chance.happens(0.3) ? null : chance.int(1, 4) };
-  if (draw < 0.75) return { ...before, schedule: chance.happens(0.3) ? null : planSchedule(chance) };
+  if (draw < 0.75) {
+    const { schedules: _schedules, ...single } = before;
+    return planSchedules(chance, { ...single, schedule: chance.happens(0.3) ? null : planSchedule(chance) });
+  }
   return planSpec(chance);
 }

@@ -4,6 +4,7 @@ import type {
   DagId,
   Need,
   RunId,
+  ScheduleId,
   Seen,
   ShardNo,
   StoredBackfill,
@@ -78,7 +79,7 @@ export class Model {
     return [...this.#tables.versions.values()];
   }
 
-  get schedules(): ReadonlyMap<DagId, StoredSchedule> {
+  get schedules(): ReadonlyMap<ScheduleId, StoredSchedule> {
     return this.#tables.schedules.toMap();
   }
 

@@ -4,10 +4,12 @@ import type {
   DagId,
   Instant,
   Need,
+  ScheduleNo,
   ShardNo,
   StoredBackfill,
   StoredBreaker,
   StoredRun,
+  StoredSchedule,
 } from '@signalbox/engine';
 import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
@@ -57,9 +59,8 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   const heads = await reader.loadHeads(SHARDS, 1_000);
   expect(byId(heads.runs)).toEqual(model.live());
   expect(heads.complete).toBe(true);
-  expect([...heads.schedules].sort((a, b) => a.dagId - b.dagId)).toEqual(
-    [...model.schedules.values()].sort((a, b) => a.dagId - b.dagId),
-  );
+  const byNumber = (a: StoredSchedule, b: StoredSchedule) => a.dagId - b.dagId || a.scheduleNo - b.scheduleNo;
+  expect([...heads.schedules].sort(byNumber)).toEqual([...model.schedules.values()].sort(byNumber));
   const byKey = (a: StoredBreaker, b: StoredBreaker) =>
     a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
   expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));
@@ -121,9 +122,11 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
     deadLetters.map(({ runId, taskNo, attemptNo }) => ({ kind: 'deadLetter', runId, taskNo, attemptNo })),
   );
   expect(new Set(seenDeadLetters.deadLetters)).toEqual(new Set(deadLetters));
-  const windowNeeds = runs.flatMap(({ runId, dagId, window }): Need[] => {
+  const windowNeeds = runs.flatMap(({ runId, dagId, window, scheduleNo = 1 as ScheduleNo }): Need[] => {
     const shard = shardOfRun(runId);
-    return window === undefined ? [] : [{ kind: 'windows', shard, dagId, at: [window.at, (window.at + 1) as Instant] }];
+    return window === undefined
+      ? []
+      : [{ kind: 'windows', shard, dagId, scheduleNo, at: [window.at, (window.at + 1) as Instant] }];
   });
   const backfillNeeds = model.backfills.map(({ shard, uid }): Need => ({ kind: 'backfill', shard, uid }));
   const asked = [...windowNeeds, ...backfillNeeds];

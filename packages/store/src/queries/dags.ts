@@ -6,6 +6,7 @@ import type {
   Priority,
   RunId,
   RunUid,
+  ScheduleNo,
   ScheduleSpec,
   ShardNo,
   SkipReason,
@@ -37,7 +38,9 @@ export interface DagView {
   /** Where the files of its version were deployed from. */
   readonly source: string | null;
   readonly retiredAt: Instant | null;
+  /** The first of its schedules. */
   readonly schedule: {
+    readonly name: string;
     readonly spec: ScheduleSpec;
     readonly revision: number;
     readonly paused: boolean;
@@ -57,7 +60,19 @@ export interface ListDags {
   readonly retired?: boolean;
 }
 
+export interface ListWindows {
+  readonly dagName: string;
+  /** The last one of the page before. */
+  readonly before: Pick<WindowView, 'firesAt' | 'scheduleNo'> | null;
+  readonly limit: number;
+  /** Of this schedule only. */
+  readonly scheduleNo?: ScheduleNo | null;
+}
+
 export interface WindowView {
+  /** Null for one that was removed since. */
+  readonly schedule: string | null;
+  readonly scheduleNo: ScheduleNo;
   readonly firesAt: Instant;
   readonly untilAt: Instant;
   readonly wallTime: string | null;
@@ -77,10 +92,11 @@ const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::t
       'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
       'on', v.spec->'on')::text end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
-    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault`;
+    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault, s.name`;
 const DAG_TABLES = `dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
-    left join schedule s on s.shard = d.shard and s.dag_id = d.dag_id`;
+    left join lateral (select * from dag_schedule s where s.shard = d.shard and s.dag_id = d.dag_id
+                        order by s.schedule_no limit 1) s on true`;
 
 /** Both lean on the index `dag_name` (tenant_id, name). */
 const selectDag = statement(
@@ -104,16 +120,18 @@ const selectTriggered = statement(
    where e.tenant_id = $1::integer and e.event = $2::text and d.tenant_id = e.tenant_id order by d.name`,
 );
 
-/** Leans on the primary key (shard, dag_id, fires_at, wall_time) of each partition, from its end. */
+/** Leans on the primary key (shard, dag_id, fires_at, wall_time, schedule_no) of each partition, from its end. */
 const selectWindows = statement(
   'list_windows',
   `
-  select w.fires_at, w.until_at, w.wall_time, w.count, w.skipped, w.run_id, r.uid, w.at
+  select w.fires_at, w.until_at, w.wall_time, w.count, w.skipped, w.run_id, r.uid, w.at, s.name, w.schedule_no
     from (select w.* from dag d join window_decision w on w.shard = d.shard and w.dag_id = d.dag_id
-           where d.tenant_id = $1::integer and d.name = $2::text and w.fires_at < $3::bigint
-           order by w.fires_at desc, w.wall_time limit $4::integer) w
+           where d.tenant_id = $1::integer and d.name = $2::text and (w.fires_at, w.schedule_no) < ($3::bigint, $6::integer)
+             and w.fires_at <= $3::bigint and ($5::integer is null or w.schedule_no = $5::integer)
+           order by w.fires_at desc, w.schedule_no desc, w.wall_time limit $4::integer) w
     left join run r on r.shard = w.shard and r.run_id = w.run_id
-   order by w.fires_at desc, w.wall_time`,
+    left join dag_schedule s on s.shard = w.shard and s.dag_id = w.dag_id and s.schedule_no = w.schedule_no
+   order by w.fires_at desc, w.schedule_no desc, w.wall_time`,
 );
 
 export async function findDag(database: Database, tenantId: TenantId, name: string): Promise<DagDetails | null> {
@@ -121,7 +139,7 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[14] ?? 'null') as DagSpec };
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[15] ?? 'null') as DagSpec };
 }
 
 /** In order of name, after the one given; those that were deleted only when asked for. */
@@ -156,11 +174,12 @@ export async function dagsOnEvent(
 export async function listWindows(
   database: Database,
   tenantId: TenantId,
-  { dagName, before, limit }: { dagName: string; before: Instant | null; limit: number },
+  { dagName, before, limit, scheduleNo = null }: ListWindows,
 ): Promise<WindowView[]> {
   return database.snapshot(async (ask) => {
-    const until = before ?? Number.MAX_SAFE_INTEGER;
-    const [found] = await ask([call(selectWindows, tenantId, encodeText(dagName), until, limit)], { last: true });
+    const { firesAt, scheduleNo: beforeNo } = before ?? { firesAt: Number.MAX_SAFE_INTEGER, scheduleNo: 0 };
+    const read = call(selectWindows, tenantId, encodeText(dagName), firesAt, limit, scheduleNo, beforeNo);
+    const [found] = await ask([read], { last: true });
     return (found?.rows ?? []).map(parseWindow);
   });
 }
@@ -189,6 +208,7 @@ function parseDag(row: Row): DagView {
       spec === null || spec === undefined
         ? null
         : {
+            name: decodeText(row[14] ?? ''),
             spec: JSON.parse(spec) as ScheduleSpec,
             revision: Number(revision),
             paused: paused === 't',
@@ -198,8 +218,11 @@ function parseDag(row: Row): DagView {
   };
 }
 
-function parseWindow([firesAt, untilAt, wallTime, count, skipped, runId, uid, at]: Row): WindowView {
+function parseWindow(row: Row): WindowView {
+  const [firesAt, untilAt, wallTime, count, skipped, runId, uid, at, schedule, scheduleNo] = row;
   return {
+    schedule: decodeNullableText(schedule ?? null),
+    scheduleNo: Number(scheduleNo) as ScheduleNo,
     firesAt: Number(firesAt) as Instant,
     untilAt: Number(untilAt) as Instant,
     wallTime: wallTime === '' || wallTime === null || wallTime === undefined ? null : decodeText(wallTime),

@@ -1,14 +1,5 @@
-/** Lists for people: versions of a dag, all schedules, servers. Queries about a tenant name it (I65). */
-import {
-  type DagId,
-  type DagSpec,
-  type Instant,
-  type NodeId,
-  type ScheduleSpec,
-  SHARD_COUNT,
-  type TenantId,
-  type VersionNo,
-} from '@signalbox/engine';
+/** Lists for people: versions of a dag, servers. Queries about a tenant name it (I65). */
+import { type DagSpec, type Instant, type NodeId, SHARD_COUNT, type TenantId, type VersionNo } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText } from '../text.ts';
@@ -23,16 +14,6 @@ export interface VersionSummary {
 
 export interface VersionDetails extends VersionSummary {
   readonly spec: DagSpec;
-}
-
-export interface ListedSchedule {
-  readonly dagId: DagId;
-  readonly dagName: string;
-  readonly spec: ScheduleSpec;
-  readonly paused: boolean;
-  readonly decidedUntil: Instant;
-  /** Why the server itself has paused it. */
-  readonly fault: string | null;
 }
 
 export interface NodeRow {
@@ -61,14 +42,6 @@ const selectVersions = statement(
 const selectVersion = statement(
   'find_version',
   `select ${VERSION_COLUMNS}, v.spec::text from ${OF_DAG} and v.version_no = $3::integer`,
-);
-/** Leans on the index `dag_name`. */
-const selectSchedules = statement(
-  'list_schedules',
-  `
-  select d.dag_id, d.name, s.spec::text, s.paused, s.decided_until, s.fault
-    from dag d join schedule s on s.shard = d.shard and s.dag_id = d.dag_id
-   where d.tenant_id = $1::integer and d.name > $2::text order by d.name limit $3::integer`,
 );
 const selectNodes = statement(
   'list_nodes',
@@ -100,24 +73,6 @@ export async function findVersion(
   const [found] = await database.snapshot((ask) => ask([read], { last: true }));
   const row = found?.rows[0];
   return row === undefined ? null : { ...parseVersion(row), spec: JSON.parse(row[5] ?? 'null') as DagSpec };
-}
-
-/** In order of the dag's name, after the one given. */
-export async function listSchedules(
-  database: Database,
-  tenantId: TenantId,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<ListedSchedule[]> {
-  const read = call(selectSchedules, tenantId, encodeText(after ?? ''), limit);
-  const [found] = await database.snapshot((ask) => ask([read], { last: true }));
-  return (found?.rows ?? []).map(([dagId, name, spec, paused, decidedUntil, fault]) => ({
-    dagId: Number(dagId) as DagId,
-    dagName: decodeText(name ?? ''),
-    spec: JSON.parse(spec ?? 'null') as ScheduleSpec,
-    paused: paused === 't',
-    decidedUntil: Number(decidedUntil) as Instant,
-    fault: decodeNullableText(fault ?? null),
-  }));
 }
 
 /** The servers on this database. They are nobody's in particular, so they have no tenant. */

@@ -10,6 +10,7 @@ import type {
   RunCreated,
   RunId,
   RunUid,
+  ScheduleNo,
   ShardNo,
   StoredBackfill,
   StoredWindow,
@@ -168,31 +169,37 @@ export function parseBackfills({ rows }: CallResult): StoredBackfill[] {
   }));
 }
 
+/** Rows of before a dag could have several. */
+const FIRST_SCHEDULE = 1;
+
 /** Leans on the index (shard, dag_id, fires_at, run_id) of each partition. */
 const selectWindowRuns = statement(
   'select_window_runs',
   `
-  select u.dag_id, u.fires_at, w.run_id, w.uid, w.phase, w.outcome
-    from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, dag_id, fires_at)
+  select u.dag_id, u.schedule_no, u.fires_at, w.run_id, w.uid, w.phase, w.outcome
+    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::bigint[]) as u (shard, dag_id, schedule_no, fires_at)
     left join lateral (
       select r.run_id, r.uid, r.phase, r.outcome from run r
        where r.shard = u.shard and r.dag_id = u.dag_id and r.fires_at = u.fires_at
+         and coalesce(r.schedule_no, ${FIRST_SCHEDULE}) = u.schedule_no
        order by r.run_id desc limit 1) w on true`,
 );
 
 export function readWindowRuns(needs: readonly Extract<Need, { kind: 'windows' }>[]): Call {
-  const windows = needs.flatMap(({ shard, dagId, at }) => at.map((firesAt) => ({ shard, dagId, firesAt })));
+  const windows = needs.flatMap(({ at, ...schedule }) => at.map((firesAt) => ({ ...schedule, firesAt })));
   return call(
     selectWindowRuns,
     plainArray(windows.map(({ shard }) => shard)),
     plainArray(windows.map(({ dagId }) => dagId)),
+    plainArray(windows.map(({ scheduleNo }) => scheduleNo)),
     plainArray(windows.map(({ firesAt }) => firesAt)),
   );
 }
 
 export function parseWindowRuns({ rows }: CallResult): StoredWindow[] {
-  return rows.map(([dagId, at, runId, uid, phase, outcome]) => ({
+  return rows.map(([dagId, scheduleNo, at, runId, uid, phase, outcome]) => ({
     dagId: Number(dagId) as DagId,
+    scheduleNo: Number(scheduleNo) as ScheduleNo,
     at: Number(at) as Instant,
     run:
       runId === null || runId === undefined

@@ -1,5 +1,5 @@
-/** Rows of `dag`, `dag_version` and `schedule`: few and rarely written, except `decided_until` of a schedule. */
-import type { DagDeployed, DagFold, DagId, ScheduleFold, ScheduleSet } from '@signalbox/engine';
+/** Rows of `dag` and `dag_version`: few and rarely written. */
+import type { DagDeployed, DagFold, DagId } from '@signalbox/engine';
 import { type Call, call, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
 
@@ -94,81 +94,4 @@ function deployDags(dags: readonly Deployed[], deploys: readonly DagDeployed[]):
       textArray(deploys.map((dag) => dag.spec.files ?? null)),
     ),
   ];
-}
-
-const upsertSchedules = statement(
-  'upsert_schedules',
-  `
-  insert into schedule (shard, dag_id, revision, spec, paused, decided_until, actor, at, fault)
-  select u.shard, u.dag_id, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault
-    from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::text[], $5::boolean[], $6::bigint[], $7::text[], $8::bigint[], $9::text[])
-      as u (shard, dag_id, revision, spec, paused, decided_until, actor, at, fault)
-  on conflict (shard, dag_id) do update set revision = excluded.revision, spec = excluded.spec, paused = excluded.paused,
-    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault`,
-);
-
-/** Leans on the primary key (shard, dag_id). */
-const moveSchedules = statement(
-  'move_schedules',
-  `
-  with hit as (
-    update schedule s set decided_until = greatest(s.decided_until, u.decided_until)
-      from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, dag_id, decided_until)
-     where s.shard = u.shard and s.dag_id = u.dag_id
-    returning 1)
-  select expect_rows('move_schedules', count(*), $4::integer) from hit`,
-);
-
-/** What a removed schedule has decided stays decided: the next one begins after it. */
-const keepWindows = statement(
-  'keep_windows',
-  `
-  with hit as (
-    update dag d set windows_until = greatest(d.windows_until, u.until)
-      from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, dag_id, until)
-     where d.shard = u.shard and d.dag_id = u.dag_id
-    returning 1)
-  select expect_rows('keep_windows', count(*), $4::integer) from hit`,
-);
-
-const deleteSchedules = statement(
-  'delete_schedules',
-  `
-  delete from schedule s using unnest($1::smallint[], $2::bigint[]) as u (shard, dag_id)
-   where s.shard = u.shard and s.dag_id = u.dag_id`,
-);
-
-export function changeSchedules(schedules: readonly ScheduleFold[]): Call[] {
-  const calls: Call[] = [];
-  const set = schedules.filter((schedule): schedule is ScheduleFold & { set: ScheduleSet } => schedule.set !== null);
-  const removed = schedules.filter((schedule) => schedule.removed !== null);
-  const moved = schedules.filter(
-    ({ set, removed, decidedUntil }) => set === null && removed === null && decidedUntil !== null,
-  );
-  const left = schedules.filter(({ removedUntil }) => removedUntil !== null);
-  if (left.length > 0) {
-    const until = nullableArray(left.map(({ removedUntil }) => removedUntil));
-    calls.push(call(keepWindows, ...keys(left), until, left.length));
-  }
-  if (removed.length > 0) calls.push(call(deleteSchedules, ...keys(removed)));
-  if (set.length > 0) {
-    calls.push(
-      call(
-        upsertSchedules,
-        ...keys(set),
-        plainArray(set.map((schedule) => schedule.set.revision)),
-        textArray(set.map((schedule) => JSON.stringify(schedule.set.spec))),
-        plainArray(set.map((schedule) => schedule.set.paused)),
-        nullableArray(set.map((schedule) => schedule.decidedUntil)),
-        textArray(set.map((schedule) => schedule.set.actor)),
-        plainArray(set.map((schedule) => schedule.set.at)),
-        textArray(set.map((schedule) => schedule.set.fault)),
-      ),
-    );
-  }
-  if (moved.length > 0) {
-    const until = nullableArray(moved.map((schedule) => schedule.decidedUntil));
-    calls.push(call(moveSchedules, ...keys(moved), until, moved.length));
-  }
-  return calls;
 }

@@ -1,22 +1,20 @@
-/** Reads dags, versions, schedules and keys. Each uses the primary key of its table, or `dag_name`. */
+/** Reads dags, versions and keys. Each uses the primary key of its table, or `dag_name`. */
 import type {
   DagId,
   DagSpec,
   Instant,
   RunId,
   RunUid,
-  ScheduleSpec,
   ShardNo,
   StoredDag,
   StoredKey,
-  StoredSchedule,
   StoredVersion,
   TenantId,
   VersionNo,
 } from '@signalbox/engine';
 import type { CallResult, Row } from '../batch.ts';
 import { type Call, call, statement } from '../statement.ts';
-import { decodeNullableText, decodeText, plainArray, textArray } from '../text.ts';
+import { decodeText, plainArray, textArray } from '../text.ts';
 
 export interface DagKey {
   readonly shard: ShardNo;
@@ -27,7 +25,10 @@ export interface VersionKey extends DagKey {
 }
 type KeyKey = Pick<StoredKey, 'shard' | 'tenantId' | 'operation' | 'target' | 'key'>;
 
-const DAG_COLUMNS = 'd.shard, d.dag_id, d.tenant_id, n.name, d.name, d.version_no, d.retired_at, d.windows_until';
+/** A server of the version before gives a dag its first schedule without noting the number. */
+const LAST_SCHEDULE_NO = `case when d.last_schedule_no = 0 and exists (select from schedule s where s.shard = d.shard and s.dag_id = d.dag_id)
+    then 1 else d.last_schedule_no end`;
+const DAG_COLUMNS = `d.shard, d.dag_id, d.tenant_id, n.name, d.name, d.version_no, d.retired_at, d.windows_until, ${LAST_SCHEDULE_NO}`;
 
 const selectDags = statement(
   'select_dags',
@@ -60,21 +61,6 @@ const selectVersions = statement(
     join dag_version v on v.shard = u.shard and v.dag_id = u.dag_id and v.version_no = u.version_no`,
 );
 
-const SCHEDULE_COLUMNS = 's.shard, s.dag_id, s.revision, s.spec::text, s.paused, s.decided_until, s.fault';
-
-const selectSchedules = statement(
-  'select_schedules',
-  `
-  select ${SCHEDULE_COLUMNS}
-    from unnest($1::smallint[], $2::bigint[]) as u (shard, dag_id)
-    join schedule s on s.shard = u.shard and s.dag_id = u.dag_id`,
-);
-
-export const selectSchedulesOfShards = statement(
-  'select_schedules_of_shards',
-  `select ${SCHEDULE_COLUMNS} from schedule s where s.shard = any ($1::smallint[])`,
-);
-
 const selectKeys = statement(
   'select_keys',
   `
@@ -102,10 +88,6 @@ export function readVersions(versions: readonly VersionKey[], currentOf: readonl
   return call(selectVersions, ...dagColumns(versions), numbers, ...dagColumns(currentOf));
 }
 
-export function readSchedules(dags: readonly DagKey[]): Call {
-  return call(selectSchedules, ...dagColumns(dags));
-}
-
 export function readKeys(keys: readonly KeyKey[]): Call {
   return call(
     selectKeys,
@@ -117,7 +99,7 @@ export function readKeys(keys: readonly KeyKey[]): Call {
   );
 }
 
-function dagColumns(dags: readonly DagKey[]): [string, string] {
+export function dagColumns(dags: readonly DagKey[]): [string, string] {
   return [plainArray(dags.map((dag) => dag.shard)), plainArray(dags.map((dag) => dag.dagId))];
 }
 
@@ -134,6 +116,7 @@ export function parseDags({ rows }: CallResult): StoredDag[] {
     versionNo: integer(row, 5) as VersionNo,
     isRetired: row[6] !== null,
     windowsUntil: integer(row, 7) as Instant,
+    lastScheduleNo: integer(row, 8),
   }));
 }
 
@@ -143,18 +126,6 @@ export function parseVersions({ rows }: CallResult): StoredVersion[] {
     versionNo: integer(row, 1) as VersionNo,
     hash: text(row, 2),
     spec: JSON.parse(row[3] ?? 'null') as DagSpec,
-  }));
-}
-
-export function parseSchedules({ rows }: CallResult): StoredSchedule[] {
-  return rows.map((row) => ({
-    shard: integer(row, 0) as ShardNo,
-    dagId: integer(row, 1) as DagId,
-    revision: integer(row, 2),
-    spec: JSON.parse(row[3] ?? 'null') as ScheduleSpec,
-    paused: row[4] === 't',
-    decidedUntil: integer(row, 5) as Instant,
-    fault: decodeNullableText(row[6] ?? null),
   }));
 }
 

@@ -12,6 +12,7 @@ import type {
   ParentRef,
   RunId,
   RunUid,
+  ScheduleNo,
   StoredRun,
   StoredTask,
   TaskNo,
@@ -43,7 +44,8 @@ const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_ag
     json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text,
     json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text,
     json_object_agg(r.run_id, r.added) filter (where r.added is not null)::text,
-    json_object_agg(r.run_id, json_build_array(r.fires_at, r.window_start)) filter (where r.fires_at is not null)::text`;
+    json_object_agg(r.run_id, json_build_array(r.fires_at, r.window_start)) filter (where r.fires_at is not null)::text,
+    json_object_agg(r.run_id, r.schedule_no) filter (where r.schedule_no is not null)::text`;
 
 const selectRuns = leafStatement(
   'select_runs',
@@ -144,6 +146,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const graces = parseFacts(row[14]);
   const added = parseFacts<Readonly<Record<string, AddedTask>>>(row[15]);
   const windows = parseFacts<readonly [number, number | null]>(row[16]);
+  const scheduleNos = parseFacts<ScheduleNo>(row[17]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -171,6 +174,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       ...timingOf(at(admittedAts, i), notes?.[id]),
       tasks: tasks.get(id as RunId) ?? NO_TASKS,
       ...(maps.has(id as RunId) && { maps: maps.get(id as RunId)! }),
+      ...(scheduleNos?.[id] !== undefined && { scheduleNo: scheduleNos[id] }),
       ...(added?.[id] !== undefined && { added: readAdded(added[id])! }),
     };
   });

@@ -8,7 +8,7 @@ import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 const insertWindows = leafStatement(
   'insert_windows',
   (leaf) => `
-  insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at)
+  insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at, schedule_no)
   ${rowsOf(
     'shard smallint',
     'dag_id bigint',
@@ -19,6 +19,7 @@ const insertWindows = leafStatement(
     'count integer',
     'until_at bigint',
     'at bigint',
+    'schedule_no integer',
   )}`,
 );
 
@@ -34,6 +35,7 @@ export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Ca
     plainArray(windows.map((window) => window.count)),
     plainArray(windows.map((window) => window.untilAt)),
     plainArray(windows.map((window) => window.at)),
+    plainArray(windows.map((window) => window.scheduleNo)),
   );
 }
 

@@ -54,7 +54,7 @@ function advance(recorder: Recorder, backfill: Backfill, dag: Dag): void {
   let { cursorAt, createdCount, skippedCount } = backfill;
   let decided = 0;
   for (const at of windows) {
-    const newest = newestRun(recorder, dag.id, at);
+    const newest = newestRun(recorder, backfill.scheduleId, at);
     if (newest === undefined || recorder.isFull() || !mayMove(state, backfill)) break;
     if (wants(backfill, newest)) {
       createBackfillRun(recorder, { backfill, dag, at, isFirst: newest === null });
@@ -90,6 +90,8 @@ function createBackfillRun(recorder: Recorder, { backfill, dag, at, isFirst }: N
   createWindowRun(recorder, dag, {
     at,
     timetable: timetable!,
+    scheduleNo: spec.scheduleNo,
+    spec: spec.schedule,
     cause: 'backfill',
     actor,
     backfill: uid,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../model/answer.ts';
 import type { BackfillSpec } from '../../model/backfill.ts';
-import type { BackfillUid, Instant, RunId } from '../../model/ids.ts';
+import type { BackfillUid, Instant, RunId, ScheduleNo } from '../../model/ids.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
 import { chain, dag, every, job, task } from '../../testing/specs.ts';
@@ -16,9 +16,17 @@ let uids = 0;
 
 function start(box: Scenario, more: Partial<BackfillSpec> = {}): { uid: BackfillUid; answer: Answer } {
   const { shard, dagId } = box;
-  const schedule = box.state.schedules.get(dagId)?.spec ?? DAILY;
+  const schedule = box.state.schedules.named(dagId, 'default')?.spec ?? DAILY;
   const range = { fromAt: day(-10), toAt: day(-1), which: 'missing', order: 'forward' } as const;
-  const spec: BackfillSpec = { schedule, ...range, maxActive: 2, share: 0.05, ...more };
+  const spec: BackfillSpec = {
+    scheduleNo: 1 as ScheduleNo,
+    scheduleName: 'default',
+    schedule,
+    ...range,
+    maxActive: 2,
+    share: 0.05,
+    ...more,
+  };
   const uid = `00000000-0000-7000-8000-${(++uids).toString(16).padStart(10, '0')}07` as BackfillUid;
   const command = { kind: 'StartBackfill', shard, tenantId: TENANT, dagId, uid, spec, windowCount: 10 } as const;
   const answer = box.feed({ ...command, actor: box.actor });
@@ -123,7 +131,7 @@ describe('which windows', () => {
   function history(): Scenario {
     const box = daily();
     const window = (no: number, outcome: 'succeeded' | 'permanent' | null) => {
-      box.submit({ windowAt: day(no) });
+      box.submit({ window: { schedule: 'default', at: day(no) } });
       if (outcome !== null) runOne(box, outcome);
     };
     window(-4, 'succeeded');
@@ -154,7 +162,7 @@ describe('which windows', () => {
   test('what is in flight counts as there', () => {
     const box = daily();
     box.hold();
-    box.submit({ windowAt: day(-1) });
+    box.submit({ window: { schedule: 'default', at: day(-1) } });
     start(box, { fromAt: day(-2), maxActive: 5 });
     box.settle();
     expect(created(box)).toEqual([-2]);

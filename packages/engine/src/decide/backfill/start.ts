@@ -3,7 +3,7 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { SetBackfill, StartBackfill } from '../../model/command.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import type { Actor } from '../../model/ids.ts';
+import { type Actor, scheduleIdOf } from '../../model/ids.ts';
 import type { Backfill } from '../../tables/backfill/backfill.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
@@ -22,7 +22,8 @@ export function startBackfill(recorder: Recorder, command: StartBackfill): Answe
   const fault = spec.until === undefined ? null : untilFaultText(dag.current.spec, spec.until);
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
   // No window of the range is left to the schedule: it would make a second run of it later (I1).
-  settleUntil(recorder, dagId, spec.toAt);
+  const schedule = state.schedules.get(scheduleIdOf({ dagId, scheduleNo: spec.scheduleNo }));
+  if (schedule !== undefined) settleUntil(recorder, schedule, spec.toAt);
   recorder.record({ kind: 'BackfillStarted', shard, uid, tenantId, dagId, spec, windowCount, actor, at: state.now });
   return DONE;
 }

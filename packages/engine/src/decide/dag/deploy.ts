@@ -1,23 +1,24 @@
-import { type Answer, refuse } from '../../model/answer.ts';
+import type { Answer } from '../../model/answer.ts';
+import { assert } from '../../model/assert.ts';
 import type { DeployDag } from '../../model/command.ts';
 import { nextDagId } from '../../model/dag/dag-id.ts';
+import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { VersionNo } from '../../model/ids.ts';
-import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
 import type { Recorder } from '../recorder.ts';
-import { setSchedule } from '../schedule/set-schedule.ts';
+import { refuseSchedules, setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { reviveDag } from './retire.ts';
 
 /** Creates a version if the meaning changed. The same hash again changes nothing, unless the dag was retired. */
 export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const { state } = recorder;
   const { shard, tenantId, name, hash, spec, actor } = command;
-  if (spec.schedule !== null) {
-    const fault = scheduleFault(spec.schedule, state.now, state.settings.zoneData);
-    if (fault !== null) return refuse('SCHEDULE_INVALID', `${fault.message} ${fault.remedy}`);
-  }
-  state.tenantNames.set(tenantId, command.tenant);
   const known = state.dags.named(tenantId, name);
-  if (known !== undefined && known.current.hash === hash) {
+  const isSame = known !== undefined && known.current.hash === hash;
+  const schedules = schedulesOf(spec);
+  const refused = isSame && !known.isRetired ? null : refuseSchedules(state, known?.id ?? null, schedules);
+  if (refused !== null) return refused;
+  state.tenantNames.set(tenantId, command.tenant);
+  if (isSame) {
     const changed = known.isRetired;
     if (known.isRetired) reviveDag(recorder, known, actor);
     return { ok: true, kind: 'deployed', dagId: known.id, versionNo: known.current.no, changed };
@@ -26,6 +27,8 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const versionNo = ((known?.current.no ?? 0) + 1) as VersionNo;
   const at = state.now;
   recorder.record({ kind: 'DagDeployed', shard, tenantId, dagId, name, versionNo, hash, spec, actor, at });
-  setSchedule(recorder, { shard, dagId, spec: spec.schedule, actor });
+  const dag = state.dags.get(dagId);
+  assert(dag !== undefined, 'a dag that was deployed is in memory');
+  setDefinitionSchedules(recorder, dag, schedules, actor);
   return { ok: true, kind: 'deployed', dagId, versionNo, changed: true };
 }

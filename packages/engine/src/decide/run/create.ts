@@ -2,6 +2,7 @@
 import { assert } from '../../model/assert.ts';
 import { bitsOf } from '../../model/chance.ts';
 import type { RunCreated } from '../../model/change.ts';
+import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import {
   type Actor,
   type DagId,
@@ -10,6 +11,7 @@ import {
   nextRunId,
   type RunId,
   type RunUid,
+  type ScheduleNo,
   type ShardNo,
   type VersionNo,
 } from '../../model/ids.ts';
@@ -20,7 +22,10 @@ import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 
-type NewRun = Pick<RunCreated, 'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until'> &
+type NewRun = Pick<
+  RunCreated,
+  'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
+> &
   Partial<Pick<RunCreated, 'windowStart' | 'backfill'>> & {
     /** The current one unless told. */
     readonly version?: Version;
@@ -49,6 +54,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     ...(run.until === undefined ? {} : { until: run.until }),
     ...(run.windowStart === undefined ? {} : { windowStart: run.windowStart }),
     ...(run.backfill === undefined ? {} : { backfill: run.backfill }),
+    ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
@@ -66,15 +72,18 @@ const SCHEDULE = 'schedule' as Actor;
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
   assert(dag !== undefined && schedule.timetable !== null, 'a due schedule has its dag in memory');
-  const { timetable, lastWindowAt, decidedUntil } = schedule;
+  const { timetable, lastWindowAt, decidedUntil, scheduleNo, spec } = schedule;
   // Nearly always the window before this one is the last that was decided: that spares the search.
   const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
-  return createWindowRun(recorder, dag, { at: firesAt, timetable, cause: 'schedule', actor: SCHEDULE, ...known });
+  const window = { at: firesAt, timetable, scheduleNo, spec, ...known };
+  return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE });
 }
 
 export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill'>> {
   readonly at: Instant;
   readonly timetable: Timetable;
+  readonly scheduleNo: ScheduleNo;
+  readonly spec: ScheduleSpec;
   readonly cause: RunCreated['cause'];
   readonly actor: Actor;
   /** The window before, where it is known. */
@@ -83,20 +92,36 @@ export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority'
   readonly uid?: RunUid;
 }
 
-/** A run for a window, whoever asks for it. Its data interval goes from the window before to its own. */
+/**
+ * A run for a window, whoever asks for it. Its data interval goes from the window before to its own. Params and priority are those
+ * of the schedule, and those of the dag where it has none.
+ */
 export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
-  const { at, timetable, start, uid = uidOfWindow(dag.shard, dag.id, at), cause, actor } = run;
-  const { spec } = dag.current;
-  const { priority = spec.priority, params = spec.defaultParams ?? null, until, backfill } = run;
+  const { at, timetable, start, scheduleNo, spec, cause, actor } = run;
+  const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
+  const { priority = spec.priority ?? dag.current.spec.priority, until, backfill } = run;
+  const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
   const windowStart = start ?? windowBefore(timetable, at, recorder.state.settings.zoneData) ?? at;
   return createRun(recorder, dag, {
-    ...{ uid, priority, cause, firesAt: at, windowStart, params, actor },
+    ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo },
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
   });
 }
 
-/** The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). */
-export function uidOfWindow(shard: ShardNo, dagId: DagId, firesAt: Instant): RunUid {
-  return makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12));
+export interface ScheduleRef {
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+}
+
+const FIRST = 1;
+
+/**
+ * The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). The first schedule
+ * of a dag has the uids that it had when a dag could have only one.
+ */
+export function uidOfWindow(shard: ShardNo, { dagId, scheduleNo }: ScheduleRef, firesAt: Instant): RunUid {
+  const which = scheduleNo === FIRST ? [dagId, firesAt] : [dagId, firesAt, scheduleNo];
+  const [seed = 0, ...parts] = which;
+  return makeRunUid(shard, firesAt, bitsOf(48, seed, ...parts, 11), bitsOf(26, seed, ...parts, 12));
 }

@@ -27,9 +27,7 @@ export function settleAgenda(recorder: Recorder): void {
   }
   if (agenda.backfills.size > 0) endBackfills(recorder);
   noteSilentWorkers(recorder);
-  for (const { shard, dagId, reason } of agenda.faulty.splice(0)) {
-    strikeSchedule(recorder, { kind: 'StrikeSchedule', shard, dagId, reason });
-  }
+  for (const faulty of agenda.faulty.splice(0)) strikeSchedule(recorder, { kind: 'StrikeSchedule', ...faulty });
   for (const dag of agenda.dags) {
     admitWaiting(recorder, dag);
     if (recorder.isFull()) return; // This dag may have more to admit.

@@ -1,6 +1,6 @@
 /** A run for a window of the caller's choice. A window has one run, whoever asks for it: the second request gets the same (I1). */
 import { type Answer, refuse } from '../../model/answer.ts';
-import type { SubmitRuns } from '../../model/command.ts';
+import type { ChosenWindow, SubmitRuns } from '../../model/command.ts';
 import type { Instant, RunUid } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { nextOf } from '../../tables/schedule/watch-schedule.ts';
@@ -9,23 +9,25 @@ import { newestRun } from '../schedule/newest-run.ts';
 import { settleUntil } from '../schedule/settle-until.ts';
 import { createWindowRun } from './create.ts';
 
-export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, at: Instant): Answer {
+export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, window: ChosenWindow): Answer {
   const { state } = recorder;
-  const schedule = state.schedules.get(dag.id);
+  const { at } = window;
+  const schedule = state.schedules.named(dag.id, window.schedule);
   if (schedule?.timetable == null) return refuse('SCHEDULE_NOT_FOUND', dag.name);
   if (nextOf(state, schedule, (at - 1) as Instant) !== at) {
     return refuse('WINDOW_INVALID', 'the schedule does not fire at that time');
   }
   // Nothing fires early (I4).
   if (at > state.now) return refuse('WINDOW_INVALID', 'that time has not come yet');
-  const existing = newestRun(recorder, dag.id, at);
+  const existing = newestRun(recorder, schedule.id, at);
   if (existing != null) return answer(existing.uid, true);
-  settleUntil(recorder, dag.id, at);
-  const fired = newestRun(recorder, dag.id, at);
+  settleUntil(recorder, schedule, at);
+  const fired = newestRun(recorder, schedule.id, at);
   if (fired != null) return answer(fired.uid, true);
   const [{ params, priority, until }] = command.items as [SubmitRuns['items'][number]];
   const runId = createWindowRun(recorder, dag, {
-    ...{ at, timetable: schedule.timetable, cause: command.cause ?? 'api', actor: command.actor },
+    ...{ at, timetable: schedule.timetable, scheduleNo: schedule.scheduleNo, spec: schedule.spec },
+    ...{ cause: command.cause ?? 'api', actor: command.actor },
     ...(params === null ? {} : { params }),
     ...(priority === null ? {} : { priority }),
     ...(until === undefined ? {} : { until }),

@@ -36,7 +36,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (refused !== null) return refused;
   const fault = untilFaultIn(version.spec, command);
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
-  if (command.windowAt !== undefined) return submitWindow(recorder, dag, command, command.windowAt);
+  if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority, until } = command.items[index]!;

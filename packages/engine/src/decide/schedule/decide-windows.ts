@@ -4,7 +4,7 @@
  * reason, such as a full step, is not missed. The cost grows with the number of runs, not with the length of the break (I8).
  */
 import { assert } from '../../model/assert.ts';
-import type { SkipReason } from '../../model/change.ts';
+import type { SkipReason, WindowDecided } from '../../model/change.ts';
 import type { Instant } from '../../model/ids.ts';
 import { removedWindows } from '../../model/schedule/cron.ts';
 import { zoneOrNull } from '../../model/schedule/window-after.ts';
@@ -51,7 +51,9 @@ export function skipUntil(recorder: Recorder, schedule: Schedule, until: Instant
   const skipped = windowsBetween(recorder, schedule, schedule.decidedUntil, until, COUNTED);
   if (skipped.length === 0) return;
   const isMany = skipped.length === COUNTED;
-  recordSkip(recorder, schedule, skipped[0]!, isMany ? until : skipped.at(-1)!, isMany ? 0 : skipped.length, reason);
+  const [firesAt, untilAt] = [skipped[0]!, isMany ? until : skipped.at(-1)!];
+  const count = isMany ? 0 : skipped.length;
+  recordDecided(recorder, schedule, { firesAt, runId: null, skipped: reason, count, untilAt });
 }
 
 function decideMissed(recorder: Recorder, schedule: Schedule, until: Instant, hasRoom: () => boolean): boolean {
@@ -106,41 +108,15 @@ function windowsBetween(
 
 function fire(recorder: Recorder, schedule: Schedule, firesAt: Instant): void {
   const runId = createScheduledRun(recorder, schedule, firesAt);
-  recorder.record({
-    kind: 'WindowDecided',
-    shard: schedule.shard,
-    dagId: schedule.dagId,
-    firesAt,
-    wallTime: null,
-    runId,
-    skipped: null,
-    count: 1,
-    untilAt: firesAt,
-    at: recorder.state.now,
-  });
+  recordDecided(recorder, schedule, { firesAt, runId, skipped: null, count: 1, untilAt: firesAt });
 }
 
-function recordSkip(
-  recorder: Recorder,
-  { shard, dagId }: Schedule,
-  firesAt: Instant,
-  untilAt: Instant,
-  count: number,
-  skipped: SkipReason,
-): void {
+type Decided = Pick<WindowDecided, 'firesAt' | 'runId' | 'skipped' | 'count' | 'untilAt'>;
+
+function recordDecided(recorder: Recorder, schedule: Schedule, decided: Decided, wallTime: string | null = null): void {
+  const { shard, dagId, scheduleNo, name } = schedule;
   const at = recorder.state.now;
-  recorder.record({
-    kind: 'WindowDecided',
-    shard,
-    dagId,
-    firesAt,
-    wallTime: null,
-    runId: null,
-    skipped,
-    count,
-    untilAt,
-    at,
-  });
+  recorder.record({ kind: 'WindowDecided', shard, dagId, scheduleNo, name, ...decided, wallTime, at });
 }
 
 /** Wall times between the last window and this one that a clock change removed (I3). */
@@ -152,18 +128,9 @@ function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void
   if (zone === null) return;
   const removed = removedWindows(timetable.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
   for (const { wallTime, gapAtMs } of removed) {
-    recorder.record({
-      kind: 'WindowDecided',
-      shard: schedule.shard,
-      dagId: schedule.dagId,
-      firesAt: gapAtMs as Instant,
-      wallTime,
-      runId: null,
-      skipped: 'gap',
-      count: 1,
-      // A window may fire at the very instant of the change: it is not decided by this.
-      untilAt: (gapAtMs - 1) as Instant,
-      at: state.now,
-    });
+    const firesAt = gapAtMs as Instant;
+    // A window may fire at the very instant of the change: it is not decided by this.
+    const untilAt = (gapAtMs - 1) as Instant;
+    recordDecided(recorder, schedule, { firesAt, runId: null, skipped: 'gap', count: 1, untilAt }, wallTime);
   }
 }

@@ -1,18 +1,22 @@
 import { expect, test } from 'vitest';
-import type { DagId, RunId } from '../../model/ids.ts';
+import { type DagId, type RunId, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
 
 const minutely = job({ schedule: every('* * * * *') });
 
+const scheduleNo = 1 as ScheduleNo;
+const scheduleOf = (box: Scenario, dagId = box.dagId) => box.state.schedules.named(dagId, 'default');
+
 /** Deciding its windows throws from here on, until it is loaded anew. */
 function spoil(box: Scenario, dagId: DagId): void {
   const timetable = new Proxy({}, { get: () => { throw new Error('cron is broken'); } }); // biome-ignore format: one thought
-  box.state.schedules.set(dagId, { ...box.state.schedules.get(dagId)!, timetable: timetable as never });
+  box.state.schedules.put({ ...scheduleOf(box, dagId)!, timetable: timetable as never });
 }
 
 function strike(box: Scenario, dagId = box.dagId) {
-  return box.feed({ kind: 'StrikeSchedule', shard: box.shard, dagId, reason: 'cron is broken' });
+  const scheduleId = scheduleIdOf({ dagId, scheduleNo });
+  return box.feed({ kind: 'StrikeSchedule', shard: box.shard, scheduleId, reason: 'cron is broken' });
 }
 
 test('a tick that throws about a schedule names it, and no run whose timer rang before it (I57)', () => {
@@ -39,7 +43,7 @@ test('a schedule that is struck is paused with the reason, fires nothing, and ho
   ]);
   box.advance('2m').killOwner().advance('1m');
   expect(new Set(box.changes('RunCreated').map(({ dagId }) => dagId))).toEqual(new Set([other]));
-  expect(box.state.schedules.get(box.dagId)).toMatchObject({ paused: true, fault: 'cron is broken' });
+  expect(scheduleOf(box)).toMatchObject({ paused: true, fault: 'cron is broken' });
 });
 
 test.each([
@@ -52,7 +56,7 @@ test.each([
   strike(box);
   box.advance('5m');
   expect(mend(box)).toMatchObject({ ok: true });
-  expect(box.state.schedules.get(box.dagId)).toMatchObject({ paused: false, fault: null });
+  expect(scheduleOf(box)).toMatchObject({ paused: false, fault: null });
   box.advance('1m');
   expect(box.changes('RunCreated')).toHaveLength(2);
 });
@@ -70,10 +74,11 @@ test('one that can not even be loaded stops no load: it is paused by the first s
   const { shard, dagId, actor } = box;
   const spec = every('this is no cron');
   const at = box.node.wall;
-  const set = { shard, dagId, revision: 2, spec, paused: false, decidedUntil: at, fault: null, actor, at };
+  const which = { shard, dagId, scheduleNo, name: 'default', origin: 'definition' } as const;
+  const set = { ...which, revision: 2, spec, paused: false, decidedUntil: at, fault: null, actor, at };
   box.node.store.commit([{ kind: 'ScheduleSet', ...set }], 0);
   box.killOwner().advance('1m');
-  expect(box.state.schedules.get(dagId)).toMatchObject({ paused: true, fault: expect.stringContaining('this is no') });
+  expect(scheduleOf(box)).toMatchObject({ paused: true, fault: expect.stringContaining('this is no') });
   expect(box.changes('RunCreated').map((run) => run.dagId)).toEqual([other]);
   expect(box.cancel(1 as RunId)).toMatchObject({ ok: false });
 });

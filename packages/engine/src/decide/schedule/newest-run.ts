@@ -1,5 +1,5 @@
 /** The newest run of a window, whoever created it. */
-import type { DagId, Instant, RunId, RunUid } from '../../model/ids.ts';
+import type { Instant, RunId, RunUid, ScheduleId } from '../../model/ids.ts';
 import { RUN_OUTCOMES, type RunOutcome } from '../../model/run/phase.ts';
 import { windowName } from '../../model/window-name.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
@@ -15,9 +15,9 @@ export interface WindowRun {
  * Null: the window has none. Undefined: nobody has looked; the command must need the window. Memory goes before the database, which
  * does not show batches in flight.
  */
-export function newestRun(recorder: Recorder, dagId: DagId, at: Instant): WindowRun | null | undefined {
+export function newestRun(recorder: Recorder, scheduleId: ScheduleId, at: Instant): WindowRun | null | undefined {
   const { state } = recorder;
-  const name = windowName(dagId, at);
+  const name = windowName(scheduleId, at);
   const recent = state.recentWindows.get(name);
   const stored = recorder.windows.get(name);
   const runId = recent?.runId ?? stored?.run?.runId;

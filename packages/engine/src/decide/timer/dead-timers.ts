@@ -3,7 +3,7 @@
  * the heaps are swept from time to time, and hold at most twice as many entries as are alive (I73).
  */
 
-import type { DagId, RunId, TaskNo, TaskSlot } from '../../model/ids.ts';
+import type { DagId, RunId, ScheduleId, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { attemptWith } from '../../tables/attempt/find-attempt.ts';
@@ -21,7 +21,7 @@ export function dropDeadTimers(state: State): void {
 
 /** The schedule is as it was when the timer was set, and has not decided that window yet. */
 export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
-  const schedule = schedules.get(timer.subject as DagId);
+  const schedule = schedules.get(timer.subject as ScheduleId);
   if (schedule === undefined || schedule.paused) return false;
   return schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
 }

@@ -1,6 +1,6 @@
 /** Handles the passing of time: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
-import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
+import type { DagId, RunId, ScheduleId, TaskNo } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { OVERDUE, UNCONFIRMED } from '../../tables/attempt/confirmed.ts';
 import { attemptWith, findAttempt } from '../../tables/attempt/find-attempt.ts';
@@ -50,11 +50,11 @@ function soonest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
-/** Windows that are due now, with the schedule each belongs to. */
-export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly DagId[] {
+/** The schedules with windows that are due now. */
+export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly ScheduleId[] {
   const top = state.windows.peek();
   if (top === undefined || top.at > state.now) return [];
-  return state.windows.due(state.now, state.settings.changesPerStep).map((timer) => timer.subject as DagId);
+  return state.windows.due(state.now, state.settings.changesPerStep).map((timer) => timer.subject as ScheduleId);
 }
 
 function openWindows(recorder: Recorder): void {
@@ -63,7 +63,7 @@ function openWindows(recorder: Recorder): void {
   state.currentRun = null;
   for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
     if (recorder.isFull()) return;
-    const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as DagId) : undefined;
+    const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as ScheduleId) : undefined;
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
     if (schedule !== undefined && state.dags.get(schedule.dagId) === undefined) return;
     state.windows.pop();

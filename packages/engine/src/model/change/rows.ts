@@ -5,7 +5,7 @@
  * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
  * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
  */
-import type { BackfillUid, DagId, RunId } from '../ids.ts';
+import type { BackfillUid, DagId, RunId, ScheduleId } from '../ids.ts';
 import type { AddedFold, AddedRows } from './added.ts';
 import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
 import type { BackfillFold, BackfillRows } from './backfill.ts';
@@ -16,7 +16,7 @@ import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMar
 import type { MapFold, MapRows } from './map.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
 import type { CallbackDue, RunCreated, RunFold, RunNote, RunRows } from './run.ts';
-import type { ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
+import type { ScheduledDagFold, ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
 import type { BreakerSet, KeyStored, ShardRows, SilenceFold } from './shard.ts';
 import type { SpeculativeRows, SpeculativeTookOver } from './speculative.ts';
 
@@ -36,7 +36,8 @@ type AllRows = DagRows &
 export class FoldedRows implements AllRows {
   readonly deploys: DagDeployed[] = [];
   readonly dags = new Map<DagId, DagFold>();
-  readonly schedules = new Map<DagId, ScheduleFold>();
+  readonly schedules = new Map<ScheduleId, ScheduleFold>();
+  readonly scheduledDags = new Map<DagId, ScheduledDagFold>();
   readonly windows: WindowDecided[] = [];
   readonly runs = new Map<RunId, RunFold>();
   readonly keys: KeyStored[] = [];

@@ -1,7 +1,7 @@
 /** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
 import type { ParentRef } from '../command.ts';
-import type { Actor, BackfillUid, DagId, RunId, RunUid, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, BackfillUid, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
 import type { RunTasksFold } from './attempt.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
@@ -36,6 +36,8 @@ const runCreated = defineChange('RunCreated', {
     windowStart: f.since(5, f.optional(f.instant)),
     /** The backfill that made the run. */
     backfill: f.since(5, f.optional(f.uuid<BackfillUid>())),
+    /** The schedule that `firesAt` is a window of; number 1 where it is absent. */
+    scheduleNo: f.since(5, f.optional(f.uint<ScheduleNo>())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;

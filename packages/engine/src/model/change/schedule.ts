@@ -1,10 +1,23 @@
 import type { ScheduleSpec } from '../dag/spec.ts';
-import type { Actor, DagId, Instant, ShardNo } from '../ids.ts';
+import {
+  type Actor,
+  type DagId,
+  type Instant,
+  type ScheduleId,
+  type ScheduleNo,
+  type ShardNo,
+  scheduleIdOf,
+} from '../ids.ts';
 import { type ChangeOf, defineChange } from './define.ts';
 import { f } from './fields.ts';
 import { WORDS, type WordOf } from './words.ts';
 
-/** A schedule was set, edited, paused or resumed. One per dag; `revision` grows with each edit (I6). */
+export const DEFAULT_SCHEDULE = 'default';
+/** Before dags could have several schedules, each had one. */
+const FIRST = 1 as ScheduleNo;
+const scheduleNo = f.since(5, f.uint<ScheduleNo>(), FIRST);
+
+/** A schedule was set, edited, paused or resumed. `revision` grows with each edit (I6). */
 const scheduleSet = defineChange('ScheduleSet', {
   no: 1,
   fields: {
@@ -19,14 +32,21 @@ const scheduleSet = defineChange('ScheduleSet', {
     fault: f.since(2.1, f.nullable(f.text())),
     actor: f.text<Actor>(),
     at: f.instant,
+    scheduleNo,
+    /** Unique within its dag. */
+    name: f.since(5, f.text(), DEFAULT_SCHEDULE),
+    /** Whether a deploy or the API sets it: each leaves those of the other alone. */
+    origin: f.since(5, f.word(WORDS.scheduleOrigins), 'definition'),
   },
   rows(change, rows: ScheduleRows) {
     const { decidedUntil } = change;
     Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil });
+    const dag = dagOf(rows, change);
+    dag.lastNo = Math.max(dag.lastNo, change.scheduleNo);
   },
-  event: ({ spec: { cron, zone }, paused, fault, actor }) => ({
+  event: ({ name, spec: { cron, zone }, paused, fault, actor }) => ({
     kind: 'schedule.set',
-    details: { cron, zone, paused, fault, actor },
+    details: { schedule: name, cron, zone, paused, fault, actor },
   }),
 });
 
@@ -39,12 +59,15 @@ const scheduleRemoved = defineChange('ScheduleRemoved', {
     decidedUntil: f.since(2, f.instant, 0 as Instant),
     actor: f.text<Actor>(),
     at: f.instant,
+    scheduleNo,
+    name: f.since(5, f.text(), DEFAULT_SCHEDULE),
   },
   rows(change, rows: ScheduleRows) {
-    const removed = { set: null, removed: change, removedUntil: change.decidedUntil, decidedUntil: null };
-    Object.assign(scheduleOf(rows, change), removed);
+    Object.assign(scheduleOf(rows, change), { set: null, removed: change, decidedUntil: null });
+    const dag = dagOf(rows, change);
+    dag.windowsUntil = Math.max(dag.windowsUntil, change.decidedUntil);
   },
-  event: ({ actor }) => ({ kind: 'schedule.removed', details: { actor } }),
+  event: ({ name, actor }) => ({ kind: 'schedule.removed', details: { schedule: name, actor } }),
 });
 
 export type SkipReason = WordOf<'skipReasons'>;
@@ -67,6 +90,9 @@ const windowDecided = defineChange('WindowDecided', {
     count: f.uint(),
     untilAt: f.instant,
     at: f.instant,
+    scheduleNo,
+    /** The name of the schedule. */
+    name: f.since(5, f.text(), DEFAULT_SCHEDULE),
   },
   rows(change, rows: ScheduleRows) {
     rows.windows.push(change);
@@ -76,38 +102,62 @@ const windowDecided = defineChange('WindowDecided', {
     const until = Math.max(change.firesAt, change.untilAt, schedule.decidedUntil ?? Number.NEGATIVE_INFINITY);
     schedule.decidedUntil = until as Instant;
   },
-  event({ skipped: reason, count, wallTime, firesAt, untilAt }, show) {
+  event({ name: schedule, skipped: reason, count, wallTime, firesAt, untilAt }, show) {
     // A window that fires is told by the run that it makes.
     if (reason === null) return null;
     const span = { firesAt: show(firesAt), untilAt: show(untilAt) };
-    return { kind: 'window.skipped', details: { reason, count, wallTime, ...span } };
+    return { kind: 'window.skipped', details: { schedule, reason, count, wallTime, ...span } };
   },
 });
 
-/** What became of one schedule in a batch. */
-export interface ScheduleFold {
+interface ScheduleRef {
   readonly shard: ShardNo;
   readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+}
+
+/** What became of one schedule in a batch. */
+export interface ScheduleFold extends ScheduleRef {
   set: ScheduleSet | null;
   removed: ScheduleRemoved | null;
-  /** A schedule was removed in this batch, whatever came after it. */
-  removedUntil: Instant | null;
   /** The last window decided since `set`, or in the whole batch when there was none. */
   decidedUntil: Instant | null;
 }
 
+/** What a batch leaves with a dag about its schedules. Both only grow. */
+export interface ScheduledDagFold {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  /** What schedules that were removed have decided. */
+  windowsUntil: number;
+  /** The last number given. */
+  lastNo: number;
+}
+
 export interface ScheduleRows {
-  readonly schedules: Map<DagId, ScheduleFold>;
+  readonly schedules: Map<ScheduleId, ScheduleFold>;
+  readonly scheduledDags: Map<DagId, ScheduledDagFold>;
   readonly windows: WindowDecided[];
 }
 
-function scheduleOf({ schedules }: ScheduleRows, { shard, dagId }: { shard: ShardNo; dagId: DagId }): ScheduleFold {
-  let schedule = schedules.get(dagId);
+function scheduleOf({ schedules }: ScheduleRows, ref: ScheduleRef): ScheduleFold {
+  const id = scheduleIdOf(ref);
+  let schedule = schedules.get(id);
   if (schedule === undefined) {
-    schedule = { shard, dagId, set: null, removed: null, removedUntil: null, decidedUntil: null };
-    schedules.set(dagId, schedule);
+    const { shard, dagId, scheduleNo } = ref;
+    schedule = { shard, dagId, scheduleNo, set: null, removed: null, decidedUntil: null };
+    schedules.set(id, schedule);
   }
   return schedule;
+}
+
+function dagOf({ scheduledDags }: ScheduleRows, { shard, dagId }: ScheduleRef): ScheduledDagFold {
+  let dag = scheduledDags.get(dagId);
+  if (dag === undefined) {
+    dag = { shard, dagId, windowsUntil: 0, lastNo: 0 };
+    scheduledDags.set(dagId, dag);
+  }
+  return dag;
 }
 
 export interface ScheduleSet extends ChangeOf<typeof scheduleSet> {}

@@ -29,6 +29,7 @@ export const WORDS = {
   deadLetterStates: list('letter state', LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
   backfillStates: list('backfill state', BACKFILL_STATES),
+  scheduleOrigins: list('schedule origin', ['definition', 'api']),
   skipReasons: list('skip reason', ['paused', 'missed', 'gap']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),

@@ -1,5 +1,5 @@
 /** Commands of the host itself: decisions that threw, and the passing of time. */
-import type { DagId, RunId, ShardNo } from '../ids.ts';
+import type { RunId, ScheduleId, ShardNo } from '../ids.ts';
 
 /** A decision about this run threw (I57). */
 export interface StrikeRun {
@@ -10,11 +10,11 @@ export interface StrikeRun {
   readonly setAside: boolean;
 }
 
-/** A decision about the schedule of this dag threw (I57). */
+/** A decision about this schedule threw (I57). */
 export interface StrikeSchedule {
   readonly kind: 'StrikeSchedule';
   readonly shard: ShardNo;
-  readonly dagId: DagId;
+  readonly scheduleId: ScheduleId;
   readonly reason: string;
 }
 

@@ -23,15 +23,6 @@ export interface RetireDag {
   readonly actor: Actor;
 }
 
-export interface SetSchedulePaused {
-  readonly kind: 'SetSchedulePaused';
-  readonly shard: ShardNo;
-  readonly tenantId: TenantId;
-  readonly dagId: DagId;
-  readonly paused: boolean;
-  readonly actor: Actor;
-}
-
 export interface SubmitRuns {
   readonly kind: 'SubmitRuns';
   readonly shard: ShardNo;
@@ -45,8 +36,8 @@ export interface SubmitRuns {
     /** Name of the task or group that the run goes up to. */
     readonly until?: string;
   }[];
-  /** The one run is for this window of the dag's schedule. If the window has a run, that is the answer (I1). */
-  readonly windowAt?: Instant;
+  /** The one run is for this window. If the window has a run, that is the answer (I1). */
+  readonly window?: ChosenWindow;
   readonly key: { readonly key: string; readonly bodyHash: string } | null;
   /** An earlier send of this very command may have been done: look before doing it. */
   readonly mayRepeat: boolean;
@@ -72,4 +63,11 @@ export interface CancelRun {
   /** Only tells what would be stopped, and what would run to close the run. */
   readonly dryRun?: true;
   readonly actor: Actor;
+}
+
+/** A window of a schedule of the dag. */
+export interface ChosenWindow {
+  /** The name of the schedule. */
+  readonly schedule: string;
+  readonly at: Instant;
 }

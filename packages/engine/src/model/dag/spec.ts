@@ -193,6 +193,16 @@ export interface ScheduleSpec {
   readonly missed: 'skip' | 'latest' | 'all';
   /** With `all`: no more than this many of the newest missed windows; older ones are recorded as skipped (I8). */
   readonly missedLimit: number;
+  /** JSON text of the params of its runs; those of the dag's defaults unless told. */
+  readonly params?: string;
+  /** Of its runs; the dag's unless told. */
+  readonly priority?: Priority;
+}
+
+/** One of several schedules of a dag. */
+export interface NamedSchedule {
+  readonly name: string;
+  readonly spec: ScheduleSpec;
 }
 
 export interface DagSpec {
@@ -201,6 +211,8 @@ export interface DagSpec {
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly schedule: ScheduleSpec | null;
+  /** In place of `schedule`, where there are several. */
+  readonly schedules?: readonly NamedSchedule[];
   readonly description?: string;
   /** Names the code of its functions; workers fetch it by this. */
   readonly bundle?: string;

@@ -1,9 +1,20 @@
 /** A live backfill in the working set: how far it is, and how many of its runs have not ended. */
 import { type BackfillSpec, type BackfillState, isLiveBackfill, type StoredBackfill } from '../../model/backfill.ts';
-import type { Actor, BackfillUid, DagId, Instant, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
+import {
+  type Actor,
+  type BackfillUid,
+  type DagId,
+  type Instant,
+  type RunRow,
+  type ScheduleId,
+  type ShardNo,
+  scheduleIdOf,
+  type TenantId,
+} from '../../model/ids.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
 import { windowAfter } from '../../model/schedule/window-after.ts';
 import { windowBefore } from '../../model/schedule/window-before.ts';
+import { spreadSeedOf } from '../schedule/schedule.ts';
 import type { State } from '../state.ts';
 
 export class Backfill {
@@ -11,6 +22,7 @@ export class Backfill {
   readonly uid: BackfillUid;
   readonly tenantId: TenantId;
   readonly dagId: DagId;
+  readonly scheduleId: ScheduleId;
   readonly spec: BackfillSpec;
   readonly actor: Actor;
   /** Null when its schedule can't be read any more. */
@@ -28,7 +40,8 @@ export class Backfill {
     const { shard, uid, tenantId, dagId, spec, actor } = stored;
     [this.shard, this.uid, this.tenantId, this.dagId] = [shard, uid, tenantId, dagId];
     [this.spec, this.actor] = [spec, actor];
-    const compiled = compileTimetable(spec.schedule, String(dagId));
+    const compiled = compileTimetable(spec.schedule, spreadSeedOf({ dagId, name: spec.scheduleName }));
+    this.scheduleId = scheduleIdOf({ dagId, scheduleNo: spec.scheduleNo });
     this.timetable = compiled.ok ? compiled.timetable : null;
     this.state = stored.state;
     this.cursorAt = stored.cursorAt;

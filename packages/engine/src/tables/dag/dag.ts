@@ -116,6 +116,8 @@ export class Dag {
   isRetired = false;
   /** Windows of schedules that it had are decided up to here. */
   windowsUntil = 0;
+  /** The last number given to one of its schedules. */
+  lastScheduleNo = 0;
   /** Admitted live runs, loaded or not (I7). */
   activeRuns = 0;
   /** Live runs in memory. */

@@ -5,7 +5,7 @@
 
 import type { ParentRef } from '../../model/command.ts';
 import type { AddedTask } from '../../model/dag/added.ts';
-import type { Instant, RunId, RunRow, RunUid, TaskSlot } from '../../model/ids.ts';
+import type { Instant, RunId, RunRow, RunUid, ScheduleNo, TaskSlot } from '../../model/ids.ts';
 import type { RunNotes } from '../../model/run/run-notes.ts';
 import type { RunWindow } from '../../model/stored.ts';
 import type { CheckpointRef } from '../../model/task/checkpoint-ref.ts';
@@ -34,6 +34,7 @@ export const HAS_SKIPPED = 64;
 export const BACKFILL = 128;
 
 const NO_ID = 0 as RunId;
+const FIRST_SCHEDULE = 1;
 
 export class RunTable {
   private capacity = 0;
@@ -83,6 +84,8 @@ export class RunTable {
   readonly parents = new Map<RunRow, ParentRef>();
   /** Of runs that are for a window. */
   readonly windows = new Map<RunRow, RunWindow>();
+  /** Of runs for a window of another schedule than the first of their dag. */
+  readonly scheduleNos = new Map<RunRow, ScheduleNo>();
   /** What tasks have added to runs, in the order of their numbers. */
   readonly added = new Map<RunRow, readonly AddedTask[]>();
   /** The same runs, by their uid. */
@@ -124,12 +127,17 @@ export class RunTable {
     if (this.notes.size > 0) this.notes.delete(run);
     if (this.windows.size > 0) this.windows.delete(run);
     if (this.checkpoints.size > 0) this.checkpoints.delete(run);
+    if (this.scheduleNos.size > 0) this.scheduleNos.delete(run);
     if (this.parents.delete(run)) this.children.delete(this.uidOf(run));
     if (this.maps.size > 0) this.maps.delete(run);
     if (this.added.size > 0) this.added.delete(run);
     if (this.pauses.size > 0) this.pauses.delete(run);
     if (this.graces.size > 0) this.graces.delete(run);
     this.free.push(run);
+  }
+
+  setSchedule(run: RunRow, scheduleNo: ScheduleNo | undefined): void {
+    if (scheduleNo !== undefined && scheduleNo !== FIRST_SCHEDULE) this.scheduleNos.set(run, scheduleNo);
   }
 
   setParent(run: RunRow, parent: ParentRef): void {

@@ -1,27 +1,54 @@
 /** A schedule in the working set: which windows are decided, and when the next one is due. */
 import { assert } from '../../model/assert.ts';
+import { DEFAULT_SCHEDULE } from '../../model/change/schedule.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
-import type { DagId, Instant, ShardNo } from '../../model/ids.ts';
+import { type DagId, type Instant, type ScheduleId, scheduleIdOf } from '../../model/ids.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
+import type { StoredSchedule } from '../../model/stored.ts';
 
-export interface Schedule {
-  readonly shard: ShardNo;
-  readonly dagId: DagId;
-  readonly revision: number;
-  readonly spec: ScheduleSpec;
+export interface Schedule extends Omit<StoredSchedule, 'decidedUntil'> {
+  readonly id: ScheduleId;
   /** Null while it has a fault: nothing of it is looked at. */
   readonly timetable: Timetable | null;
-  readonly paused: boolean;
-  readonly fault: string | null;
   /** Windows up to here are decided. Only grows: a clock that goes back fires nothing again (I5). */
   decidedUntil: Instant;
   /** The last window that was decided since the schedule was set or loaded; null before the first. */
   lastWindowAt: Instant | null;
 }
 
-export function makeSchedule(stored: Omit<Schedule, 'timetable' | 'lastWindowAt'>): Schedule {
-  if (stored.fault !== null) return { ...stored, timetable: null, lastWindowAt: null };
-  const compiled = compileTimetable(stored.spec, String(stored.dagId));
+export function makeSchedule(stored: StoredSchedule): Schedule {
+  if (stored.fault !== null) return withoutTimetable(stored);
+  const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
   assert(compiled.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
-  return { ...stored, timetable: compiled.timetable, lastWindowAt: null };
+  return { ...stored, id: scheduleIdOf(stored), timetable: compiled.timetable, lastWindowAt: null };
+}
+
+/** One that can't be used as it is. */
+export function withoutTimetable(stored: StoredSchedule): Schedule {
+  return { ...stored, id: scheduleIdOf(stored), timetable: null, lastWindowAt: null };
+}
+
+/** Where an `H` of the expression falls. That of the default schedule is as it was when a dag had only one. */
+export function spreadSeedOf({ dagId, name }: { readonly dagId: DagId; readonly name: string }): string {
+  return name === DEFAULT_SCHEDULE ? String(dagId) : `${dagId}/${name}`;
+}
+
+/** What the engine knows about a schedule and the store keeps. */
+export function storedOf(schedule: Schedule): Omit<StoredSchedule, 'decidedUntil'> {
+  const { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault } = schedule;
+  return { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault };
+}
+
+/** Equal as values: specs are plain data from JSON. */
+export function isSameSpec(a: ScheduleSpec, b: ScheduleSpec): boolean {
+  return canonical(a) === canonical(b);
+}
+
+/** A setting that is left out and one that is undefined are the same. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 }

@@ -17,7 +17,7 @@ export function watchSchedule(state: State, schedule: Schedule): void {
   state.windows.push({
     at: next,
     kind: 'window',
-    subject: schedule.dagId,
+    subject: schedule.id,
     taskNo: 0,
     stamp: schedule.revision,
   });

@@ -2,7 +2,16 @@
 import type { Heads } from '../../apply/restore.ts';
 import type { StoredBackfill } from '../../model/backfill.ts';
 import { deadLetterName } from '../../model/dead-letter.ts';
-import { type DagId, type Instant, type RunId, type ShardNo, shardOfRun, type VersionNo } from '../../model/ids.ts';
+import {
+  type DagId,
+  type Instant,
+  type RunId,
+  type ScheduleId,
+  type ShardNo,
+  scheduleIdOf,
+  shardOfRun,
+  type VersionNo,
+} from '../../model/ids.ts';
 import type {
   Need,
   Seen,
@@ -84,7 +93,7 @@ export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
         break;
       }
       case 'windows':
-        for (const at of need.at) windows.push({ dagId: need.dagId, at, run: newestOf(tables, need.dagId, at) });
+        for (const at of need.at) windows.push(newestOf(tables, need, at));
         break;
       case 'backfill': {
         const row = tables.backfills.get(need.uid);
@@ -99,14 +108,16 @@ export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
   return { ...gathering.all(), ...found };
 }
 
-function newestOf(tables: ModelTables, dagId: DagId, at: Instant): StoredWindow['run'] {
+function newestOf(tables: ModelTables, { dagId, scheduleNo }: ScheduleKey, at: Instant): StoredWindow {
   const [newest] = [...tables.runs.values()]
-    .filter((run) => run.dagId === dagId && run.window?.at === at)
+    .filter((run) => run.dagId === dagId && (run.scheduleNo ?? 1) === scheduleNo && run.window?.at === at)
     .sort((a, b) => b.runId - a.runId);
-  if (newest === undefined) return null;
+  if (newest === undefined) return { dagId, scheduleNo, at, run: null };
   const { runId, uid, phase, outcome } = newest;
-  return { runId, uid, isLive: phase !== 'ended', outcome };
+  return { dagId, scheduleNo, at, run: { runId, uid, isLive: phase !== 'ended', outcome } };
 }
+
+type ScheduleKey = Pick<StoredWindow, 'dagId' | 'scheduleNo'>;
 
 function liveBackfills(tables: ModelTables, shards: readonly ShardNo[]): StoredBackfill[] {
   return [...tables.backfills.values()]
@@ -125,7 +136,7 @@ export class Gathering {
   readonly #runs = new Map<RunId, StoredRun>();
   readonly #dags = new Map<DagId, StoredDag>();
   readonly #versions = new Map<string, StoredVersion>();
-  readonly #schedules = new Map<DagId, StoredSchedule>();
+  readonly #schedules = new Map<ScheduleId, StoredSchedule>();
 
   constructor(tables: ModelTables) {
     this.#tables = tables;
@@ -148,8 +159,9 @@ export class Gathering {
     if (row === undefined || row.shard !== shard) return;
     this.#dags.set(dagId, { ...row, tenant: this.#tables.tenants.get(row.tenantId) ?? '' });
     this.version(dagId, row.versionNo);
-    const schedule = this.#tables.schedules.get(dagId);
-    if (schedule !== undefined) this.#schedules.set(dagId, schedule);
+    for (const schedule of this.#tables.schedules.values()) {
+      if (schedule.dagId === dagId) this.#schedules.set(scheduleIdOf(schedule), schedule);
+    }
   }
 
   version(dagId: DagId, versionNo: VersionNo): void {

@@ -10,6 +10,7 @@ import {
   type DagId,
   type RunId,
   type RunUid,
+  type ScheduleId,
   SHARD_COUNT,
   type ShardNo,
   type TaskNo,
@@ -114,7 +115,7 @@ export class ModelTables {
   /** Which dags an event makes runs of. */
   readonly triggers = new Table<DagId, EventTriggerRow>(this.log);
   readonly versions = new Table<string, StoredVersion>(this.log);
-  readonly schedules = new Table<DagId, StoredSchedule>(this.log);
+  readonly schedules = new Table<ScheduleId, StoredSchedule>(this.log);
   readonly windows = new Table<string, WindowDecided>(this.log);
   readonly runs = new Table<RunId, RunRow>(this.log);
   /** By the name that the engine gives them. */
@@ -140,7 +141,7 @@ export class ModelTables {
 export const versionKey = (dagId: DagId, versionNo: number): string => `${dagId}/${versionNo}`;
 export const dagNameKey = (tenantId: TenantId, name: string): string => `${tenantId}/${name}`;
 export const windowKey = (window: WindowDecided): string =>
-  `${window.shard}/${window.dagId}/${window.firesAt}/${window.wallTime ?? ''}`;
+  `${window.shard}/${window.dagId}/${window.scheduleNo}/${window.firesAt}/${window.wallTime ?? ''}`;
 export const silentKey = (shard: ShardNo, workerId: string): string => `${shard}/${workerId}`;
 export const storedKeyKey = (key: Omit<StoredKey, 'bodyHash' | 'runId' | 'uid'>): string =>
   `${key.shard}/${key.tenantId}/${key.operation}/${key.target}/${key.key}`;

@@ -21,7 +21,8 @@ type RunRowChange = RunChange | RunReopened | RunForced | PauseSet | RunSlow | R
 export function writeRunChange(tables: ModelTables, change: RunRowChange): void {
   switch (change.kind) {
     case 'RunCreated': {
-      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent } = change;
+      const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent, scheduleNo } =
+        change;
       const { firesAt, windowStart: start, backfill } = change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
@@ -46,6 +47,7 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
         ...(parent && { parent }),
         ...(firesAt !== null && { window: { at: firesAt, start: start ?? firesAt } }),
         ...(backfill && { backfill }),
+        ...(scheduleNo !== undefined && { scheduleNo }),
         ...notesCreated(change),
       });
       tables.runUids.set(uid, runId);

@@ -9,10 +9,11 @@ import type {
   DeadLetterChange,
   ScheduleChange,
   ScheduleRemoved,
+  ScheduleSet,
   ShardChange,
 } from '../../model/change.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
-import type { Instant } from '../../model/ids.ts';
+import { type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { StoredDeadLetter } from '../../model/stored.ts';
 import {
   type BackfillRow,
@@ -39,8 +40,9 @@ export function writeShardChange(
       const before = tables.dags.get(dagId);
       require(before === undefined || (before.shard === shard && before.name === name), 'a dag keeps its name', change);
       require(!tables.versions.has(versionKey(dagId, versionNo)), 'unique (dag, version)', change);
-      const windowsUntil = before?.windowsUntil ?? (0 as Instant);
-      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, windowsUntil });
+      const { windowsUntil, lastScheduleNo } = before ?? { windowsUntil: 0 as Instant, lastScheduleNo: 0 };
+      const kept = { windowsUntil, lastScheduleNo };
+      tables.dags.set(dagId, { shard, dagId, tenantId, name, versionNo, isRetired: false, ...kept });
       tables.triggers.delete(dagId);
       if (spec.on !== undefined) tables.triggers.set(dagId, { tenantId, event: spec.on.event, shard, dagId });
       tables.dagNames.set(dagNameKey(tenantId, name), dagId);
@@ -48,27 +50,37 @@ export function writeShardChange(
     }
     case 'DagRetired':
       tables.triggers.delete(change.dagId);
-      return setDag(tables, change, { isRetired: true });
+      return setDag(tables, change, () => ({ isRetired: true }));
     case 'DagRevived': {
       const { tenantId, shard, dagId, event } = change;
       if (event !== null) tables.triggers.set(dagId, { tenantId, event, shard, dagId });
-      return setDag(tables, change, { isRetired: false });
+      return setDag(tables, change, () => ({ isRetired: false }));
     }
     case 'ScheduleSet': {
-      const { shard, dagId, revision, spec, paused, decidedUntil, fault } = change;
-      return tables.schedules.set(dagId, { shard, dagId, revision, spec, paused, decidedUntil, fault });
+      const { kind: _kind, actor: _actor, at: _at, ...schedule } = change;
+      const { dagId, scheduleNo, name } = change;
+      for (const other of tables.schedules.values()) {
+        const isOther = other.dagId !== dagId || other.scheduleNo === scheduleNo || other.name !== name;
+        require(isOther, 'unique (dag, schedule name)', change);
+      }
+      tables.schedules.set(scheduleIdOf(change), schedule);
+      return setDag(tables, change, ({ lastScheduleNo }) => ({
+        lastScheduleNo: Math.max(lastScheduleNo, scheduleNo),
+      }));
     }
     case 'ScheduleRemoved':
-      require(tables.schedules.has(change.dagId), 'a removed schedule is there', change);
-      tables.schedules.delete(change.dagId);
-      return setDag(tables, change, { windowsUntil: change.decidedUntil });
+      require(tables.schedules.has(scheduleIdOf(change)), 'a removed schedule is there', change);
+      tables.schedules.delete(scheduleIdOf(change));
+      return setDag(tables, change, ({ windowsUntil }) => ({
+        windowsUntil: Math.max(windowsUntil, change.decidedUntil) as Instant,
+      }));
     case 'WindowDecided': {
-      require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, firesAt, wallTime)', change);
+      require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, schedule, firesAt, wallTime)', change);
       tables.windows.set(windowKey(change), change);
-      const schedule = tables.schedules.get(change.dagId);
+      const schedule = tables.schedules.get(scheduleIdOf(change));
       if (schedule === undefined) throw new Violation('a decided window has its schedule', change);
       if (schedule.decidedUntil >= change.untilAt) return;
-      return tables.schedules.set(change.dagId, { ...schedule, decidedUntil: change.untilAt });
+      return tables.schedules.set(scheduleIdOf(change), { ...schedule, decidedUntil: change.untilAt });
     }
     case 'KeyStored': {
       const { kind: _kind, at: _at, ...key } = change;
@@ -118,10 +130,14 @@ export function closeDeadLetter(tables: ModelTables, deadLetter: DeadLetterRef, 
   if (known?.state === 'open') tables.deadLetters.set(deadLetterName(deadLetter), { ...known, state: as });
 }
 
-function setDag(tables: ModelTables, change: DagRetired | DagRevived | ScheduleRemoved, fields: Partial<DagRow>): void {
+function setDag(
+  tables: ModelTables,
+  change: DagRetired | DagRevived | ScheduleSet | ScheduleRemoved,
+  fields: (dag: DagRow) => Partial<DagRow>,
+): void {
   const dag = tables.dags.get(change.dagId);
   if (dag === undefined) throw new Violation('a changed dag is there', change);
-  tables.dags.set(change.dagId, { ...dag, ...fields });
+  tables.dags.set(change.dagId, { ...dag, ...fields(dag) });
 }
 
 function setBackfill(tables: ModelTables, change: BackfillMoved | BackfillSet, fields: Partial<BackfillRow>): void {

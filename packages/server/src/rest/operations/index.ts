@@ -7,11 +7,13 @@ import { deadLetterOperations } from './dead-letters.ts';
 import { houseOperations } from './house.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
+import { scheduleOperations } from './schedules.ts';
 
 export * from './operation.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...dagOperations,
+  ...scheduleOperations,
   ...runOperations,
   ...deadLetterOperations,
   ...houseOperations,

@@ -1,5 +1,5 @@
 /** Backfills and their runs. */
-import { type BackfillUid, type DagDeployed, type Instant, isLiveBackfill } from '@signalbox/engine';
+import { type BackfillUid, type DagDeployed, type Instant, isLiveBackfill, type ScheduleNo } from '@signalbox/engine';
 import { newUid } from '../changes.ts';
 import type { Rules } from './rule.ts';
 import { emitRun } from './run-rules.ts';
@@ -13,7 +13,8 @@ export const backfillRules = {
     given(world) {
       const { shard, tenantId, dagId } = world.dag();
       const range = { fromAt: 0 as Instant, toAt: world.chance.tick(), which: 'missing', order: 'backward' } as const;
-      const spec = { schedule: SCHEDULE, ...range, until: `it's "x"`, maxActive: 4, share: 0.05 };
+      const of = { scheduleNo: 1 as ScheduleNo, scheduleName: 'default' };
+      const spec = { ...of, schedule: SCHEDULE, ...range, until: `it's "x"`, maxActive: 4, share: 0.05 };
       return { shard, tenantId, dagId, uid: newUid(shard) as string as BackfillUid, spec };
     },
   },

@@ -1,5 +1,5 @@
 /** Dags and their schedules. */
-import type { Instant, ShardNo } from '@signalbox/engine';
+import type { DagId, Instant, ScheduleNo, ShardNo, StoredSchedule } from '@signalbox/engine';
 import { dagNoOf, deployed } from '../changes.ts';
 import type { Rules } from './rule.ts';
 import { emitRun } from './run-rules.ts';
@@ -23,8 +23,9 @@ export const dagRules = {
     given(world) {
       const { shard, dagId } = world.dag();
       if (isRetired(world, dagId)) return null;
-      const schedule = world.model.schedules.get(dagId);
-      if (schedule !== undefined) world.emit('ScheduleRemoved', { shard, dagId, decidedUntil: schedule.decidedUntil });
+      for (const { scheduleNo, name, decidedUntil } of schedulesOf(world, dagId)) {
+        world.emit('ScheduleRemoved', { shard, dagId, scheduleNo, name, decidedUntil });
+      }
       return { shard, dagId };
     },
   },
@@ -39,19 +40,27 @@ export const dagRules = {
     given(world) {
       const { shard, dagId } = world.dag();
       if (isRetired(world, dagId)) return null;
-      const known = world.model.schedules.get(dagId);
+      const others = schedulesOf(world, dagId);
+      const known = others.length > 0 && world.chance.is(0.5) ? world.chance.one(others) : undefined;
+      const dag = world.model.dags.get(dagId);
       const revision = (known?.revision ?? 0) + 1;
-      const before = known?.decidedUntil ?? world.model.dags.get(dagId)?.windowsUntil ?? 0;
+      const before = known?.decidedUntil ?? dag?.windowsUntil ?? 0;
+      const scheduleNo = known?.scheduleNo ?? (((dag?.lastScheduleNo ?? 0) + 1) as ScheduleNo);
+      const name = known?.name ?? `schedule "${scheduleNo}"`;
+      const origin = known?.origin ?? world.chance.one(['definition', 'api'] as const);
       const at = world.chance.tick();
       const decidedUntil = Math.max(before, at) as Instant;
-      return { shard, dagId, revision, spec: { ...SCHEDULE, missedLimit: revision }, decidedUntil, at };
+      const spec = { ...SCHEDULE, missedLimit: revision };
+      return { shard, dagId, scheduleNo, name, origin, revision, spec, decidedUntil, at };
     },
   },
   ScheduleRemoved: {
     given(world) {
       const { shard, dagId } = world.dag();
-      const known = world.model.schedules.get(dagId);
-      return known === undefined ? null : { shard, dagId, decidedUntil: known.decidedUntil };
+      const known = anyScheduleOf(world, dagId);
+      if (known === null) return null;
+      const { scheduleNo, name, decidedUntil } = known;
+      return { shard, dagId, scheduleNo, name, decidedUntil };
     },
   },
   WindowDecided: {
@@ -59,12 +68,13 @@ export const dagRules = {
     given(world) {
       const { chance } = world;
       const dag = world.dag();
-      const known = world.model.schedules.get(dag.dagId);
-      if (known === undefined) return null;
+      const known = anyScheduleOf(world, dag.dagId);
+      if (known === null) return null;
+      const { scheduleNo, name } = known;
       const firesAt = (known.decidedUntil + 1_000) as Instant;
-      const window = { shard: dag.shard, dagId: dag.dagId, firesAt };
+      const window = { shard: dag.shard, dagId: dag.dagId, scheduleNo, name, firesAt };
       if (chance.is(0.5)) {
-        const { runId } = emitRun(world, dag, { firesAt, cause: 'schedule' });
+        const { runId } = emitRun(world, dag, { firesAt, cause: 'schedule', scheduleNo });
         return { ...window, runId, skipped: null, wallTime: null, count: 1, untilAt: firesAt };
       }
       const skipped = chance.one(['gap', 'missed', 'paused'] as const);
@@ -94,3 +104,11 @@ export function deployIn(world: World, shard: ShardNo) {
 }
 
 const isRetired = ({ model }: World, dagId: number): boolean => model.dags.get(dagId as never)?.isRetired ?? false;
+
+const schedulesOf = ({ model }: World, dagId: DagId): StoredSchedule[] =>
+  [...model.schedules.values()].filter((schedule) => schedule.dagId === dagId);
+
+function anyScheduleOf(world: World, dagId: DagId): StoredSchedule | null {
+  const all = schedulesOf(world, dagId);
+  return all.length === 0 ? null : world.chance.one(all);
+}

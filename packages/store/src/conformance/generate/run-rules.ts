@@ -77,7 +77,7 @@ export const runRules = {
   CallbackDue: { weight: 0, given: () => null },
 } satisfies Rules;
 
-type Window = Pick<Given<'RunCreated'>, 'firesAt' | 'cause' | 'backfill'>;
+type Window = Pick<Given<'RunCreated'>, 'firesAt' | 'cause' | 'backfill' | 'scheduleNo'>;
 
 /** A run that a window or a caller makes. */
 export function emitRun(world: World, dag: DagDeployed, given: Window): ChangeNamed<'RunCreated'> {
