@@ -41,7 +41,7 @@ import type { Command } from './model/command.ts';
 import type { Instant, MonoMs, WorkerId } from './model/ids.ts';
 import type { Seen } from './model/stored.ts';
 import { shardOfCommand } from './needs.ts';
-import { forgetBackfills } from './tables/backfill/backfill.ts';
+import { forgetBackfills } from './tables/backfill/backfills.ts';
 import type { State } from './tables/state.ts';
 
 export interface StepInput {

@@ -26,7 +26,7 @@ import { resetCounts } from '../propagate/run-tasks-view.ts';
 import { watchMaps } from '../propagate/watch-maps.ts';
 import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
-import { countLive } from '../tables/backfill/backfill.ts';
+import { countLive } from '../tables/backfill/backfills.ts';
 import type { Dag } from '../tables/dag/dag.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { ADMITTED, BACKFILL, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';

@@ -64,7 +64,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
   if (stored.notes !== undefined) runs.notes.set(run, readRunNotes(stored.notes));
-  if (runs.notes.get(run)?.backfill !== undefined) runs.flags[run]! |= BACKFILL;
+  if (runs.notes.get(run)?.backfill !== undefined) runs.flags[run] |= BACKFILL;
   if (stored.window !== undefined) runs.windows.set(run, stored.window);
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);

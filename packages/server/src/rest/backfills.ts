@@ -26,7 +26,7 @@ import {
 import { zoneData } from '@signalbox/protocol/zones';
 import type { BackfillRow, ListedSchedule } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toIso } from '../iso-instants.ts';
+import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { type DagRequest, dagNameOf } from './dags.ts';
@@ -170,9 +170,9 @@ function specOf(
   dag: string,
 ): BackfillSpec {
   const now = systemClock.wall();
-  const fromAt = Date.parse(asked.from) as Instant;
+  const fromAt = fromIso(asked.from) as Instant;
   // What has not come yet is the schedule's (I4).
-  const toAt = Math.min(asked.to === undefined ? now : Date.parse(asked.to), now) as Instant;
+  const toAt = Math.min(asked.to === undefined ? now : fromIso(asked.to), now) as Instant;
   if (fromAt > toAt) throw invalid(dag, 'its range is empty, or in the future');
   const { which, order, until, maxActive, share } = asked;
   const { scheduleNo, name: scheduleName, spec } = schedule;
@@ -240,5 +240,5 @@ export function estimateOf(row: BackfillRow, now: number): string | null {
   const decided = createdCount + skippedCount;
   if (state !== 'running' || done === 0 || decided === 0) return null;
   const runsLeft = activeRuns + Math.max(0, windowCount - decided) * (createdCount / decided);
-  return toIso((now + ((now - startedAt) / done) * runsLeft) as Instant);
+  return toIso(now + ((now - startedAt) / done) * runsLeft);
 }

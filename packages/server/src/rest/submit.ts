@@ -28,7 +28,7 @@ import {
   submitSchema,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toIso } from '../iso-instants.ts';
+import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
@@ -64,7 +64,7 @@ function chosenWindow(body: unknown): { readonly item: Item; readonly window: Ch
   if (typeof body !== 'object' || body === null || !('window' in body || 'schedule' in body)) return null;
   const { window, schedule = 'default', ...run } = parseOr(submitOneSchema, body, 'BAD_REQUEST');
   if (window === undefined) throw badRequest('schedule', 'goes with a window');
-  return { item: readItem(run) ?? explainItem(run), window: { schedule, at: Date.parse(window) as Instant } };
+  return { item: readItem(run) ?? explainItem(run), window: { schedule, at: fromIso(window) as Instant } };
 }
 
 async function submit(request: DagRequest, parts: RestParts, items: readonly Item[], window?: ChosenWindow) {

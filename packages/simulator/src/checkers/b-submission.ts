@@ -63,6 +63,7 @@ export function submission(scene: Scene): Checker {
       const counts = new Map<RunUid, number>();
       for (const change of changes) {
         if (change.kind !== 'RunCreated' || change.cause === 'schedule' || change.cause === 'parent') continue;
+        if (change.cause === 'backfill') continue;
         const first = uidOfItem(change.uid, 0);
         counts.set(first, (counts.get(first) ?? 0) + 1);
       }

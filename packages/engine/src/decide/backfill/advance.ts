@@ -5,7 +5,8 @@
 import { bitsOf } from '../../model/chance.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
 import { type Instant, makeRunUid, type RunUid } from '../../model/ids.ts';
-import { type Backfill, mayMove, nextWindows } from '../../tables/backfill/backfill.ts';
+import type { Backfill } from '../../tables/backfill/backfill.ts';
+import { mayMove, nextWindows } from '../../tables/backfill/backfills.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';

@@ -256,6 +256,14 @@ test('a window that is due when the backfill starts is left to the schedule (I1)
   expect(created(box, 'schedule')).toEqual([1]);
 });
 
+test('a window that has not come yet is left to the schedule, though whoever asked has a clock that is ahead (I1, I4)', () => {
+  const box = daily();
+  start(box, { fromAt: day(0), toAt: day(1), maxActive: 5 });
+  expect(created(box)).toEqual([0]);
+  box.advance('24h');
+  expect(created(box, 'schedule')).toEqual([1]);
+});
+
 test('windows of a paused schedule in the range are not fired again when it is resumed (I1)', () => {
   const box = daily();
   box.pause();

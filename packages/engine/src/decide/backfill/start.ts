@@ -3,7 +3,7 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { SetBackfill, StartBackfill } from '../../model/command.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import { type Actor, scheduleIdOf } from '../../model/ids.ts';
+import { type Actor, type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { Backfill } from '../../tables/backfill/backfill.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
@@ -13,7 +13,9 @@ const SYSTEM = 'system' as Actor;
 
 export function startBackfill(recorder: Recorder, command: StartBackfill): Answer {
   const { state } = recorder;
-  const { shard, tenantId, dagId, uid, spec, windowCount, actor } = command;
+  const { shard, tenantId, dagId, uid, windowCount, actor } = command;
+  // The clock of whoever asked may be ahead: what has not come yet here is the schedule's (I1, I4).
+  const spec = { ...command.spec, toAt: Math.min(command.spec.toAt, state.now) as Instant };
   const dag = state.dags.get(dagId);
   if (dag === undefined || dag.tenantId !== tenantId) return refuse('DAG_NOT_FOUND');
   // The same command again: it is live, or was and is stored.

@@ -1,21 +1,17 @@
 /** A live backfill in the working set: how far it is, and how many of its runs have not ended. */
-import { type BackfillSpec, type BackfillState, isLiveBackfill, type StoredBackfill } from '../../model/backfill.ts';
+import type { BackfillSpec, BackfillState, StoredBackfill } from '../../model/backfill.ts';
 import {
   type Actor,
   type BackfillUid,
   type DagId,
   type Instant,
-  type RunRow,
   type ScheduleId,
   type ShardNo,
   scheduleIdOf,
   type TenantId,
 } from '../../model/ids.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
-import { windowAfter } from '../../model/schedule/window-after.ts';
-import { windowBefore } from '../../model/schedule/window-before.ts';
 import { spreadSeedOf } from '../schedule/schedule.ts';
-import type { State } from '../state.ts';
 
 export class Backfill {
   readonly shard: ShardNo;
@@ -49,47 +45,5 @@ export class Backfill {
     this.createdCount = stored.createdCount;
     this.skippedCount = stored.skippedCount;
     this.liveRuns = stored.liveRuns;
-  }
-}
-
-/** The windows that it decides next, in its order. */
-export function nextWindows({ settings }: State, backfill: Backfill, most: number): readonly Instant[] {
-  const { timetable, cursorAt, spec } = backfill;
-  const found: Instant[] = [];
-  if (timetable === null) return found;
-  const { fromAt, toAt, order } = spec;
-  const isForward = order === 'forward';
-  let at: Instant | null = cursorAt ?? ((isForward ? fromAt - 1 : toAt + 1) as Instant);
-  while (found.length < most) {
-    at = isForward ? windowAfter(timetable, at, settings.zoneData) : windowBefore(timetable, at, settings.zoneData);
-    if (at === null || at > toAt || at < fromAt) break;
-    found.push(at);
-  }
-  return found;
-}
-
-/**
- * Whether it may create a run now. A run that would have to wait for its dag is not created: those that wait go in the order of
- * their creation, and a live window would wait behind a backfill.
- */
-export function mayMove({ dags }: State, { state, isDone, liveRuns, spec, dagId }: Backfill): boolean {
-  if (state !== 'running' || isDone || liveRuns >= spec.maxActive) return false;
-  const dag = dags.get(dagId);
-  return dag === undefined || (dag.hasRoomForRun() && dag.waitingRuns.size === 0);
-}
-
-/** One of its runs has begun (1) or ended (-1). */
-export function countLive(state: State, run: RunRow, by: 1 | -1): void {
-  const uid = state.runs.notes.get(run)?.backfill;
-  const backfill = uid === undefined ? undefined : state.backfills.get(uid);
-  if (backfill === undefined) return;
-  backfill.liveRuns += by;
-  state.agenda.backfills.add(backfill);
-}
-
-/** Forgets those that are over, once the database shows it. */
-export function forgetBackfills({ backfills, settledBatchNo }: State): void {
-  for (const [uid, { state, overIn }] of backfills) {
-    if (!isLiveBackfill(state) && overIn !== null && overIn <= settledBatchNo) backfills.delete(uid);
   }
 }
