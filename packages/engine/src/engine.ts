@@ -4,6 +4,7 @@ import { forgetSettledRuns } from './apply/forget-run.ts';
 import { noteLook } from './apply/service.ts';
 import { absorbSeen } from './decide/absorb-seen.ts';
 import { addTasks } from './decide/add/add-tasks.ts';
+import { setBackfill, startBackfill } from './decide/backfill/start.ts';
 import { resetBreaker } from './decide/breaker/reset.ts';
 import { askChild, beginChild } from './decide/child/begin-child.ts';
 import { childEnded } from './decide/child/child-ended.ts';
@@ -41,6 +42,7 @@ import type { Command } from './model/command.ts';
 import type { Instant, MonoMs, WorkerId } from './model/ids.ts';
 import type { Seen } from './model/stored.ts';
 import { shardOfCommand } from './needs.ts';
+import { forgetBackfills } from './tables/backfill/backfills.ts';
 import type { State } from './tables/state.ts';
 
 export interface StepInput {
@@ -110,13 +112,18 @@ function forgetSettled(state: State): void {
     if (batchNo > settledBatchNo) break;
     state.recentDeadLetters.delete(name);
   }
+  for (const [name, { batchNo }] of state.recentWindows) {
+    if (batchNo > settledBatchNo) break;
+    state.recentWindows.delete(name);
+  }
+  if (state.backfills.size > 0) forgetBackfills(state);
   state.dags.trim((dag) => dag.touchedIn <= settledBatchNo && state.held.countOf(dag.id) === 0);
   dropDeadTimers(state);
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
   if (agenda.runs.size > 0 || agenda.maps.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
-  if (agenda.queued.size > 0) return true;
+  if (agenda.queued.size > 0 || agenda.backfills.size > 0) return true;
   return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
@@ -178,6 +185,10 @@ function decide(recorder: Recorder, command: Command): Answer {
       return deleteSchedule(recorder, command);
     case 'SetSchedulePaused':
       return setSchedulePaused(recorder, command);
+    case 'StartBackfill':
+      return startBackfill(recorder, command);
+    case 'SetBackfill':
+      return setBackfill(recorder, command);
     case 'RetireDag':
       return retireDag(recorder, command);
     case 'StrikeRun':

@@ -13,6 +13,18 @@ export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
 export { BrokenInvariant } from './model/assert.ts';
+export {
+  BACKFILL_CHOICES,
+  BACKFILL_STATES,
+  type BackfillChoice,
+  type BackfillOrder,
+  type BackfillSpec,
+  type BackfillState,
+  DEFAULT_SHARE,
+  isLiveBackfill,
+  MAX_ACTIVE_LIMIT,
+  type StoredBackfill,
+} from './model/backfill.ts';
 export { bitsOf, chanceOf } from './model/chance.ts';
 export { type ToldChange, tellChange } from './model/change/event.ts';
 export type { Coding, Field, Fields } from './model/change/fields.ts';

@@ -1,8 +1,9 @@
 /** What a command must see and the working set lacks. The host fetches it for a whole batch at once (D1). */
 
+import { windowsToSee } from './decide/backfill/advance.ts';
 import { dueSchedules } from './decide/timer/tick.ts';
 import { HELD } from './decide/trigger/hold-event.ts';
-import type { Command } from './model/command.ts';
+import type { Command, StartBackfill, SubmitRuns } from './model/command.ts';
 import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
 import type { Need } from './model/stored.ts';
@@ -22,6 +23,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
         found.push({ kind: 'version', shard, dagId, versionNo });
       }
+      found.push(...windowNeeds(state, command));
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }
@@ -40,6 +42,10 @@ export function needs(state: State, command: Command): readonly Need[] {
       return [{ kind: 'deadLetter', ...command.deadLetter }, ...runNeeds(state, command.deadLetter.runId)];
     case 'CloseDeadLetters':
       return command.deadLetters.map((deadLetter) => ({ kind: 'deadLetter', ...deadLetter }) as const);
+    case 'StartBackfill':
+      return [...dagNeeds(state, command.shard, command.dagId), ...ofBackfill(state, command)];
+    case 'SetBackfill':
+      return ofBackfill(state, command);
     case 'CreateSchedules':
     case 'EditSchedule':
     case 'DeleteSchedule':
@@ -70,10 +76,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       return found;
     }
     case 'Tick':
-      return dueSchedules({ state }).flatMap((id) => {
-        const schedule = state.schedules.get(id);
-        return schedule === undefined ? [] : dagNeeds(state, schedule.shard, schedule.dagId);
-      });
+      return [...scheduleNeeds(state), ...backfillNeeds(state)];
     case 'ResetBreaker':
     case 'StrikeSchedule':
     case 'RefuseClaim':
@@ -97,6 +100,8 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'EditSchedule':
     case 'DeleteSchedule':
     case 'SetSchedulePaused':
+    case 'StartBackfill':
+    case 'SetBackfill':
     case 'RetireDag':
     case 'CloseDeadLetters':
     case 'ResetBreaker':
@@ -132,4 +137,33 @@ function dagNeeds(state: State, shard: ShardNo, dagId: DagId): readonly Need[] {
 
 function runNeeds(state: State, runId: RunId): readonly Need[] {
   return state.runs.find(runId) < 0 ? [{ kind: 'run', runId }] : [];
+}
+
+function scheduleNeeds(state: State): readonly Need[] {
+  return dueSchedules({ state }).flatMap((id) => {
+    const schedule = state.schedules.get(id);
+    return schedule === undefined ? [] : dagNeeds(state, schedule.shard, schedule.dagId);
+  });
+}
+
+function windowNeeds(state: State, { shard, dagId, window }: SubmitRuns): readonly Need[] {
+  const schedule = window === undefined ? undefined : state.schedules.named(dagId, window.schedule);
+  if (window === undefined || schedule === undefined) return [];
+  return [{ kind: 'windows', shard, dagId, scheduleNo: schedule.scheduleNo, at: [window.at] }];
+}
+
+/** What runs the windows have that backfills decide next. */
+function backfillNeeds(state: State): readonly Need[] {
+  if (state.backfills.size === 0) return [];
+  const found: Need[] = [];
+  for (const { backfill, at } of windowsToSee(state)) {
+    const { shard, dagId, spec } = backfill;
+    found.push(...dagNeeds(state, shard, dagId));
+    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, scheduleNo: spec.scheduleNo, at });
+  }
+  return found;
+}
+
+function ofBackfill(state: State, { shard, uid }: Pick<StartBackfill, 'shard' | 'uid'>): readonly Need[] {
+  return state.backfills.has(uid) ? [] : [{ kind: 'backfill', shard, uid }];
 }

@@ -5,9 +5,12 @@ export interface ToldOfRun {
   readonly createdAt: string;
   readonly priority: string;
   readonly window: string | null;
+  /** Where the data interval of the window begins; it ends with the window. */
+  readonly windowStart: string | null;
 }
 
 export function toldOfRun({ createdAt, priority, window }: RunInfo): ToldOfRun {
   const iso = (at: number) => new Date(at).toISOString();
-  return { createdAt: iso(createdAt), priority, window: window === null ? null : iso(window) };
+  const [at, start] = window === null ? [null, null] : [iso(window.at), iso(window.start)];
+  return { createdAt: iso(createdAt), priority, window: at, windowStart: start };
 }

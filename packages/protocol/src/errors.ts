@@ -289,6 +289,35 @@ export const ERRORS = {
     message: 'Breaker {breaker} is not open.',
     remedy: 'List the breakers. A breaker that closed by itself is not listed.',
   },
+  BACKFILL_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no backfill {backfill}.',
+    remedy: 'List the backfills of the dag to see their ids.',
+  },
+  BACKFILL_ENDED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Backfill {backfill} is over: {reason}.',
+    remedy: 'Start another backfill. With "missing" it creates only the runs that are not there yet.',
+  },
+  BACKFILL_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'Invalid backfill of dag {dag}: {reason}.',
+    remedy: 'Correct the request. A dry run lists the windows without creating a run.',
+  },
+  WINDOW_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'Dag {dag} can have no run for the window {window}: {reason}.',
+    remedy:
+      'Give a past time at which the schedule fires, such as 2027-03-14T00:00:00Z. A dry run of a backfill lists them.',
+  },
   TASK_BUSY: {
     http: 409,
     grpc: 'FAILED_PRECONDITION',

@@ -33,6 +33,8 @@ export const EVENT_KINDS = [
   'dag.retired',
   'schedule.set',
   'schedule.removed',
+  'backfill.started',
+  'backfill.set',
   'window.skipped',
   'run.created',
   'run.admitted',

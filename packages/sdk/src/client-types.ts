@@ -2,6 +2,9 @@
 import type {
   AttemptPage,
   AuditPage,
+  BackfillPage,
+  BackfillPreview,
+  BackfillView,
   BreakerPage,
   BreakerReset,
   BundleStored,
@@ -36,6 +39,7 @@ import type {
   LogLine,
   LogPage,
   MarkTasks,
+  NewBackfill,
   NewLoginLink,
   NewSchedule,
   NewSchedules,
@@ -137,6 +141,14 @@ export interface NewRun {
   readonly until?: string;
 }
 
+/** One run, which may be for a window. */
+export interface NewSingleRun extends NewRun {
+  /** ISO 8601: a past time at which the schedule fires. A window has one run: if it is there, that is the answer. */
+  readonly window?: string;
+  /** With `window`: the name of the schedule, `default` unless told. */
+  readonly schedule?: string;
+}
+
 export interface DeadLetterListFilter extends PageOptions {
   readonly dag?: string;
   readonly fingerprint?: string;
@@ -151,6 +163,8 @@ export interface RunFilter extends PageOptions {
   readonly outcome?: 'succeeded' | 'failed' | 'cancelled';
   /** Only runs that tasks of this one have made. */
   readonly parent?: string;
+  /** Only runs of this backfill. */
+  readonly backfill?: string;
   /** Only runs that were made with the same credential. */
   readonly mine?: boolean;
 }
@@ -200,7 +214,7 @@ export interface Client {
   putBundle(hash: string, code: Uint8Array, options?: CallOptions): Promise<BundleStored>;
   putSourceMap(hash: string, sourceMap: Uint8Array, options?: CallOptions): Promise<BundleStored>;
 
-  submit(dag: string, run?: NewRun, options?: ChangeOptions): Promise<Submitted>;
+  submit(dag: string, run?: NewSingleRun, options?: ChangeOptions): Promise<Submitted>;
   /** Up to 1,000 runs of one dag, all or nothing. */
   submitMany(dag: string, runs: readonly NewRun[], options?: ChangeOptions): Promise<SubmittedBatch>;
   getRun(id: string, options?: CallOptions): Promise<RunView>;
@@ -314,6 +328,16 @@ export interface Client {
    */
   previewSchedule(schedule: PreviewSchedule['schedule'], options?: PreviewOptions): Promise<SchedulePreview>;
   /** What became of each planned time, newest first. */
+  /** Starts runs for past windows of a schedule. @example await client.startBackfill('report', { from: '2027-03-01T00:00:00Z' }) */
+  startBackfill(dag: string, backfill: NewBackfill, options?: CallOptions): Promise<BackfillView>;
+  /** The windows that a backfill would decide, and how. Stores nothing. */
+  previewBackfill(dag: string, backfill: NewBackfill, options?: CallOptions): Promise<BackfillPreview>;
+  listBackfills(filter?: PageOptions & { readonly dag?: string }, options?: CallOptions): Promise<BackfillPage>;
+  getBackfill(id: string, options?: CallOptions): Promise<BackfillView>;
+  pauseBackfill(id: string, options?: CallOptions): Promise<BackfillView>;
+  resumeBackfill(id: string, options?: CallOptions): Promise<BackfillView>;
+  /** No more runs; with `runs` its live ones are cancelled too. */
+  cancelBackfill(id: string, options?: CallOptions & { readonly runs?: boolean }): Promise<BackfillView>;
   listWindows(
     dag: string,
     page?: PageOptions & { readonly schedule?: string },

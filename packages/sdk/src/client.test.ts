@@ -75,6 +75,8 @@ const runView = (state: RunView['state']): RunView => ({
   reason: null,
   cause: 'api',
   window: null,
+  windowStart: null,
+  backfill: null,
   createdAt: '2026-01-01T00:00:00.000Z',
   endedAt: state === 'ended' ? '2026-01-01T00:00:01.000Z' : null,
   reopenedAt: null,
@@ -91,6 +93,12 @@ const runView = (state: RunView['state']): RunView => ({
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
 const page = { items: [], cursor: null };
 const AT = '2026-01-01T00:00:00.000Z';
+const backfill = {
+  ...{ id: ID, dag: 'd', schedule: 'default', from: AT, to: AT, which: 'missing', order: 'forward', until: null },
+  ...{ maxActive: 4, share: 0.05, state: 'running', reason: null, actor: 'token:ci', startedAt: AT, endedAt: null },
+  ...{ windows: 3, decided: 2, created: 1, skipped: 1, estimatedEndAt: null },
+  runs: { active: 1, succeeded: 0, failed: 0, cancelled: 0 },
+};
 const retried = { run: ID, task: 't', state: 'ready' };
 const zones = { version: '2025b', nodes: [{ node: 'n', version: '2025b' }], zones: [] };
 const raised = { version: '2025b', previous: '2025a', server: '2025b', changed: true };
@@ -159,6 +167,31 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     { firings: [] },
     'POST /v1/schedules/preview',
     { schedule: { cron: '@daily' }, count: 2 },
+  ],
+  [
+    'startBackfill',
+    (c) => c.startBackfill('d', { from: AT, which: 'failed' }),
+    backfill,
+    'POST /v1/dags/d/backfills',
+    { from: AT, which: 'failed' },
+  ],
+  [
+    'previewBackfill',
+    (c) => c.previewBackfill('d', { from: AT }),
+    { dag: 'd', schedule: 'default', windows: 0, toCreate: 0, items: [] },
+    'POST /v1/dags/d/backfills/preview',
+    { from: AT },
+  ],
+  ['listBackfills', (c) => c.listBackfills({ dag: 'd' }), page, 'GET /v1/backfills?dag=d', undefined],
+  ['getBackfill', (c) => c.getBackfill(ID), backfill, `GET /v1/backfills/${ID}`, undefined],
+  ['pauseBackfill', (c) => c.pauseBackfill(ID), backfill, `POST /v1/backfills/${ID}/pause`, {}],
+  ['resumeBackfill', (c) => c.resumeBackfill(ID), backfill, `POST /v1/backfills/${ID}/resume`, {}],
+  [
+    'cancelBackfill',
+    (c) => c.cancelBackfill(ID, { runs: true }),
+    backfill,
+    `POST /v1/backfills/${ID}/cancel`,
+    { runs: true },
   ],
   ['listWindows', (c) => c.listWindows('d'), page, 'GET /v1/dags/d/windows', undefined],
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],

@@ -138,6 +138,17 @@ export function createClient(options: ClientOptions): Client {
       post((s) => s.listedScheduleSchema, `${schedulePath(dag, schedule)}/pause`, {}, call),
     resumeOneSchedule: (dag, schedule, call) =>
       post((s) => s.listedScheduleSchema, `${schedulePath(dag, schedule)}/resume`, {}, call),
+    startBackfill: (dag, backfill, call) =>
+      post((s) => s.backfillViewSchema, `${dagPath(dag)}/backfills`, backfill, call),
+    previewBackfill: (dag, backfill, call) =>
+      post((s) => s.backfillPreviewSchema, `${dagPath(dag)}/backfills/preview`, backfill, call),
+    listBackfills: (filter = {}, call) =>
+      get((s) => s.backfillPageSchema, `/v1/backfills${query({ ...filter })}`, call),
+    getBackfill: (id, call) => get((s) => s.backfillViewSchema, `/v1/backfills/${part(id)}`, call),
+    pauseBackfill: (id, call) => post((s) => s.backfillViewSchema, `/v1/backfills/${part(id)}/pause`, {}, call),
+    resumeBackfill: (id, call) => post((s) => s.backfillViewSchema, `/v1/backfills/${part(id)}/resume`, {}, call),
+    cancelBackfill: (id, { runs = false, ...call } = {}) =>
+      post((s) => s.backfillViewSchema, `/v1/backfills/${part(id)}/cancel`, { runs }, call),
     listWindows: (dag, page = {}, call) =>
       get((s) => s.windowPageSchema, `${dagPath(dag)}/windows${query({ ...page })}`, call),
     pauseSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/pause`, {}, call),

@@ -24,6 +24,18 @@ export interface Log {
   error(message: string, fields?: object): void;
 }
 
+/**
+ * The window of its schedule that a run is for: its logical time, which stays the same however late the run starts. The data interval
+ * goes from `start`, the window before, to `end`: the daily run of midnight covers the day before.
+ */
+export interface RunWindow {
+  /** The scheduled time. */
+  readonly at: Date;
+  readonly start: Date;
+  /** The same instant as `at`. */
+  readonly end: Date;
+}
+
 /** `Inputs`, `Params` and `Item` are set by code that knows the types, such as `dag()`. They are not checked at run time. */
 export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> {
   readonly tenant: string;
@@ -34,6 +46,8 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly task: string;
   /** 1, 2, 3 … */
   readonly attempt: number;
+  /** The window that the run is for; null for a run on demand. */
+  readonly window: RunWindow | null;
   /** What the run was submitted with; null when with nothing. */
   readonly params: Params;
   /** What the task's `inputs` name: values, and what its references point to. Empty when it has none. */

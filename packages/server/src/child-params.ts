@@ -20,13 +20,15 @@ export const childParams: ChildParams = (work, visible, schema) => {
   const upstream: Record<string, unknown> = Object.create(null);
   for (const [name, text] of visible.upstream) upstream[name] = JSON.parse(text);
   const params: unknown = visible.params === null ? null : JSON.parse(visible.params);
-  const { id, dag, createdAt, priority, window } = visible.run;
+  const { id, dag, createdAt, priority, window, windowStart } = visible.run;
   const run = {
     'run.id': id,
     'run.dag': dag,
     'run.createdAt': createdAt,
     'run.priority': priority,
     'window.at': window,
+    'window.start': windowStart,
+    'window.end': window,
   };
   const map = visible.map.map(({ group, index, item }) => ({ group, index, item: JSON.parse(item) as unknown }));
   const roots = { params, upstream, absent: visible.absent, map, run };

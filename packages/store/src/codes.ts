@@ -31,6 +31,7 @@ export const attemptOutcomes = codesOf(WORDS.attemptOutcomes);
 export const causes = codesOf(WORDS.causes);
 export const deadLetterReasons = codesOf(WORDS.deadLetterReasons);
 export const deadLetterStates = codesOf(WORDS.deadLetterStates);
+export const backfillStates = codesOf(WORDS.backfillStates);
 export const breakerStates = codesOf(WORDS.breakerStates);
 export const scheduleOrigins = codesOf(WORDS.scheduleOrigins);
 export const skipReasons = codesOf(WORDS.skipReasons);

@@ -17,6 +17,7 @@ import type { CommitBatch, ShardStamp } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
 import { addTasks } from './statements/added.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
+import { changeBackfills, markBackfillRuns } from './statements/backfill.ts';
 import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags } from './statements/dag.ts';
@@ -120,6 +121,8 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   if (rows.callbacks.length > 0) calls.push(writeCallbacks(rows.callbacks));
   const closed = [...rows.closedDeadLetters, ...deadLettersUsed(rows.cleared, rows.marked)];
   if (closed.length > 0) calls.push(closeDeadLetterRows(closed));
+  if (rows.backfills.size > 0) calls.push(...changeBackfills([...rows.backfills.values()]));
+  for (const [leaf, made] of byLeaf(rows.backfillRuns, ofRun)) calls.push(markBackfillRuns(leaf, made));
   if (rows.breakers.size > 0) calls.push(...changeBreakers([...rows.breakers.values()]));
   if (rows.held.size > 0) calls.push(...changeHeld([...rows.held.values()]));
   if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));

@@ -25,6 +25,7 @@ import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from '.
 import { type DagFound, type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
+import { parseBackfills, parseWindowRuns, readBackfills, readWindowRuns } from './statements/backfill.ts';
 import { checkpointNo } from './statements/checkpoint.ts';
 import {
   type DagKey,
@@ -57,13 +58,15 @@ const idsInLeaf = leafStatement('select_ids_by_uid', (leaf) => selectIdsByUid(''
 const idsAnywhere = selectIdsByUid('select_ids_by_uid', 'run');
 
 export async function fetchSeen(database: Database, days: KnownDays, needs: readonly Need[]): Promise<Seen> {
-  if (needs.length === 0) return { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [] };
+  if (needs.length === 0)
+    return { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [], windows: [], backfills: [] };
   const of = <K extends Need['kind']>(kind: K) => needs.filter((need): need is NeedOf<K> => need.kind === kind);
   return database.snapshot(async (ask) => {
     const byUid = await findRunIds(ask, days, of('run_uid'));
     const ids = [...new Set([...of('run').map((need) => need.runId), ...byUid])];
     const runs = await readWholeRuns(ask, days, { withTasks: ids, withoutTasks: [] });
     const deadLetters = await findDeadLetters(ask, of('deadLetter'));
+    const around = { deadLetters, ...(await findBackfills(ask, of('windows'), of('backfill'))) };
     const keyNeeds = of('key');
     const named = of('dag_name');
     const calls = [
@@ -78,13 +81,13 @@ export async function fetchSeen(database: Database, days: KnownDays, needs: read
       const found = parseDags(results.at(-1) as CallResult);
       for (const { shard, dagId } of found) dags.set(dagId, { shard, dagId });
       const keys = keyNeeds.length > 0 ? parseKeys(results[0] as CallResult) : [];
-      return { runs, deadLetters, keys, ...(await readDagParts(ask, dags, versions)) };
+      return { runs, ...around, keys, ...(await readDagParts(ask, dags, versions)) };
     }
     if (dags.size === 0 && versions.length === 0) {
       const [keys] = await ask(calls, { last: true });
       return {
         runs,
-        deadLetters,
+        ...around,
         dags: [],
         versions: [],
         schedules: [],
@@ -92,7 +95,7 @@ export async function fetchSeen(database: Database, days: KnownDays, needs: read
       };
     }
     const parts = await readDagParts(ask, dags, versions, calls);
-    return { runs, deadLetters, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
+    return { runs, ...around, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
   });
 }
 
@@ -100,6 +103,17 @@ async function findDeadLetters(ask: Ask, deadLetters: readonly NeedOf<'deadLette
   if (deadLetters.length === 0) return [];
   const [found] = await ask([readDeadLetters(deadLetters)]);
   return found === undefined ? [] : parseDeadLetters(found);
+}
+
+/** Few batches ask for these. */
+async function findBackfills(
+  ask: Ask,
+  windows: readonly NeedOf<'windows'>[],
+  backfills: readonly NeedOf<'backfill'>[],
+): Promise<Pick<Seen, 'windows' | 'backfills'>> {
+  if (windows.length + backfills.length === 0) return { windows: [], backfills: [] };
+  const [ofWindows, found] = await ask([readWindowRuns(windows), readBackfills(backfills)]);
+  return { windows: parseWindowRuns(ofWindows!), backfills: parseBackfills(found!) };
 }
 
 interface DagParts {

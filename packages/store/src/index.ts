@@ -7,6 +7,7 @@ export * from './port.ts';
 export { openPostgresStore, type PostgresStore } from './postgres-store.ts';
 export type { ApiToken, Cluster, NewApiToken, WorkerLimits } from './queries/access.ts';
 export type { Refusal } from './queries/audit.ts';
+export type { BackfillRow } from './queries/backfills.ts';
 export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';

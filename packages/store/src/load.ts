@@ -19,6 +19,7 @@ import { type Database, holdToIndexes } from './database.ts';
 import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
+import { parseBackfills, selectLiveBackfills } from './statements/backfill.ts';
 import { parsePending, selectPending } from './statements/held.ts';
 import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
 import { parseSchedules, selectSchedulesOfShards } from './statements/read-schedule.ts';
@@ -96,7 +97,7 @@ export async function loadHeads(
   const numbers = plainArray(shards);
   return database.snapshot(
     async (ask) => {
-      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers, pending] = expectResults(
+      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers, pending, backfills] = expectResults(
         await ask([
           call(selectShards, numbers),
           call(selectSilent, numbers),
@@ -105,8 +106,9 @@ export async function loadHeads(
           call(selectClaimed, numbers),
           call(selectBreakers, numbers),
           call(selectPending, numbers),
+          call(selectLiveBackfills, numbers),
         ]),
-        7,
+        8,
       );
       const waiting = parseCounts(counts);
       const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
@@ -123,6 +125,7 @@ export async function loadHeads(
         admitted: sumAdmitted(waiting),
         breakers: parseBreakers(breakers),
         held,
+        backfills: parseBackfills(backfills),
         complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
       };
     },

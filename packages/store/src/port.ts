@@ -18,6 +18,7 @@ import type {
   RunId,
   Seen,
   ShardNo,
+  StoredBackfill,
   StoredBreaker,
   StoredDag,
   StoredHeldEvents,
@@ -151,6 +152,8 @@ export interface LoadedHeads {
   readonly breakers: readonly StoredBreaker[];
   /** Events that wait for others; their dags come along. */
   readonly held: readonly StoredHeldEvents[];
+  /** Those that are running or paused. */
+  readonly backfills: readonly StoredBackfill[];
   /** Whether live runs remain for `loadRest`. */
   readonly complete: boolean;
 }

@@ -17,6 +17,15 @@ import {
   revokeToken,
 } from './queries/access.ts';
 import { type ChangedBy, type ListAudit, listAudit, type Refusal, recordRefusal } from './queries/audit.ts';
+import {
+  getBackfill,
+  type ListBackfillRuns,
+  type ListBackfills,
+  listBackfillRuns,
+  listBackfills,
+  newestRunsOf,
+  type WindowRange,
+} from './queries/backfills.ts';
 import { getBundle, type NewBundle, putBundle, putSourceMap, touchBundle } from './queries/bundles.ts';
 import {
   type CallbackEnd,
@@ -182,6 +191,12 @@ export class Queries {
   firstClaims = (runIds: readonly RunId[]) => this.#withPartitions((days) => firstClaims(this.#database, days, runIds));
   listRuns = (tenantId: TenantId, list: ListRuns) =>
     this.#withPartitions((days) => listRuns(this.#database, days, tenantId, list));
+  listBackfillRuns = (tenantId: TenantId, list: ListBackfillRuns) =>
+    this.#withPartitions((days) => listBackfillRuns(this.#database, days, tenantId, list));
+  getBackfill = (tenantId: TenantId, uid: string) => getBackfill(this.#database, tenantId, uid);
+  listBackfills = (tenantId: TenantId, list: ListBackfills) => listBackfills(this.#database, tenantId, list);
+  newestRunsOf = (range: WindowRange) => newestRunsOf(this.#database, range);
+
   listChildren = (tenantId: TenantId, list: ListChildren) =>
     this.#withPartitions((days) => listChildren(this.#database, days, tenantId, { ...list, specs: this.#specs }));
 

@@ -8,6 +8,7 @@
     signalbox.progress(done / 10, f"{done} files")
     signalbox.save(done + 1)
 """
+import datetime
 import http.client
 import json
 import os
@@ -42,6 +43,21 @@ def _ask(method, path, *body):
     if answer.status >= 400:
         raise RuntimeError(value["message"])
     return value
+
+
+class Window:
+    """The window that the run is for: `at` is its scheduled time; the data interval goes from `start` to `end`."""
+
+    def __init__(self, at, start, end):
+        self.at, self.start, self.end = at, start, end
+
+
+def window():
+    """The window of this run, with datetimes in UTC; None for a run on demand."""
+    texts = [os.environ.get("SIGNALBOX_WINDOW_" + name) for name in ("AT", "START", "END")]
+    if texts[0] is None:
+        return None
+    return Window(*[datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in texts])
 
 
 def progress(fraction=None, note=""):

@@ -1,6 +1,6 @@
 /** What a handler that runs in the worker's own process is given. */
 import type { Assignment } from '@signalbox/protocol/grpc';
-import type { HandlerContext, Log } from '@signalbox/sdk';
+import type { HandlerContext, Log, RunWindow } from '@signalbox/sdk';
 import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
 import type { Attempt } from './attempt.ts';
 import { logLine } from './child/log-line.ts';
@@ -11,6 +11,7 @@ import type { Mask } from './logs/mask.ts';
 import { readUpstream } from './outputs/upstream.ts';
 import { type MapItem, readMap } from './read-map.ts';
 import { RequestingContext } from './requesting-context.ts';
+import { readRunInfo, windowIn } from './run-info.ts';
 import { secretOf } from './secrets.ts';
 import { filled, filledText, type TextPlace } from './texts.ts';
 import { NO_SECRETS, type Work } from './work.ts';
@@ -37,6 +38,7 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
   #params: { readonly value: unknown } | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
+  #window: { readonly value: RunWindow | null } | null = null;
 
   constructor({ attempt, log, book, work, requester }: ContextParts) {
     super();
@@ -88,6 +90,11 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
     return this.#upstream;
   }
 
+  get window(): RunWindow | null {
+    this.#window ??= { value: windowIn(this.#assignment.runInfo) };
+    return this.#window.value;
+  }
+
   get map(): readonly MapItem[] {
     this.#map ??= readMap(this.#assignment.map);
     return this.#map;
@@ -116,13 +123,15 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
 
   #runFields(): InputRoots['run'] {
     const { run, dag, runInfo } = this.#assignment;
-    const told = runInfo === '' ? {} : (JSON.parse(runInfo) as Readonly<Record<string, unknown>>);
+    const told = readRunInfo(runInfo);
     return {
       'run.id': run,
       'run.dag': dag,
       'run.createdAt': told.createdAt,
       'run.priority': told.priority,
       'window.at': told.window,
+      'window.start': told.windowStart ?? told.window,
+      'window.end': told.window,
     };
   }
 

@@ -11,14 +11,15 @@ export interface ListFlags extends PageFlags {
   readonly state?: NonNullable<RunFilter['state']>;
   readonly outcome?: NonNullable<RunFilter['outcome']>;
   readonly parent?: string;
+  readonly backfill?: string;
   readonly mine?: boolean;
 }
 
 export async function list(flags: ListFlags): Promise<void> {
-  const { dag, state, outcome, mine, limit, cursor } = flags;
+  const { dag, state, outcome, backfill, mine, limit, cursor } = flags;
   const client = await connect(flags);
   const parent = flags.parent === undefined ? undefined : await resolveRun(client, flags.parent);
-  const given = Object.entries({ dag, state, outcome, parent, mine, limit, cursor }).filter(
+  const given = Object.entries({ dag, state, outcome, parent, backfill, mine, limit, cursor }).filter(
     ([, value]) => value !== undefined,
   );
   const page = await client.listRuns(Object.fromEntries(given));

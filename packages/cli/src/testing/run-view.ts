@@ -50,6 +50,8 @@ export function runView(tasks: readonly TaskView[], more: Partial<RunView> = {})
     priority: 'normal',
     cause: 'api',
     window: null,
+    windowStart: null,
+    backfill: null,
     createdAt: AT,
     slowAt: null,
     until: null,

@@ -2,6 +2,7 @@
 import type { CommandDefinition, GroupDefinition } from '../define.ts';
 import { accessCommands } from './access.ts';
 import { authoringCommands } from './authoring.ts';
+import { backfillCommands } from './backfills.ts';
 import { dagCommands } from './dags.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { fleetCommands } from './fleet.ts';
@@ -15,6 +16,7 @@ import { watchingCommands } from './watching.ts';
 export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'list, show, pause and delete dags' },
   { name: 'schedules', summary: 'list, show, create, edit, pause, resume and delete schedules' },
+  { name: 'backfills', summary: 'list, show, watch, pause, resume and cancel backfills' },
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
@@ -35,6 +37,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
     [
       ...dagCommands,
       ...scheduleCommands,
+      ...backfillCommands,
       ...runCommands,
       ...manualCommands,
       ...deadLetterCommands,

@@ -9,10 +9,11 @@ import type {
   RunStruck,
 } from '../model/change.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
-import { type RunRow, shardOfRun } from '../model/ids.ts';
+import { type Instant, type RunRow, type ScheduleNo, scheduleIdOf, shardOfRun } from '../model/ids.ts';
 import { RUN_OUTCOMES } from '../model/run/phase.ts';
 import { notesCreated, readRunNotes } from '../model/run/run-notes.ts';
 import { CANCELLED, READY, RETRYING } from '../model/task/task-states.ts';
+import { windowName } from '../model/window-name.ts';
 import {
   beginClosing,
   cancelUnbegun,
@@ -25,9 +26,10 @@ import { resetCounts } from '../propagate/run-tasks-view.ts';
 import { watchMaps } from '../propagate/watch-maps.ts';
 import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
+import { countLive } from '../tables/backfill/backfills.ts';
 import type { Dag } from '../tables/dag/dag.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
-import { ADMITTED, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
+import { ADMITTED, BACKFILL, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { hasOwnState } from '../tables/task/task-notes.ts';
@@ -71,9 +73,14 @@ function createRun(state: State, change: RunCreated): void {
   const run = runs.add(change.runId, change.uid, version);
   runs.createdAt[run] = change.at;
   runs.priority[run] = PRIORITIES.indexOf(change.priority);
-  runs.flags[run] = (change.admitted ? ADMITTED : 0) | (change.params === null ? 0 : HAS_PARAMS);
+  runs.flags[run] =
+    (change.admitted ? ADMITTED : 0) |
+    (change.params === null ? 0 : HAS_PARAMS) |
+    (change.backfill === undefined ? 0 : BACKFILL);
   const { notes } = notesCreated(change);
   if (notes !== undefined) runs.notes.set(run, readRunNotes(notes));
+  if (change.firesAt !== null) noteWindow(state, run, change.firesAt, change);
+  if (change.backfill !== undefined) countLive(state, run, 1);
   const { graph, taskCount } = version;
   const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
@@ -99,6 +106,20 @@ function createRun(state: State, change: RunCreated): void {
   settleStart(state, run);
   const shard = state.shards.get(shardOfRun(change.runId));
   if (shard !== undefined && change.runId > shard.lastRunId) shard.lastRunId = change.runId;
+}
+
+/** Runs of older versions do not name theirs. */
+const FIRST_SCHEDULE = 1 as ScheduleNo;
+
+function noteWindow(
+  state: State,
+  run: RunRow,
+  at: Instant,
+  { runId, uid, dagId, scheduleNo = FIRST_SCHEDULE, windowStart: start }: RunCreated,
+): void {
+  // Rows of older versions have no start.
+  state.runs.windows.set(run, { at, start: start ?? at });
+  state.recentWindows.set(windowName(scheduleIdOf({ dagId, scheduleNo }), at), { runId, uid, batchNo: state.batchNo });
 }
 
 function admitRun(state: State, run: RunRow, change: RunAdmitted): void {
@@ -186,6 +207,7 @@ function reopenRun(state: State, run: RunRow, change: RunReopened): void {
   version.origin.liveRuns += 1;
   dag.liveRuns += 1;
   if (runs.parents.has(run)) dag.liveChildren += 1;
+  if (runs.has(run, BACKFILL)) countLive(state, run, 1);
   dag.touchedIn = state.batchNo;
   // Nobody may have needed it since the run ended.
   if (!dag.versions.has(version.no)) dag.versions.set(version.no, version.origin);
@@ -262,6 +284,7 @@ function leaveDag(state: State, run: RunRow): void {
   version.origin.liveRuns -= 1;
   dag.liveRuns -= 1;
   if (state.runs.parents.has(run)) dag.liveChildren -= 1;
+  if (state.runs.has(run, BACKFILL)) countLive(state, run, -1);
   dag.touchedIn = state.batchNo;
   if (state.runs.has(run, ADMITTED)) {
     dag.activeRuns -= 1;

@@ -6,6 +6,7 @@ import { keyName } from '../model/key-name.ts';
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import type { State } from '../tables/state.ts';
 import { applyAdded } from './apply-added.ts';
+import { applyBackfill } from './apply-backfill.ts';
 import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
 import { applyDeadLetter } from './apply-dead-letter.ts';
@@ -61,6 +62,9 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   BreakerSet: applyBreaker,
   EventHeld: applyHeld,
   EventsReleased: applyHeld,
+  BackfillStarted: applyBackfill,
+  BackfillMoved: applyBackfill,
+  BackfillSet: applyBackfill,
   TaskMarked: applyManual,
   PauseSet: applyManual,
   TaskQueued: applyTaskDeadline,

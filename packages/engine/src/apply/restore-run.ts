@@ -18,7 +18,16 @@ import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
 import { enqueue } from '../tables/queue/enqueue.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import { restorePauses } from '../tables/run/paused.ts';
-import { ADMITTED, CLAIMED, CLOSING, FORCED, HAS_PARAMS, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
+import {
+  ADMITTED,
+  BACKFILL,
+  CLAIMED,
+  CLOSING,
+  FORCED,
+  HAS_PARAMS,
+  HAS_SKIPPED,
+  OPEN,
+} from '../tables/run/run-table.ts';
 import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
@@ -55,6 +64,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
     (stored.tasks.some((task) => task.state === 'skipped') ? HAS_SKIPPED : 0);
   runs.retries[run] = stored.retries;
   if (stored.notes !== undefined) runs.notes.set(run, readRunNotes(stored.notes));
+  if (runs.notes.get(run)?.backfill !== undefined) runs.flags[run] |= BACKFILL;
+  if (stored.window !== undefined) runs.windows.set(run, stored.window);
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
   watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);

@@ -1,6 +1,7 @@
 /** Builds state from stored rows: on takeover, while the rest is loading, and for what a command needs to see. */
 
 import { assert } from '../model/assert.ts';
+import type { StoredBackfill } from '../model/backfill.ts';
 import { birthShardOf, dagNo } from '../model/dag/dag-id.ts';
 import { type Instant, type RunRow, type ShardNo, shardOfRun } from '../model/ids.ts';
 import type {
@@ -17,6 +18,7 @@ import type {
 import { READY } from '../model/task/task-states.ts';
 import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
+import { Backfill } from '../tables/backfill/backfill.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
@@ -40,6 +42,8 @@ export interface Heads {
   readonly admitted: readonly AdmittedCount[];
   readonly breakers: readonly StoredBreaker[];
   readonly held: readonly StoredHeldEvents[];
+  /** Live ones. */
+  readonly backfills: readonly StoredBackfill[];
 }
 
 /** Takes shards into the working set, as of their takeover. */
@@ -70,6 +74,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
   }
   // Before the dags, which look for their own.
   for (const stored of heads.breakers) restoreBreaker(state, stored);
+  for (const stored of heads.backfills) restoreBackfill(state, stored);
   restoreRuns(state, heads);
   for (const stored of heads.held) restoreHeld(state, stored);
 }
@@ -85,6 +90,13 @@ function silenceLeftMs({ settings }: State, { silentMs, servedMs }: SilentWorker
   const { leaseMs, reconcileMs } = settings;
   const toBeHeardMs = Math.max(Math.min(reconcileMs, leaseMs - servedMs), LEAST_RECONCILE_MS);
   return Math.max(leaseMs - silentMs, toBeHeardMs);
+}
+
+function restoreBackfill(state: State, stored: StoredBackfill): void {
+  const backfill = new Backfill(stored);
+  state.backfills.set(stored.uid, backfill);
+  // A node that died between two steps may have left one with nothing to do but end.
+  state.agenda.backfills.add(backfill);
 }
 
 /** One that can't be read stops no other: it is kept as it is, and paused by the next step (I57). */
@@ -155,6 +167,11 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
   for (const held of state.held.all()) if (leaving.has(held.shard)) state.held.remove(held);
   state.schedules.drop(leaving);
+  for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
+  for (const backfill of state.agenda.backfills)
+    if (leaving.has(backfill.shard)) state.agenda.backfills.delete(backfill);
+  for (const [name, { runId }] of state.recentWindows)
+    if (leaving.has(shardOfRun(runId))) state.recentWindows.delete(name);
   for (const [name, { stored }] of state.recentKeys) if (leaving.has(stored.shard)) state.recentKeys.delete(name);
   for (const worker of state.workers.all()) {
     for (const shard of shards) worker.silencedIn.delete(shard);

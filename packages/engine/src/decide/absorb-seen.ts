@@ -1,7 +1,9 @@
 import { restoreRuns } from '../apply/restore.ts';
 import { deadLetterName } from '../model/dead-letter.ts';
+import { scheduleIdOf } from '../model/ids.ts';
 import { keyName } from '../model/key-name.ts';
 import type { Seen } from '../model/stored.ts';
+import { windowName } from '../model/window-name.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What the host fetched for a step. */
@@ -15,5 +17,7 @@ export function absorbSeen(recorder: Recorder, seen: Seen): void {
   }
   recorder.seenVersions = seen.versions;
   for (const deadLetter of seen.deadLetters) recorder.deadLetters.set(deadLetterName(deadLetter), deadLetter);
+  for (const window of seen.windows) recorder.windows.set(windowName(scheduleIdOf(window), window.at), window);
+  for (const backfill of seen.backfills) recorder.backfills.set(backfill.uid, backfill);
   for (const key of seen.keys) recorder.keys.set(keyName(key), key);
 }

@@ -4,6 +4,7 @@ import type { ClaimRef, ParentRef } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';
 import type { AttemptNo, Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../model/ids.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
+import type { RunWindow } from '../model/stored.ts';
 import type { CheckpointRef } from '../model/task/checkpoint-ref.ts';
 import { type TaskState } from '../model/task/task-states.ts';
 import type { Version } from '../tables/dag/dag.ts';
@@ -45,11 +46,11 @@ export interface MapClaim {
   readonly upstream: readonly TaskOutputs[];
 }
 
-/** Of the run itself. `window`: the instant that a schedule made it for. */
+/** Of the run itself. `window`: the one that it is for. */
 export interface RunInfo {
   readonly createdAt: Instant;
   readonly priority: Priority;
-  readonly window: Instant | null;
+  readonly window: RunWindow | null;
 }
 
 export interface SendAssignment {
@@ -80,7 +81,7 @@ export interface SendAssignment {
   readonly memoryBytes: number;
   /** What a hook is told; null for any other task. */
   readonly hookEvent: HookEventDetails | null;
-  /** Null unless the task looks at it. */
+  /** Null unless the task looks at it, or the run has a window. */
   readonly runInfo: RunInfo | null;
   /** What an earlier attempt has left for this one; the host fetches it. */
   readonly checkpoint: CheckpointRef | null;

@@ -1,9 +1,10 @@
 /** Collects one step: decisions record changes, which are applied at once, and effects, which wait for the commit. */
 import { apply } from '../apply/apply.ts';
+import type { StoredBackfill } from '../model/backfill.ts';
 import type { Change } from '../model/change.ts';
 import type { Command } from '../model/command.ts';
-import type { RunId } from '../model/ids.ts';
-import type { Seen, StoredDeadLetter, StoredKey, StoredRun, StoredVersion } from '../model/stored.ts';
+import type { BackfillUid, RunId } from '../model/ids.ts';
+import type { Seen, StoredDeadLetter, StoredKey, StoredRun, StoredVersion, StoredWindow } from '../model/stored.ts';
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import type { State } from '../tables/state.ts';
 import type { Worker } from '../tables/worker/worker-table.ts';
@@ -24,6 +25,8 @@ export class Recorder {
   readonly lent = new Set<Worker>();
   readonly keys = new Map<string, StoredKey>();
   readonly deadLetters = new Map<string, StoredDeadLetter>();
+  readonly windows = new Map<string, StoredWindow>();
+  readonly backfills = new Map<BackfillUid, StoredBackfill>();
 
   constructor(state: State) {
     this.state = state;

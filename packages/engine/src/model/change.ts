@@ -5,6 +5,7 @@
  */
 export type * from './change/added.ts';
 export type * from './change/attempt.ts';
+export type * from './change/backfill.ts';
 export type * from './change/dag.ts';
 export type * from './change/dead-letter.ts';
 export type * from './change/deadline.ts';

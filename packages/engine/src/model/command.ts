@@ -10,6 +10,7 @@ import type {
   ReportAttempt,
   SaveCheckpoint,
 } from './command/attempt.ts';
+import type { SetBackfill, StartBackfill } from './command/backfill.ts';
 import type { AskChild, BeginChild, ChildEnded } from './command/child.ts';
 import type { StrikeRun, StrikeSchedule, Tick } from './command/host.ts';
 import type {
@@ -27,6 +28,7 @@ import type { HoldEvent } from './command/trigger.ts';
 import type { GatewayLost, LendSlots, RecallSlots, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
 export type * from './command/attempt.ts';
+export type * from './command/backfill.ts';
 export type * from './command/child.ts';
 export type * from './command/host.ts';
 export type * from './command/manual.ts';
@@ -51,6 +53,8 @@ export type Command =
   | EditSchedule
   | DeleteSchedule
   | SetSchedulePaused
+  | StartBackfill
+  | SetBackfill
   | RetireDag
   | ReportAttempt
   | ExtendAttempt

@@ -42,6 +42,8 @@ export type NodeId = Branded<string, 'NodeId'>;
 export type QueueName = Branded<string, 'QueueName'>;
 /** UUID v7 of a run, as the outside knows it. */
 export type RunUid = Branded<string, 'RunUid'>;
+/** UUID v7 of a backfill. Like that of a run it ends with its shard. */
+export type BackfillUid = Branded<string, 'BackfillUid'>;
 /** Who asked: `token:ci`, `schedule`, `system`. */
 export type Actor = Branded<string, 'Actor'>;
 
@@ -86,7 +88,7 @@ export function scheduleIdOf({ dagId, scheduleNo }: { dagId: DagId; scheduleNo: 
  * Run uids are UUID v7 whose last two hex digits are the shard, and the four before them the place in a batch: so that
  * a run is found by its uid alone, and a batch sent again names the same runs.
  */
-export function shardOfUid(uid: RunUid): ShardNo {
+export function shardOfUid(uid: RunUid | BackfillUid): ShardNo {
   return Number.parseInt(uid.slice(34), 16) as ShardNo;
 }
 

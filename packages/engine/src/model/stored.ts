@@ -3,6 +3,7 @@
  * `apply/restore.ts` makes state from them.
  */
 
+import type { StoredBackfill } from './backfill.ts';
 import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
@@ -11,6 +12,7 @@ import type { DeadLetterRef, DeadLetterState, QuickFailures } from './dead-lette
 import type {
   Actor,
   AttemptNo,
+  BackfillUid,
   DagId,
   Epoch,
   Fence,
@@ -142,6 +144,11 @@ export interface StoredPause {
   readonly until: Instant | null;
 }
 
+export interface RunWindow {
+  readonly at: Instant;
+  readonly start: Instant;
+}
+
 export interface StoredRun {
   readonly runId: RunId;
   readonly uid: RunUid;
@@ -160,6 +167,8 @@ export interface StoredRun {
   /** What decisions need of its params. */
   readonly facts: string | null;
   readonly createdAt: Instant;
+  /** The window that it is for, and where its data interval begins. */
+  readonly window?: RunWindow;
   /** When it became active, the last time; absent while it waits. */
   readonly admittedAt?: Instant;
   /** What is kept of a run whose time is limited: see `tables/timer/run-timers.ts`. */
@@ -241,6 +250,14 @@ export type Need =
   | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
   | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
   | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
+  | {
+      readonly kind: 'windows';
+      readonly shard: ShardNo;
+      readonly dagId: DagId;
+      readonly scheduleNo: ScheduleNo;
+      readonly at: readonly Instant[];
+    }
+  | { readonly kind: 'backfill'; readonly shard: ShardNo; readonly uid: BackfillUid }
   | ({ readonly kind: 'deadLetter' } & DeadLetterRef)
   | {
       readonly kind: 'key';
@@ -259,4 +276,20 @@ export interface Seen {
   readonly schedules: readonly StoredSchedule[];
   readonly keys: readonly StoredKey[];
   readonly deadLetters: readonly StoredDeadLetter[];
+  /** One for each window that was asked for. */
+  readonly windows: readonly StoredWindow[];
+  readonly backfills: readonly StoredBackfill[];
+}
+
+/** A window, and its newest run if it has any. */
+export interface StoredWindow {
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+  readonly at: Instant;
+  readonly run: {
+    readonly runId: RunId;
+    readonly uid: RunUid;
+    readonly isLive: boolean;
+    readonly outcome: RunOutcome | null;
+  } | null;
 }

@@ -3,13 +3,14 @@
  * timers know whether a backoff is over, so a task that waits for a retry and one that is ready again look the same.
  */
 
+import { isLiveBackfill } from '../model/backfill.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
 import { type AttemptSlot, type RunRow, type ShardNo, shardOfRun, type TaskSlot } from '../model/ids.ts';
 import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
 import { workerIdOf } from './attempt/claim-of.ts';
 import { attemptsOfTask } from './attempt/find-attempt.ts';
 import type { Pauses } from './run/pauses.ts';
-import { ADMITTED, ENDED } from './run/run-table.ts';
+import { ADMITTED, BACKFILL, ENDED } from './run/run-table.ts';
 import { storedOf } from './schedule/schedule.ts';
 import type { State } from './state.ts';
 import { forEachSlot } from './task/task-slots.ts';
@@ -28,6 +29,13 @@ export function describeShard(state: State, shard: ShardNo): unknown {
       .filter((schedule) => schedule.shard === shard)
       .sort((a, b) => a.id - b.id)
       .map((schedule) => ({ ...storedOf(schedule), decidedUntil: schedule.decidedUntil })),
+    backfills: [...state.backfills.values()]
+      .filter((backfill) => backfill.shard === shard && isLiveBackfill(backfill.state))
+      .sort((a, b) => (a.uid < b.uid ? -1 : 1))
+      .map(({ uid, state: is, cursorAt, isDone, createdCount, skippedCount, liveRuns }) => [
+        ...[uid, is, cursorAt, isDone],
+        ...[createdCount, skippedCount, liveRuns],
+      ]),
     breakers: [...state.breakers.all()]
       .filter((breaker) => breaker.shard === shard)
       .sort((a, b) => a.dagId - b.dagId || a.fingerprint - b.fingerprint)
@@ -68,6 +76,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         priority: PRIORITIES[runs.priority[run]!],
         isAdmitted: runs.has(run, ADMITTED),
         parent: runs.parents.get(run) ?? null,
+        window: runs.windows.get(run) ?? null,
+        isBackfill: runs.has(run, BACKFILL),
         scheduleNo: runs.scheduleNos.get(run) ?? null,
         retries: runs.retries[run],
         pauses: pausesOf(runs.pauses.get(run)),

@@ -7,6 +7,7 @@
 
 import type { KeyStored } from '../model/change.ts';
 import type {
+  BackfillUid,
   DagId,
   Epoch,
   Instant,
@@ -22,6 +23,7 @@ import type {
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
+import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
 import { type Dag } from './dag/dag.ts';
 import { DagTable } from './dag/dag-table.ts';
@@ -104,6 +106,8 @@ interface Agenda {
   readonly queued: Set<TaskSlot>;
   /** Dags that may have room for a waiting run. */
   readonly dags: Set<Dag>;
+  /** Backfills that may be over. */
+  readonly backfills: Set<Backfill>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
   /** Schedules that could not even be loaded, and why (I57). */
@@ -128,6 +132,10 @@ export class State {
   readonly tasks = new TaskTable();
   readonly attempts = new AttemptTable();
   readonly schedules = new ScheduleTable();
+  /** Live ones, and those that were over in a batch in flight. */
+  readonly backfills = new Map<BackfillUid, Backfill>();
+  /** Their attempts that run, in all. */
+  backfillAttempts = 0;
   /** Admitted runs of dags that are not in memory yet. */
   readonly admittedOf = new Map<DagId, number>();
 
@@ -146,6 +154,7 @@ export class State {
     maps: new Map(),
     queued: new Set(),
     dags: new Set(),
+    backfills: new Set(),
     loaded: [],
     faulty: [],
   };
@@ -153,6 +162,8 @@ export class State {
   readonly recentKeys = new Map<string, { readonly stored: KeyStored; readonly batchNo: number }>();
   /** First uids of submissions in flight, with their batch. */
   readonly recentUids = new Map<RunUid, number>();
+  /** The newest runs of windows in flight, with their batch: see `windowName`. */
+  readonly recentWindows = new Map<string, { readonly runId: RunId; readonly uid: RunUid; readonly batchNo: number }>();
   /** Dead letters that were used in batches in flight, with their batch. */
   readonly recentDeadLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */

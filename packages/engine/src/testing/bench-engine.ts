@@ -55,7 +55,16 @@ class Bench {
       missedAgoMs: null,
       silentWorkers: [],
     };
-    const none = { schedules: [], runs: [], dags: [], versions: [], admitted: [], breakers: [], held: [] };
+    const none = {
+      schedules: [],
+      runs: [],
+      dags: [],
+      versions: [],
+      admitted: [],
+      breakers: [],
+      held: [],
+      backfills: [],
+    };
     adoptShards(this.state, { shards: [shard], ...none }, { wall: START, mono: 0 });
     const named = { tenantId: TENANT, tenant: 'acme', name: 'bench', hash: 'x' };
     this.step([{ kind: 'DeployDag', shard: SHARD, spec, actor, ...named }]);

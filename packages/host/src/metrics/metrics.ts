@@ -64,7 +64,13 @@ const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Metrics {
-  private readonly runsCreated: Open<Counts<RunCreated['cause']>> = { api: 0, schedule: 0, event: 0, parent: 0 };
+  private readonly runsCreated: Open<Counts<RunCreated['cause']>> = {
+    api: 0,
+    schedule: 0,
+    event: 0,
+    parent: 0,
+    backfill: 0,
+  };
   private readonly runsEnded = zeros(RUN_OUTCOMES);
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
@@ -184,7 +190,7 @@ function stateMetrics(
   for (const worker of state.workers.all()) runningAttempts += worker.running;
   for (const dag of state.dags.byId.values()) {
     for (const lanes of dag.lanes.values()) {
-      for (const lane of lanes) if (lane !== undefined) readyTasks[PRIORITIES[lane.priority]!] += lane.ready;
+      for (const lane of lanes) if (lane !== undefined) readyTasks[PRIORITIES[lane.priority] ?? 'low'] += lane.ready;
     }
   }
   // Those that have just ended stay until their commit is settled.

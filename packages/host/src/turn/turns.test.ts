@@ -18,7 +18,16 @@ import type { Outcome } from './inbox.ts';
 import { Turns } from './turns.ts';
 
 const shard = 3 as ShardNo;
-const NOTHING: Seen = { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [] };
+const NOTHING: Seen = {
+  runs: [],
+  dags: [],
+  versions: [],
+  schedules: [],
+  keys: [],
+  deadLetters: [],
+  windows: [],
+  backfills: [],
+};
 /** Of a dag that there is not: answered without a change. */
 const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };

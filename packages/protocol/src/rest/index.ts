@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './backfills.ts';
 export * from './breaker-view.ts';
 export * from './bundles.ts';
 export * from './callbacks.ts';

@@ -16,7 +16,15 @@ export type Reference =
   | { readonly from: 'run'; readonly field: RunField }
   | { readonly from: 'secret'; readonly name: string };
 
-export const RUN_FIELDS = ['run.id', 'run.dag', 'run.createdAt', 'run.priority', 'window.at'] as const;
+export const RUN_FIELDS = [
+  'run.id',
+  'run.dag',
+  'run.createdAt',
+  'run.priority',
+  'window.at',
+  'window.start',
+  'window.end',
+] as const;
 export type RunField = (typeof RUN_FIELDS)[number];
 
 export type ReadReference =

@@ -18,6 +18,18 @@ export const submitSchema = z.strictObject({
     .optional()
     .describe('Name of a task or group: only that and what it depends on runs, with its teardowns and hooks.'),
 });
+
+/** One run, which may be for a window. */
+export const submitOneSchema = submitSchema.extend({
+  window: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      'A past time at which the schedule fires: the run is for that window. A window has one run: the second request gets it.',
+    ),
+  schedule: nameSchema.optional().describe('With `window`: the name of the schedule. Default: `default`.'),
+});
+export type SubmitOne = z.infer<typeof submitOneSchema>;
 export type Submit = z.infer<typeof submitSchema>;
 
 /** All or nothing (I13): all items are runs of the one dag in the path. */
@@ -37,7 +49,11 @@ export const idempotencyKeySchema = z
 
 export const runIdSchema = z.uuid();
 
-export const submittedSchema = z.object({ id: runIdSchema });
+export const submittedSchema = z.object({
+  id: runIdSchema,
+  /** The window had this run already; left out otherwise. */
+  repeated: z.literal(true).optional(),
+});
 /** The answer to a submission: the run is stored and visible (I10). */
 export type Submitted = z.infer<typeof submittedSchema>;
 export const submittedBatchSchema = z.object({ ids: z.array(runIdSchema) });
@@ -167,11 +183,15 @@ export const runSummarySchema = z.object({
   state: runStateSchema,
   outcome: runOutcomeSchema.nullable(),
   priority: prioritySchema,
-  cause: z.enum(['api', 'schedule', 'event', 'parent']),
+  cause: z.enum(['api', 'schedule', 'event', 'parent', 'backfill']),
   /** The task or group that the run goes up to; null for a whole run. */
   until: z.string().nullable(),
   /** The planned time it was created for; null for a run on demand. */
   window: instant.nullable(),
+  /** Where its data interval begins: the window before. The interval ends with its own window. */
+  windowStart: instant.nullable(),
+  /** The backfill that made it. */
+  backfill: z.string().nullable(),
   createdAt: instant,
   endedAt: instant.nullable(),
   /** When it was told of as slow; null when it was not. */
@@ -252,6 +272,7 @@ export const listRunsSchema = pageQuerySchema.extend({
   state: runStateSchema.optional(),
   outcome: runOutcomeSchema.optional(),
   parent: runIdSchema.optional().describe('Only child runs of this run.'),
+  backfill: runIdSchema.optional().describe('Only runs of this backfill.'),
   mine: z.enum(['true', 'false']).optional().describe('Only runs that were started with this credential.'),
 });
 export type ListRuns = z.infer<typeof listRunsSchema>;

@@ -64,8 +64,12 @@ export interface RunFields {
   readonly priority: Priority;
 }
 
+/** As ISO 8601 texts. Null for a run on demand. */
 export interface WindowFields {
   readonly at: string | null;
+  /** The data interval: from the window before to this one. */
+  readonly start: string | null;
+  readonly end: string | null;
 }
 
 /** What the function that writes a dag is given. `Item` is what its tasks run for, within a map. */
@@ -98,7 +102,7 @@ export interface DagBuilder<Params, Item = unknown> {
   readonly params: Ref<Params>;
   /** The run itself; a path into it is an input of a task. */
   readonly run: Ref<RunFields>;
-  /** What made the run. `window.at` is the instant that its schedule made it for, and null for other runs. */
+  /** The window that the run is for: its scheduled time and its data interval. All null for a run on demand. */
   readonly window: Ref<WindowFields>;
   /** What tasks with `adds` may add to a run, with `addTasks`. */
   readonly template: MakeTemplate<Params>;

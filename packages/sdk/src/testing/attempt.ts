@@ -9,7 +9,14 @@ import {
   type TaskSpecShape,
 } from '@signalbox/protocol';
 import { type AttemptRequester, makeAttemptRequests } from '../attempt-requests.ts';
-import { AttemptStopped, failureOf, type Handler, type HandlerContext, PermanentError } from '../handler.ts';
+import {
+  AttemptStopped,
+  failureOf,
+  type Handler,
+  type HandlerContext,
+  PermanentError,
+  type RunWindow,
+} from '../handler.ts';
 import { isLasting, lastingMs } from './stubs.ts';
 
 export type AttemptEnd = 'succeeded' | 'transient' | 'permanent' | 'timeout' | 'cancelled' | 'resource' | 'stuck';
@@ -42,6 +49,8 @@ export interface Surroundings {
   /** The maps that it is in, outermost first, with the items that it runs for. */
   readonly map: readonly MapItem[];
   readonly secrets: Readonly<Record<string, string>>;
+  /** The window that the run is for. */
+  readonly window: RunWindow | null;
   /** Given by the test itself; otherwise they come from where the definition says. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
@@ -108,6 +117,7 @@ function contextOf(around: Surroundings): HandlerContext {
     run,
     task: task.name,
     attempt,
+    window: around.window,
     params,
     inputs: around.inputs ?? inputsOf(around),
     item: around.map.at(-1)?.item,
@@ -137,13 +147,19 @@ function inputsOf(around: Surroundings): Record<string, unknown> {
 
 function valueOf(name: string, source: InputSource, around: Surroundings): unknown {
   const absent = [...around.failedUpstream, ...around.missingUpstream];
-  const run = { 'run.id': around.run, 'run.dag': around.dag };
+  const run = { 'run.id': around.run, 'run.dag': around.dag, ...windowFields(around.window) };
   const roots = { ...around, absent, run };
   const found = findInput(source, roots);
   const missing = found === undefined ? missingIn(source, roots) : null;
   if (missing === null) return found;
   const { reference, cause } = describeInput(missing);
   throw new PermanentError(`Input ${name} leads to nothing: it is ${reference}. ${cause}`);
+}
+
+/** As texts, as references have them. */
+function windowFields(window: RunWindow | null) {
+  const iso = (at: Date | undefined): string | null => at?.toISOString() ?? null;
+  return { 'window.at': iso(window?.at), 'window.start': iso(window?.start), 'window.end': iso(window?.end) };
 }
 
 function secretOf(name: string, { secrets, task }: Surroundings): string {

@@ -4,6 +4,7 @@ import type { NewTask } from '../attempt-requests.ts';
 import type { Dag } from '../dag/dag-value.ts';
 import { settle } from './attempt.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
+import { type TestWindow, windowOf } from './test-window.ts';
 
 export interface RunTaskOptions<Params = unknown> {
   /** What its function gets; without them they come from `params` and `upstream`, as the definition says. */
@@ -19,6 +20,8 @@ export interface RunTaskOptions<Params = unknown> {
   /** Names of tasks that it needs and that failed. */
   readonly failedUpstream?: readonly string[];
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The window that the run is for; its data interval begins at `start`, or is empty without one. */
+  readonly window?: TestWindow;
   readonly attempt?: number;
   readonly signal?: AbortSignal;
   /** What an earlier attempt has saved. */
@@ -66,6 +69,7 @@ export async function runTask<Params = unknown>(
     missingUpstream: [],
     map: options.map ?? mapOf(spec, task, options),
     secrets,
+    window: windowOf(options.window),
     ...(inputs === undefined ? {} : { inputs }),
     signal: options.signal ?? new AbortController().signal,
     log: [],

@@ -1,6 +1,7 @@
 /** The options of a run in a test. */
 import type { Testable } from './definition.ts';
 import type { Stub } from './stubs.ts';
+import type { TestWindow } from './test-window.ts';
 
 export interface TestRunOptions<Params = unknown> {
   readonly params?: Params;
@@ -12,6 +13,8 @@ export interface TestRunOptions<Params = unknown> {
    */
   readonly dags?: readonly Testable[];
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The window that the run is for; its data interval begins at `start`, or is empty without one. */
+  readonly window?: TestWindow;
   /** What the clock shows at the start; 2026-01-01T00:00:00Z unless told. */
   readonly now?: Date | string;
   /** A number that all chance is drawn from, such as that of backoffs: the same number, the same run. */

@@ -37,6 +37,7 @@ import { instanceName, itemsOf, upstreamOf } from './mapped.ts';
 import type { Stub } from './stubs.ts';
 import { type RunFacts, type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
 import type { TestRunOptions } from './test-run-options.ts';
+import { windowOf } from './test-window.ts';
 
 /** In a test no worker is silent and no message is lost. */
 const NEVER_MS = 1_000 * 365 * 86_400_000;
@@ -211,6 +212,7 @@ class World {
         missingUpstream: sent.missingUpstream.map(nameOf),
         map: itemsOf(sent, returned),
         secrets: this.#options.secrets ?? {},
+        window: windowOf(this.#options.window),
         signal: controller.signal,
         log,
         checkpoint: sent.checkpoint === null ? '' : (this.#checkpoints.get(attempt.task) ?? ''),

@@ -12,6 +12,7 @@ import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
 import { systemClock } from '../ports/clock.ts';
 import { auditRoutes } from './audit.ts';
+import { backfillRoutes } from './backfills.ts';
 import { cutIfSlow, readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
@@ -163,6 +164,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   deadLetterRoutes(app, parts);
   breakerRoutes(app, parts);
   scheduleRoutes(app, parts);
+  backfillRoutes(app, parts);
   windowRoutes(app, parts);
   eventRoutes(app, parts);
   fleetRoutes(app, parts);

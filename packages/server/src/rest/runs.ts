@@ -38,9 +38,16 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     const by = query.mine === 'true' ? actor : undefined;
     const before = cursorOf(query.cursor);
     const list: ListRuns = { dagName: dag, state: outcome ?? phaseOf(state), actor: by, before, limit };
-    const { runs, next } = await listed(query.parent, list);
+    const { runs, next } =
+      query.backfill === undefined ? await listed(query.parent, list) : await ofBackfill(query.backfill, list);
     const items = runs.filter((run) => state === undefined || stateOf(run) === state).map(runSummary);
     return { items, cursor: next === null ? null : cursorText(next) } satisfies RunPage;
+
+    async function ofBackfill(backfill: string, list: ListRuns) {
+      const found = await fromDatabase(() => queries.listBackfillRuns(tenantId, { ...list, backfill }), request.log);
+      if (found === null) throw new SignalboxError('BACKFILL_NOT_FOUND', { backfill });
+      return found;
+    }
 
     async function listed(parent: string | undefined, list: ListRuns) {
       if (parent === undefined) return fromDatabase(() => queries.listRuns(tenantId, list), request.log);

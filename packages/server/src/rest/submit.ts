@@ -3,7 +3,14 @@
  * reading it.
  */
 import { createHash } from 'node:crypto';
-import { type DeadLetterRef, makeRunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import {
+  type ChosenWindow,
+  type DeadLetterRef,
+  type Instant,
+  makeRunUid,
+  type SubmitRuns,
+  uidOfItem,
+} from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import {
   type ErrorDetails,
@@ -17,9 +24,11 @@ import {
   type Submitted,
   type SubmittedBatch,
   submitBatchSchema,
+  submitOneSchema,
   submitSchema,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
@@ -35,9 +44,11 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 
 export function submitRoutes(app: FastifyInstance, parts: RestParts): void {
   app.post('/v1/dags/:name/runs', async (request: DagRequest, reply) => {
-    const item = readItem(request.body ?? {}) ?? explainItem(request.body);
-    const { uid } = await submit(request, parts, [item]);
-    return reply.code(201).send({ id: uid } satisfies Submitted);
+    const window = chosenWindow(request.body);
+    const item = window?.item ?? readItem(request.body ?? {}) ?? explainItem(request.body);
+    const { uid, repeated } = await submit(request, parts, [item], window?.window);
+    const isSame = window !== null && repeated;
+    return reply.code(isSame ? 200 : 201).send({ id: uid, ...(isSame ? { repeated } : {}) } satisfies Submitted);
   });
 
   app.post('/v1/dags/:name/runs/batch', { bodyLimit: BATCH_BYTES }, async (request: DagRequest, reply) => {
@@ -48,10 +59,20 @@ export function submitRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 }
 
-async function submit(request: DagRequest, parts: RestParts, items: readonly Item[]) {
+/** Null for a run without a window, which is nearly each. */
+function chosenWindow(body: unknown): { readonly item: Item; readonly window: ChosenWindow } | null {
+  if (typeof body !== 'object' || body === null || !('window' in body || 'schedule' in body)) return null;
+  const { window, schedule = 'default', ...run } = parseOr(submitOneSchema, body, 'BAD_REQUEST');
+  if (window === undefined) throw badRequest('schedule', 'goes with a window');
+  return { item: readItem(run) ?? explainItem(run), window: { schedule, at: fromIso(window) as Instant } };
+}
+
+async function submit(request: DagRequest, parts: RestParts, items: readonly Item[], window?: ChosenWindow) {
   const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
   const known = parts.dags.peek(callerOf(request).tenantId, name);
-  return sendTo(request, parts, { name, place: known, items, key: keyOf(request, items), cause: 'api' });
+  const key = window === undefined ? keyOf(request, items) : null; // The window is the key.
+  const about = window === undefined ? {} : { window: toIso(window.at), schedule: window.schedule };
+  return sendTo(request, parts, { name, place: known, items, key, cause: 'api', ...(window && { window }) }, about);
 }
 
 export interface OneRun {
@@ -81,7 +102,7 @@ export function submitTo(
   return sendTo(request, parts, { ...run, items, key: named }, about);
 }
 
-interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'replays'> {
+interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'replays' | 'window'> {
   readonly name: string;
   /** Where the dag was when somebody last looked. */
   readonly place: DagPlace | undefined;
@@ -152,7 +173,7 @@ function send(
   request: FastifyRequest,
   parts: RestParts,
   { shard, dagId }: DagPlace,
-  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays'>,
+  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays' | 'window'>,
 ): Promise<Routed> {
   const { tenantId, actor, credential } = callerOf(request);
   const uid = makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26));

@@ -47,6 +47,8 @@ export function runSummary(run: RunView): RunSummary {
     cause: run.cause,
     until: run.notes.until ?? null,
     window: toIsoOrNull(run.firesAt),
+    windowStart: run.firesAt === null ? null : toIso(run.windowStart ?? run.firesAt),
+    backfill: run.notes.backfill ?? null,
     createdAt: toIso(run.createdAt),
     endedAt: toIsoOrNull(run.endedAt),
     slowAt: toIsoOrNull(run.notes.slowAt ?? null),

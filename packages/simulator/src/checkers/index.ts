@@ -1,5 +1,6 @@
 /** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
 import type { World } from '../world/world.ts';
+import { backfills } from './a-backfills.ts';
 import { schedules } from './a-schedules.ts';
 import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
@@ -26,6 +27,7 @@ import { Ledger } from './ledger.ts';
 
 const ALL: readonly CheckerMaker[] = [
   schedules,
+  backfills,
   submission,
   heldEvents,
   ownership,

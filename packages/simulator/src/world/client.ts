@@ -16,6 +16,7 @@ import {
   type TenantId,
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
+import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
@@ -121,7 +122,16 @@ export class SimClients {
     if (draw < 0.89) return this.#deploy(dag, chance.int(0, dag.versions.length - 1));
     if (draw < 0.91) return this.#retire(dag);
     if (draw < 0.95) return this.#pause(dag, chance.happens(0.5), 0);
-    return this.#useSchedule(dag);
+    return draw < 0.975 ? this.#useSchedule(dag) : this.#useBackfill(dag);
+  }
+
+  #useBackfill(dag: PlannedDag): void {
+    const dagId = this.#dagIds.get(dag.name);
+    const node = this.#anyNode();
+    if (dagId === undefined || node === null) return;
+    const ofDag = { shard: dag.shard, tenantId: TENANT, dagId, actor: ACTOR };
+    const command = planBackfillUse(this.#chance, this.#world.database.tables, ofDag, node.process.wall());
+    if (command !== null) this.#ask(node, command, () => undefined);
   }
 
   #planSubmission(dag: PlannedDag): Submission {
@@ -228,6 +238,9 @@ export class SimClients {
     const node = this.#anyNode();
     for (const held of node === null ? [] : pausesLeft(this.#world.database.tables)) {
       this.#ask(node!, { kind: 'SetPaused', tenantId: TENANT, ...held, paused: false, actor: ACTOR }, () => undefined);
+    }
+    for (const resume of node === null ? [] : backfillsLeft(this.#world.database.tables)) {
+      this.#ask(node!, resume, () => undefined);
     }
     if (triesLeft > 0) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }

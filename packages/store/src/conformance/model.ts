@@ -2,9 +2,12 @@
 import type {
   Change,
   DagId,
+  Need,
   RunId,
   ScheduleId,
+  Seen,
   ShardNo,
+  StoredBackfill,
   StoredBreaker,
   StoredDag,
   StoredDeadLetter,
@@ -15,7 +18,15 @@ import type {
   StoredTask,
   StoredVersion,
 } from '@signalbox/engine';
-import { Gathering, ModelTables, type RunRow, writeChanges } from '@signalbox/engine/testing';
+import {
+  type BackfillRow,
+  Gathering,
+  ModelTables,
+  type RunRow,
+  readLive,
+  readNeeds,
+  writeChanges,
+} from '@signalbox/engine/testing';
 import { TENANT } from './changes.ts';
 
 /** A run with its tasks, and whether it ever had a claim. */
@@ -79,6 +90,18 @@ export class Model {
 
   get deadLetters(): ReadonlyMap<string, StoredDeadLetter> {
     return this.#tables.deadLetters.toMap();
+  }
+
+  get backfills(): readonly BackfillRow[] {
+    return [...this.#tables.backfills.values()];
+  }
+
+  liveBackfills(shards: readonly ShardNo[]): readonly StoredBackfill[] {
+    return readLive(this.#tables, shards, 0).backfills;
+  }
+
+  fetch(needs: readonly Need[]): Seen {
+    return readNeeds(this.#tables, needs);
   }
 
   get breakers(): ReadonlyMap<string, StoredBreaker> {

@@ -4,7 +4,9 @@ import type {
   DagId,
   Instant,
   Need,
+  ScheduleNo,
   ShardNo,
+  StoredBackfill,
   StoredBreaker,
   StoredHeldEvents,
   StoredRun,
@@ -63,8 +65,9 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   const byKey = (a: StoredBreaker, b: StoredBreaker) =>
     a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
   expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));
-  const byUid = (a: StoredHeldEvents, b: StoredHeldEvents) => (a.uid < b.uid ? -1 : 1);
+  const byUid = (a: { readonly uid: string }, b: { readonly uid: string }) => (a.uid < b.uid ? -1 : 1);
   expect([...heads.held].sort(byUid)).toEqual([...model.held.values()].sort(byUid));
+  expect([...heads.backfills].sort(byUid)).toEqual([...model.liveBackfills(SHARDS)].sort(byUid));
   const counts = new Map<DagId, number>();
   for (const { dagId, admitted } of model.live()) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
   const loaded = heads.admitted.filter(({ admitted }) => admitted > 0);
@@ -121,6 +124,17 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
     deadLetters.map(({ runId, taskNo, attemptNo }) => ({ kind: 'deadLetter', runId, taskNo, attemptNo })),
   );
   expect(new Set(seenDeadLetters.deadLetters)).toEqual(new Set(deadLetters));
+  const windowNeeds = runs.flatMap(({ runId, dagId, window, scheduleNo = 1 as ScheduleNo }): Need[] => {
+    const shard = shardOfRun(runId);
+    return window === undefined
+      ? []
+      : [{ kind: 'windows', shard, dagId, scheduleNo, at: [window.at, (window.at + 1) as Instant] }];
+  });
+  const backfillNeeds = model.backfills.map(({ shard, uid }): Need => ({ kind: 'backfill', shard, uid }));
+  const asked = [...windowNeeds, ...backfillNeeds];
+  const [found, expected] = [await reader.fetch(asked), model.fetch(asked)];
+  expect(new Set(found.windows)).toEqual(new Set(expected.windows));
+  expect(new Set(found.backfills)).toEqual(new Set(expected.backfills));
   const keyNeeds = model.keys.map(
     ({ bodyHash: _body, runId: _run, uid: _uid, ...key }): Need => ({ kind: 'key', ...key }),
   );

@@ -44,7 +44,7 @@ export async function listChildren(
  * The ids that a page may have, with at least one more than it holds. Ids alone give the order of seconds but not the order within one, so whole
  * seconds are taken; the second of `before` counts for nothing, because all of it may have been listed.
  */
-function idsOfPage(ids: RunId[], before: RunPlace | null, limit: number): RunId[] {
+export function idsOfPage(ids: RunId[], before: RunPlace | null, limit: number): RunId[] {
   const newest = before === null ? Number.POSITIVE_INFINITY : secondOf(before.runId);
   const older = ids.filter((id) => secondOf(id) < newest).sort((a, b) => b - a);
   const oldest = secondOf(older[limit] ?? (0 as RunId));

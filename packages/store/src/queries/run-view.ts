@@ -37,6 +37,8 @@ export interface RunView {
   readonly strikeReason: string | null;
   readonly hasParams: boolean;
   readonly firesAt: Instant | null;
+  /** Where its data interval begins; null for a run on demand, and for one of an older version. */
+  readonly windowStart: Instant | null;
   readonly createdAt: Instant;
   readonly createdBy: string;
   readonly admittedAt: Instant | null;
@@ -59,9 +61,9 @@ export interface RunView {
 export const RUN_VIEW_COLUMNS = `r.run_id, r.uid, r.dag_id, d.name, r.version_no, r.priority, r.cause, r.phase, r.outcome,
     r.admitted, r.set_aside, r.strikes, r.strike_reason, r.has_params, r.fires_at, r.created_at, r.actor, r.admitted_at,
     r.closing_at, r.closing_actor, r.ended_at, r.parent, r.reopened_at, r.reopened_by, coalesce(r.retries, 0), r.pauses::text,
-    r.notes`;
+    r.notes, r.window_start`;
 /** How many columns that are. */
-export const RUN_VIEW_COUNT = 27;
+export const RUN_VIEW_COUNT = 28;
 
 export const instant = (value: string | null | undefined): Instant | null =>
   value === null || value === undefined ? null : (Number(value) as Instant);
@@ -70,7 +72,7 @@ export function parseRunView(row: Row): RunView {
   const [runId, uid, dagId, name, versionNo, priority, cause, phase, outcome, admitted, setAside, strikes, reason] =
     row;
   const [hasParams, firesAt, createdAt, actor, admittedAt, closingAt, closingActor, endedAt, parent] = row.slice(13);
-  const [reopenedAt, reopenedBy, retries, pauses, notes] = row.slice(22);
+  const [reopenedAt, reopenedBy, retries, pauses, notes, windowStart] = row.slice(22);
   return {
     runId: Number(runId) as RunId,
     shard: shardOfRun(Number(runId) as RunId),
@@ -88,6 +90,7 @@ export function parseRunView(row: Row): RunView {
     strikeReason: decodeNullableText(reason ?? null),
     hasParams: hasParams === 't',
     firesAt: instant(firesAt),
+    windowStart: instant(windowStart),
     createdAt: Number(createdAt) as Instant,
     createdBy: decodeText(actor ?? ''),
     admittedAt: instant(admittedAt),

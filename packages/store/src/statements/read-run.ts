@@ -44,6 +44,7 @@ const RUN_COLUMNS = `array_agg(r.run_id)::text, array_agg(r.uid)::text, array_ag
     json_object_agg(r.run_id, r.notes) filter (where r.notes is not null)::text,
     json_object_agg(r.run_id, r.grace_ms::text) filter (where r.grace_ms is not null)::text,
     json_object_agg(r.run_id, r.added) filter (where r.added is not null)::text,
+    json_object_agg(r.run_id, json_build_array(r.fires_at, r.window_start)) filter (where r.fires_at is not null)::text,
     json_object_agg(r.run_id, r.schedule_no) filter (where r.schedule_no is not null)::text`;
 
 const selectRuns = leafStatement(
@@ -144,7 +145,8 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
   const notes = parseFacts(row[13]);
   const graces = parseFacts(row[14]);
   const added = parseFacts<Readonly<Record<string, AddedTask>>>(row[15]);
-  const scheduleNos = parseFacts<ScheduleNo>(row[16]);
+  const windows = parseFacts<readonly [number, number | null]>(row[16]);
+  const scheduleNos = parseFacts<ScheduleNo>(row[17]);
   return runIds.map((id, i) => {
     const mark = at(flags, i);
     const outcome = (mark >> 2) & 15;
@@ -165,6 +167,7 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
       facts: facts?.[id] ?? null,
       ...parentOf(parents?.[id]),
       createdAt: at(createdAts, i) as Instant,
+      ...windowOf(windows?.[id]),
       graceMs: graces?.[id] === undefined ? null : Number(graces[id]),
       retries: mark >> 10,
       pauses: readPauses(pauses?.[id]),
@@ -180,6 +183,13 @@ export function parseRuns(result: CallResult, tasks: TasksByRun, maps: MapsByRun
 function timingOf(admittedAt: number, notes: string | undefined): Pick<StoredRun, 'admittedAt' | 'notes'> {
   const since = admittedAt < 0 ? {} : { admittedAt: admittedAt as Instant };
   return notes === undefined ? since : { ...since, notes };
+}
+
+/** Rows of older versions have no start. */
+function windowOf(window: readonly [number, number | null] | undefined): Pick<StoredRun, 'window'> {
+  if (window === undefined) return {};
+  const [firesAt, start] = window;
+  return { window: { at: firesAt as Instant, start: (start ?? firesAt) as Instant } };
 }
 
 function parentOf(text: string | undefined): Pick<StoredRun, 'parent'> {

@@ -31,6 +31,7 @@ const CREATED_COLUMNS = [
   'created_at bigint',
   'facts text',
   'parent text',
+  'window_start bigint',
   'schedule_no integer',
 ] as const;
 const CREATED_NAMES = CREATED_COLUMNS.map((column) => column.split(' ')[0]).join(', ');
@@ -188,6 +189,7 @@ function createdColumns(runs: readonly Created[]): string[] {
     plainArray(created.map((run) => run.at)),
     textArray(created.map((run) => run.facts)),
     textArray(created.map((run) => (run.parent === undefined ? null : JSON.stringify(run.parent)))),
+    nullableArray(created.map((run) => run.windowStart ?? null)),
     nullableArray(created.map((run) => run.scheduleNo ?? null)),
   ];
 }

@@ -10,6 +10,7 @@ const CAUSES: Readonly<Record<RunSummary['cause'], string>> = {
   schedule: 'schedule',
   event: 'event',
   parent: 'another run',
+  backfill: 'backfill',
 };
 
 interface RunTableProps {

@@ -1,10 +1,11 @@
 /** The context of a function in a child process. It is the same as for a handler in the worker's own process. */
 import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
-import { type HandlerContext, type Log, PermanentError } from '@signalbox/sdk/handler';
+import { type HandlerContext, type Log, PermanentError, type RunWindow } from '@signalbox/sdk/handler';
 import { Mask, tokenTexts } from '../logs/mask.ts';
 import { readUpstream } from '../outputs/upstream.ts';
 import { type MapItem, readMap } from '../read-map.ts';
 import { RequestingContext } from '../requesting-context.ts';
+import { windowIn } from '../run-info.ts';
 import type { RunOrder } from './frames.ts';
 import { logLine } from './log-line.ts';
 
@@ -20,6 +21,7 @@ export class ChildContext extends RequestingContext implements HandlerContext {
   #inputs: Readonly<Record<string, unknown>> | null = null;
   #upstream: Readonly<Record<string, unknown>> | null = null;
   #map: readonly MapItem[] | null = null;
+  #window: { readonly value: RunWindow | null } | null = null;
   #log: Log | null = null;
 
   constructor(order: RunOrder, onLine: (line: string) => void, requester: () => AttemptRequester) {
@@ -60,6 +62,11 @@ export class ChildContext extends RequestingContext implements HandlerContext {
     const { inputs } = this.#order;
     this.#inputs ??= inputs === '' ? {} : (JSON.parse(inputs) as Readonly<Record<string, unknown>>);
     return this.#inputs;
+  }
+
+  get window(): RunWindow | null {
+    this.#window ??= { value: windowIn(this.#order.runInfo) };
+    return this.#window.value;
   }
 
   get map(): readonly MapItem[] {

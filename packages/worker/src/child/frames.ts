@@ -64,6 +64,7 @@ export interface RunOrder {
   readonly effectKey: string;
   readonly token: string;
   /** JSON texts; empty for none. */
+  readonly runInfo: string;
   readonly params: string;
   readonly upstream: readonly { readonly taskName: string; readonly output: string }[];
   /** Names of tasks whose outputs are large, and were not fetched. */

@@ -18,6 +18,7 @@ const plain: RunOrder = {
   failedUpstream: [],
   map: [],
   inputs: '',
+  runInfo: '',
   secrets: [],
   checkpoint: '',
 };

@@ -6,7 +6,7 @@
 import type { RunOrder } from './frames.ts';
 
 const BREAK = '\0';
-const PLAIN_FIELDS = 13;
+const PLAIN_FIELDS = 14;
 
 interface Rare {
   readonly upstream: readonly string[];
@@ -41,6 +41,7 @@ export function orderText(order: RunOrder): string {
     order.params,
     order.checkpoint,
     order.inputs,
+    order.runInfo,
     isPlain ? '' : JSON.stringify(rare),
   ].join(BREAK);
   if (isPlain) return fields;
@@ -65,6 +66,7 @@ export function readOrder(text: string): RunOrder {
     params: at(9),
     checkpoint: at(10),
     inputs: at(11),
+    runInfo: at(12),
     ...rare,
     upstream: upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
     map: map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),

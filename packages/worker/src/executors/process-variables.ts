@@ -21,6 +21,12 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     SIGNALBOX_EFFECT_KEY: assignment.effectKey,
     SIGNALBOX_OUTPUT: folder.output,
   };
+  const { window } = context;
+  if (window !== null) {
+    variables.SIGNALBOX_WINDOW_AT = window.at.toISOString();
+    variables.SIGNALBOX_WINDOW_START = window.start.toISOString();
+    variables.SIGNALBOX_WINDOW_END = window.end.toISOString();
+  }
   const { failedUpstream } = assignment;
   if (failedUpstream.length > 0) variables.SIGNALBOX_FAILED_UPSTREAM = JSON.stringify(failedUpstream);
   const { run } = work.shape as ProcessWork;

@@ -13,6 +13,7 @@ export function orderOf({ assignment, work, context }: Job): RunOrder {
     fence: assignment.claim.fence,
     effectKey: assignment.effectKey,
     token: context.token,
+    runInfo: assignment.runInfo,
     params: assignment.params,
     upstream: assignment.upstream,
     unfetched: assignment.references.map(({ taskName }) => taskName),

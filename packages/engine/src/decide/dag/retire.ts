@@ -4,6 +4,7 @@ import type { RetireDag } from '../../model/command.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
+import { cancelBackfillsOf } from '../backfill/start.ts';
 import type { Recorder } from '../recorder.ts';
 import { setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { MAX_TOGETHER } from '../schedule/pause-schedule.ts';
@@ -20,6 +21,7 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   // First what is due by the schedules: once this is answered, no window fires any more (I2, I6).
   for (const schedule of state.schedules.ofDag(dagId)) removeSchedule(recorder, schedule, actor);
   releaseAllOf(recorder, dagId);
+  cancelBackfillsOf(recorder, dag, actor);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
   return DONE;
 }

@@ -58,7 +58,9 @@ export function visibleTo(state: State, run: RunRow, taskNo: TaskNo): Visible {
   const slot = slotOf(state, run, taskNo);
   const specNo = graph.maps === null ? taskNo : specNoOf(state, slot);
   const hasParams = state.runs.has(run, HAS_PARAMS);
-  const runInfo = version.task(specNo).runInfo === true ? runInfoOf(state, run) : null;
+  // Of a run with a window every task is told, for any code may ask; few runs have one.
+  const hasWindow = state.runs.windows.size > 0 && state.runs.windows.has(run);
+  const runInfo = hasWindow || version.task(specNo).runInfo === true ? runInfoOf(state, run) : null;
   // In a plain graph nothing begins whose upstream has not succeeded; what is tried again may find it cleared meanwhile.
   if (graph.isPlain && state.tasks.fence[slot]! <= 1) {
     const succeededUpstream = graph.needs[specNo]!;

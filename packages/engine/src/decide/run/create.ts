@@ -1,8 +1,19 @@
 /** Creates runs for submissions and windows. */
 import { assert } from '../../model/assert.ts';
 import type { RunCreated } from '../../model/change.ts';
-import { type Actor, type Instant, nextRunId, type RunId, type VersionNo } from '../../model/ids.ts';
+import type { ScheduleSpec } from '../../model/dag/spec.ts';
+import {
+  type Actor,
+  type Instant,
+  nextRunId,
+  type RunId,
+  type RunUid,
+  type ScheduleNo,
+  type VersionNo,
+} from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
+import type { Timetable } from '../../model/schedule/timetable.ts';
+import { previousWindow } from '../../model/schedule/window-after.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
@@ -12,12 +23,13 @@ import { uidOfWindow } from './window-uid.ts';
 type NewRun = Pick<
   RunCreated,
   'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
-> & {
-  /** The current one unless told. */
-  readonly version?: Version;
-  /** For active runs of the dag to end, whatever its limit. */
-  readonly mustWait?: boolean;
-};
+> &
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill'>> & {
+    /** The current one unless told. */
+    readonly version?: Version;
+    /** For active runs of the dag to end, whatever its limit. */
+    readonly mustWait?: boolean;
+  };
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
 export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
@@ -40,6 +52,8 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     admitted: run.mustWait !== true && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
+    ...(run.windowStart === undefined ? {} : { windowStart: run.windowStart }),
+    ...(run.backfill === undefined ? {} : { backfill: run.backfill }),
     ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
@@ -55,21 +69,44 @@ export function areChecked({ current }: Dag, checkedFor: VersionNo | undefined):
 
 const SCHEDULE = 'schedule' as Actor;
 
-/** Params and priority are those of the schedule, and those of the dag where it has none. */
 export function createScheduledRun(recorder: Recorder, schedule: Schedule, firesAt: Instant): RunId {
   const dag = recorder.state.dags.get(schedule.dagId);
-  assert(dag !== undefined, 'a due schedule has its dag in memory');
-  const { scheduleNo, spec } = schedule;
-  const uid = uidOfWindow(dag.shard, schedule, firesAt);
-  const { priority, defaultParams } = dag.current.spec;
+  assert(dag !== undefined && schedule.timetable !== null, 'a due schedule has its dag in memory');
+  const { timetable, lastWindowAt, decidedUntil, scheduleNo, spec } = schedule;
+  // Nearly always the window before this one is the last that was decided: that spares the search.
+  const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
+  const window = { at: firesAt, timetable, scheduleNo, spec, ...known };
+  const mustWait = dag.activeRuns > 0 && waitsForOthers(spec);
+  return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE, mustWait });
+}
+
+export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait'>> {
+  readonly at: Instant;
+  readonly timetable: Timetable;
+  readonly scheduleNo: ScheduleNo;
+  readonly spec: ScheduleSpec;
+  readonly cause: RunCreated['cause'];
+  readonly actor: Actor;
+  /** The window before, where it is known. */
+  readonly start?: Instant;
+  /** That of the window's first run unless told. */
+  readonly uid?: RunUid;
+}
+
+/**
+ * A run for a window, whoever asks for it. Its data interval goes from the window before to its own. Params and priority are those
+ * of the schedule, and those of the dag where it has none.
+ */
+export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
+  const { at, timetable, start, scheduleNo, spec, cause, actor } = run;
+  const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
+  const { priority = spec.priority ?? dag.current.spec.priority, until, backfill } = run;
+  const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
+  const windowStart = start ?? previousWindow(timetable, at, recorder.state.settings.zoneData) ?? at;
   return createRun(recorder, dag, {
-    uid,
-    priority: spec.priority ?? priority,
-    cause: 'schedule',
-    firesAt,
-    params: spec.params ?? defaultParams ?? null,
-    actor: SCHEDULE,
-    scheduleNo,
-    mustWait: dag.activeRuns > 0 && waitsForOthers(spec),
+    ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo },
+    ...(run.mustWait === undefined ? {} : { mustWait: run.mustWait }),
+    ...(until === undefined ? {} : { until }),
+    ...(backfill === undefined ? {} : { backfill }),
   });
 }

@@ -3,6 +3,7 @@
 import type { Actor, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { CLOSING, OPEN } from '../../tables/run/run-table.ts';
+import { endBackfills } from '../backfill/start.ts';
 import { tellParent } from '../child/tell-parent.ts';
 import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
@@ -24,6 +25,7 @@ export function settleAgenda(recorder: Recorder): void {
     // Its own close has put it back. One that is open again is looked at again: what was cleared may have nothing to do.
     if (runs.phase[run] !== OPEN) agenda.runs.delete(run);
   }
+  if (agenda.backfills.size > 0) endBackfills(recorder);
   noteSilentWorkers(recorder);
   for (const faulty of agenda.faulty.splice(0)) strikeSchedule(recorder, { kind: 'StrikeSchedule', ...faulty });
   for (const dag of agenda.dags) {

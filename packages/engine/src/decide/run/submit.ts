@@ -1,7 +1,7 @@
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { SubmitRuns } from '../../model/command.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
-import { untilFault } from '../../model/dag/until.ts';
+import { untilFaultText } from '../../model/dag/until.ts';
 import { type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
 import { keyName } from '../../model/key-name.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
@@ -9,6 +9,7 @@ import { Version } from '../../tables/dag/dag.ts';
 import { refuseUnlessOpen } from '../dead-letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
 import { areChecked, createRun } from './create.ts';
+import { submitWindow } from './submit-window.ts';
 
 /** Runs on demand, all of them or none (I13). The same key and body always give the same answer (I11). */
 export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
@@ -35,6 +36,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (refused !== null) return refused;
   const fault = untilFaultIn(version.spec, command);
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
+  if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority, until } = command.items[index]!;
@@ -57,16 +59,11 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
 }
 
-const NAMED = 10;
-
 /** Why a run can't go up to the task that one of the items names; null when all can. */
 function untilFaultIn(spec: DagSpec, { items }: SubmitRuns): string | null {
   for (const { until } of items) {
-    const found = until === undefined ? null : untilFault(spec, until);
-    if (found === null) continue;
-    if (found.fault === 'closes') return `${until} is a ${found.kind}: name an ordinary task, or a group`;
-    const listed = found.known.slice(0, NAMED).join(', ') + (found.known.length > NAMED ? ', …' : '');
-    return `the dag has no task or group ${until}; its tasks are ${listed}`;
+    const fault = until === undefined ? null : untilFaultText(spec, until);
+    if (fault !== null) return fault;
   }
   return null;
 }

@@ -66,7 +66,11 @@ export function skipPaused(recorder: Recorder, schedule: Schedule): void {
   skipUntil(recorder, schedule, { until: recorder.state.now, reason: 'paused', by: 'at' });
 }
 
-function skipUntil(recorder: Recorder, schedule: Schedule, { until, reason, by }: Omit<Missed, 'hasRoom'>): void {
+export function skipUntil(
+  recorder: Recorder,
+  schedule: Schedule,
+  { until, reason, by }: Omit<Missed, 'hasRoom'>,
+): void {
   const skipped = windowsBetween(recorder.state, schedule, { from: schedule.decidedUntil, until, most: COUNTED, by });
   if (skipped.length === 0) return;
   const isMany = skipped.length === COUNTED;

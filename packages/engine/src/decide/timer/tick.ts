@@ -10,6 +10,7 @@ import { mayRun } from '../../tables/task/may-run.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { watchLease } from '../../tables/worker/lease.ts';
+import { advanceBackfills, isBackfillDue } from '../backfill/advance.ts';
 import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
 import { endLease } from '../lease/end-lease.ts';
@@ -32,6 +33,7 @@ export function tick(recorder: Recorder): void {
     fireTimer(recorder, timer);
   }
   openWindows(recorder);
+  advanceBackfills(recorder);
 }
 
 /** When something is due next: by the clock that never jumps, and by the wall clock. */
@@ -41,8 +43,12 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
 } {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
-  const mono = timer === null ? sent : sent === null ? timer : Math.min(timer, sent);
+  const mono = isBackfillDue(state) ? state.mono : soonest(timer, sent);
   return { mono, wall: state.windows.peek()?.at ?? null };
+}
+
+function soonest(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
 /** The schedules with windows that are due now. */

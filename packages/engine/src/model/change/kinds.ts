@@ -1,6 +1,7 @@
 /** The table of all kinds of change. */
 import { type AddedChange, addedChanges } from './added.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
+import { type BackfillChange, backfillChanges } from './backfill.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
@@ -27,7 +28,8 @@ export type Change =
   | AddedChange
   | DeadLetterChange
   | HeldChange
-  | ShardChange;
+  | ShardChange
+  | BackfillChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -54,6 +56,7 @@ const DESCRIBED = [
   ...deadLetterChanges,
   ...heldChanges,
   ...shardChanges,
+  ...backfillChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];

@@ -5,9 +5,10 @@
  * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
  * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
  */
-import type { DagId, RunId, ScheduleId } from '../ids.ts';
+import type { BackfillUid, DagId, RunId, ScheduleId } from '../ids.ts';
 import type { AddedFold, AddedRows } from './added.ts';
 import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
+import type { BackfillFold, BackfillRows } from './backfill.ts';
 import type { DagDeployed, DagFold, DagRows } from './dag.ts';
 import type { DeadLetterClosed, DeadLetterRows, DeadLetterWritten } from './dead-letter.ts';
 import type { DeadlineRows, TaskNote } from './deadline.ts';
@@ -15,7 +16,7 @@ import type { HeldFold, HeldRows } from './held.ts';
 import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
 import type { MapFold, MapRows } from './map.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
-import type { CallbackDue, RunFold, RunNote, RunRows } from './run.ts';
+import type { CallbackDue, RunCreated, RunFold, RunNote, RunRows } from './run.ts';
 import type { ScheduledDagFold, ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
 import type { BreakerSet, KeyStored, ShardRows, SilenceFold } from './shard.ts';
 import type { SpeculativeRows, SpeculativeTookOver } from './speculative.ts';
@@ -31,7 +32,8 @@ type AllRows = DagRows &
   AddedRows &
   DeadLetterRows &
   HeldRows &
-  ShardRows;
+  ShardRows &
+  BackfillRows;
 
 export class FoldedRows implements AllRows {
   readonly deploys: DagDeployed[] = [];
@@ -53,6 +55,8 @@ export class FoldedRows implements AllRows {
   readonly deadLetters: DeadLetterWritten[] = [];
   readonly closedDeadLetters: DeadLetterClosed[] = [];
   readonly callbacks: CallbackDue[] = [];
+  readonly backfills = new Map<BackfillUid, BackfillFold>();
+  readonly backfillRuns: RunCreated[] = [];
   readonly breakers = new Map<string, BreakerSet>();
   readonly held = new Map<string, HeldFold>();
   readonly marked: TaskMarked[] = [];

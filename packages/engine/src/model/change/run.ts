@@ -1,7 +1,7 @@
 /** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
 import type { ParentRef } from '../command.ts';
-import type { Actor, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, BackfillUid, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
 import type { RunTasksFold } from './attempt.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
@@ -32,6 +32,10 @@ const runCreated = defineChange('RunCreated', {
     parent: f.since(3.1, f.optional(f.json<ParentRef>())),
     /** The run goes up to this task or group only. */
     until: f.since(4, f.optional(f.text())),
+    /** The window before: the data interval of the run goes from there to its own. */
+    windowStart: f.since(5, f.optional(f.instant)),
+    /** The backfill that made the run. */
+    backfill: f.since(5, f.optional(f.uuid<BackfillUid>())),
     /** The schedule that `firesAt` is a window of; number 1 where it is absent. */
     scheduleNo: f.since(5, f.optional(f.uint<ScheduleNo>())),
   },
@@ -39,13 +43,14 @@ const runCreated = defineChange('RunCreated', {
     const { runId, params } = change;
     rows.runOf(runId).created = change;
     if (params !== null) rows.payloads.push({ runId, taskNo: null, body: params });
+    if (change.backfill !== undefined) rows.backfillRuns.push(change);
     // Few runs begin with notes: those take a statement of their own, after the one that makes the row.
     const { notes } = notesCreated(change);
     if (notes !== undefined) rows.runNotes.set(runId, { runId, notes });
   },
-  event({ versionNo: version, priority, cause, admitted, actor, firesAt, parent: by }, show) {
+  event({ versionNo: version, priority, cause, admitted, actor, firesAt, parent: by, backfill = null }, show) {
     const parent = by === undefined ? null : { run: by.uid, task: by.task, attempt: by.attemptNo };
-    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent };
+    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent, backfill };
     return { kind: 'run.created', details };
   },
 });
@@ -134,6 +139,8 @@ export interface RunRows {
   runOf(runId: RunId): RunFold;
   readonly payloads: PayloadRow[];
   readonly callbacks: CallbackDue[];
+  /** Those that backfills made. */
+  readonly backfillRuns: RunCreated[];
   readonly runNotes: Map<RunId, RunNote>;
 }
 

@@ -2,6 +2,7 @@
  * Words of fixed lists. Tables and journal store the index of a word in its list, so lists only grow at the end. A new word
  * needs a new format of the journal.
  */
+import { BACKFILL_STATES } from '../backfill.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import { DEAD_LETTER_REASONS, DEAD_LETTER_STATES } from '../dead-letter.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../run/phase.ts';
@@ -23,10 +24,11 @@ export const WORDS = {
   phases: list('run phase', RUN_PHASES),
   runOutcomes: list('run outcome', RUN_OUTCOMES),
   attemptOutcomes: list('attempt outcome', ATTEMPT_OUTCOMES),
-  causes: list('cause', ['api', 'schedule', 'event', 'parent']),
+  causes: list('cause', ['api', 'schedule', 'event', 'parent', 'backfill']),
   deadLetterReasons: list('dead letter reason', DEAD_LETTER_REASONS),
   deadLetterStates: list('dead letter state', DEAD_LETTER_STATES),
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
+  backfillStates: list('backfill state', BACKFILL_STATES),
   scheduleOrigins: list('schedule origin', ['definition', 'api']),
   skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline']),
   expiryReasons: list('expiry reason', ['queue', 'total']),

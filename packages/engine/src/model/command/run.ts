@@ -1,7 +1,7 @@
 /** Commands of users and of the API about dags, schedules and whole runs. */
 import type { DagSpec, Priority } from '../dag/spec.ts';
 import type { DeadLetterRef } from '../dead-letter.ts';
-import type { Actor, DagId, RunId, RunUid, ShardNo, TenantId, VersionNo } from '../ids.ts';
+import type { Actor, DagId, Instant, RunId, RunUid, ShardNo, TenantId, VersionNo } from '../ids.ts';
 
 export interface DeployDag {
   readonly kind: 'DeployDag';
@@ -36,6 +36,8 @@ export interface SubmitRuns {
     /** Name of the task or group that the run goes up to. */
     readonly until?: string;
   }[];
+  /** The one run is for this window. If the window has a run, that is the answer (I1). */
+  readonly window?: ChosenWindow;
   readonly key: { readonly key: string; readonly bodyHash: string } | null;
   /** An earlier send of this very command may have been done: look before doing it. */
   readonly mayRepeat: boolean;
@@ -61,4 +63,11 @@ export interface CancelRun {
   /** Only tells what would be stopped, and what would run to close the run. */
   readonly dryRun?: true;
   readonly actor: Actor;
+}
+
+/** A window of a schedule of the dag. */
+export interface ChosenWindow {
+  /** The name of the schedule. */
+  readonly schedule: string;
+  readonly at: Instant;
 }

@@ -68,3 +68,14 @@ function insideOf(spec: DagSpec, until: string): ReadonlySet<number> {
   });
   return inside;
 }
+
+const NAMED = 10;
+
+/** Why a run can't go up to this task, in words; null when it can. */
+export function untilFaultText(spec: DagSpec, until: string): string | null {
+  const found = untilFault(spec, until);
+  if (found === null) return null;
+  if (found.fault === 'closes') return `${until} is a ${found.kind}: name an ordinary task, or a group`;
+  const listed = found.known.slice(0, NAMED).join(', ') + (found.known.length > NAMED ? ', …' : '');
+  return `the dag has no task or group ${until}; its tasks are ${listed}`;
+}

@@ -3,7 +3,7 @@
  * writes them completely, so they are the same live, on load and in replay (I19).
  */
 import type { ClosingPlan } from '../dag/closing-plan.ts';
-import type { Instant } from '../ids.ts';
+import type { BackfillUid, Instant } from '../ids.ts';
 
 export interface RunNotes {
   /** Since it was opened the last time: when it was found to be slow, and when its time was over. */
@@ -14,6 +14,8 @@ export interface RunNotes {
   readonly reopens?: number;
   /** The task or group that it goes up to; see `model/dag/until.ts`. */
   readonly until?: string;
+  /** The backfill that made it. */
+  readonly backfill?: BackfillUid;
 }
 
 /** As it is stored, or as a reader has it. */
@@ -23,20 +25,31 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
 
 /** The run is open again: its deadlines start again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
-  const { slowTimes, reopens = 0, until } = notes;
+  const { slowTimes, reopens = 0, until, backfill } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;
-  if (!counts && until === undefined) return {};
+  if (!counts && until === undefined && backfill === undefined) return {};
   const kept: RunNotes = {
     ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
     ...(counts ? { reopens: reopens + 1 } : {}),
-    ...(until === undefined ? {} : { until }),
+    ...begunWith({ until, backfill }),
   };
   return { notes: JSON.stringify(kept) };
 }
 
 /** Those that a run begins with, if any. */
-export function notesCreated({ until }: Pick<RunNotes, 'until'>): { notes?: string } {
-  return until === undefined ? {} : { notes: JSON.stringify({ until } satisfies RunNotes) };
+export function notesCreated({ until, backfill }: Pick<RunNotes, 'until' | 'backfill'>): { notes?: string } {
+  if (until === undefined && backfill === undefined) return {};
+  return { notes: JSON.stringify(begunWith({ until, backfill }) satisfies RunNotes) };
+}
+
+interface BegunWith {
+  readonly until: string | undefined;
+  readonly backfill: BackfillUid | undefined;
+}
+
+/** These never change. */
+function begunWith({ until, backfill }: BegunWith): Pick<RunNotes, 'until' | 'backfill'> {
+  return { ...(until === undefined ? {} : { until }), ...(backfill === undefined ? {} : { backfill }) };
 }
 
 /** Counted only where a hook asks for it. */

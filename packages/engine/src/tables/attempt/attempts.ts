@@ -1,6 +1,7 @@
 /** Adds and removes the rows of attempts, and keeps the counts that limits look at (I45). */
 import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
 import { updateLanes } from '../queue/enqueue.ts';
+import { BACKFILL } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import type { Worker } from '../worker/worker-table.ts';
 import { NO_ATTEMPT, NO_WORKER } from './attempt-table.ts';
@@ -52,6 +53,7 @@ export function giveToWorker(state: State, attempt: AttemptSlot, worker: Worker)
   worker.running += 1;
   const run = tasks.run[attempts.task[attempt]!]!;
   runs.running[run]! += 1;
+  if (runs.has(run, BACKFILL)) state.backfillAttempts += 1;
   const { dag } = runs.versionOf(run);
   dag.runningTasks += 1;
   if (!dag.hasRoomForTask()) updateLanes(dag);
@@ -68,6 +70,7 @@ function takeFromWorker(state: State, attempt: AttemptSlot): void {
   state.workers.forgetIfIdle(worker);
   const run = tasks.run[attempts.task[attempt]!]!;
   runs.running[run]! -= 1;
+  if (runs.has(run, BACKFILL)) state.backfillAttempts -= 1;
   if (runs.running[run] === 0) state.agenda.runs.add(run);
   const { dag } = runs.versionOf(run);
   const wasFull = !dag.hasRoomForTask();

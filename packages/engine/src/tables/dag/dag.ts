@@ -41,7 +41,7 @@ export class Version {
   readonly watchesQueue: boolean;
   /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
-  /** Lane of task t at priority p, found once: `lanes[t * 4 + p]`. */
+  /** Lane of task t at priority p, found once: `lanes[t * 5 + p]`; place 4 is that of backfills. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
   liveRuns = 0;

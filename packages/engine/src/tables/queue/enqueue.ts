@@ -4,12 +4,16 @@ import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';
 import { isPaused } from '../run/paused.ts';
-import { ADMITTED, ENDED, OPEN } from '../run/run-table.ts';
+import { ADMITTED, BACKFILL, ENDED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { isCall } from '../task/is-call.ts';
 import { specNoOf } from '../task/task-slots.ts';
 import { watchQueue } from '../timer/task-timers.ts';
 import { Lane } from './lane.ts';
+import { BACKFILL_LANES } from './ready-queue.ts';
+
+/** One for each priority, and one for runs of backfills. */
+const LANES_PER_TASK = BACKFILL_LANES + 1;
 
 /** Puts a ready task into its lane, unless its run may not run yet or somebody has paused it. */
 export function enqueue(state: State, slot: TaskSlot): void {
@@ -69,8 +73,8 @@ function laneOf(state: State, run: RunRow, slot: TaskSlot): Lane {
   const version = state.runs.versionOf(run);
   const no = state.tasks.no[slot]!;
   const taskNo = no < version.taskCount ? no : specNoOf(state, slot);
-  const priority = state.runs.priority[run]!;
-  const key = taskNo * 4 + priority;
+  const priority = state.runs.has(run, BACKFILL) ? BACKFILL_LANES : state.runs.priority[run]!;
+  const key = taskNo * LANES_PER_TASK + priority;
   const known = version.lanes[key];
   if (known !== undefined) return known;
   const lane = findLane(state, version, taskNo, priority);

@@ -8,10 +8,15 @@ import type { Lane } from './lane.ts';
 import { Offers } from './offers.ts';
 import { queueKey } from './queue-key.ts';
 
+/** Tasks of backfills have lanes after those of all priorities: see `decide/match/backfill-share.ts`. */
+export const BACKFILL_LANES = PRIORITIES.length;
+
 export class ReadyQueue {
   readonly tenantId: TenantId;
   readonly name: QueueName;
-  private readonly lanes: Lane[][] = PRIORITIES.map(() => []);
+  private readonly lanes: Lane[][] = [...PRIORITIES.map(() => []), []];
+  /** Claims of other tasks while one of a backfill waited, as far as they are not made up for yet. */
+  claimsBeforeBackfill = 0;
   readonly offers: Offers;
 
   /** A lane of some dag leads here. */
@@ -29,6 +34,12 @@ export class ReadyQueue {
 
   activeLanes(priority: number): readonly Lane[] {
     return this.lanes[priority]!;
+  }
+
+  /** Something other than backfills waits. */
+  hasLiveWork(): boolean {
+    for (let priority = 0; priority < BACKFILL_LANES; priority++) if (this.lanes[priority]!.length > 0) return true;
+    return false;
   }
 
   /** Nobody offers it, and no dag has ever asked for it. */

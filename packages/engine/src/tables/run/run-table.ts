@@ -7,6 +7,7 @@ import type { ParentRef } from '../../model/command.ts';
 import type { AddedTask } from '../../model/dag/added.ts';
 import type { Instant, RunId, RunRow, RunUid, ScheduleNo, TaskSlot } from '../../model/ids.ts';
 import type { RunNotes } from '../../model/run/run-notes.ts';
+import type { RunWindow } from '../../model/stored.ts';
 import type { CheckpointRef } from '../../model/task/checkpoint-ref.ts';
 import { RunFacts } from '../../model/task/facts.ts';
 import { grown, type RunColumn } from '../column.ts';
@@ -29,6 +30,8 @@ export const FORCED = 16;
 export const PAUSED = 32;
 /** A task of it was marked as skipped: the short ways of a plain graph do not hold for it. */
 export const HAS_SKIPPED = 64;
+/** A backfill made it: its tasks have lanes of their own. */
+export const BACKFILL = 128;
 
 const NO_ID = 0 as RunId;
 const FIRST_SCHEDULE = 1;
@@ -79,6 +82,8 @@ export class RunTable {
 
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<RunRow, ParentRef>();
+  /** Of runs that are for a window. */
+  readonly windows = new Map<RunRow, RunWindow>();
   /** Of runs for a window of another schedule than the first of their dag. */
   readonly scheduleNos = new Map<RunRow, ScheduleNo>();
   /** What tasks have added to runs, in the order of their numbers. */
@@ -120,6 +125,7 @@ export class RunTable {
     if (this.facts.size > 0) this.facts.delete(run);
     if (this.timings.size > 0) this.timings.delete(run);
     if (this.notes.size > 0) this.notes.delete(run);
+    if (this.windows.size > 0) this.windows.delete(run);
     if (this.checkpoints.size > 0) this.checkpoints.delete(run);
     if (this.scheduleNos.size > 0) this.scheduleNos.delete(run);
     if (this.parents.delete(run)) this.children.delete(this.uidOf(run));

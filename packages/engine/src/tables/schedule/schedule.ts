@@ -15,18 +15,20 @@ export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired'>
   decidedUntil: Instant;
   /** How many of its windows have become runs. */
   fired: number;
+  /** The last window that was decided since the schedule was set or loaded; null before the first. */
+  lastWindowAt: Instant | null;
 }
 
 export function makeSchedule(stored: StoredSchedule): Schedule {
   if (stored.fault !== null) return withoutTimetable(stored);
   const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
   assert(compiled.ok, `a stored schedule compiles: ${describeTiming(stored.spec)}`);
-  return { ...stored, id: scheduleIdOf(stored), timetable: compiled.timetable };
+  return { ...stored, id: scheduleIdOf(stored), timetable: compiled.timetable, lastWindowAt: null };
 }
 
 /** One that can't be used as it is. */
 export function withoutTimetable(stored: StoredSchedule): Schedule {
-  return { ...stored, id: scheduleIdOf(stored), timetable: null };
+  return { ...stored, id: scheduleIdOf(stored), timetable: null, lastWindowAt: null };
 }
 
 /** Where an `H` of the expression falls. That of the default schedule is as it was when a dag had only one. */

@@ -1,8 +1,10 @@
 /** What loads and fetches read from the rows. */
 import type { Heads } from '../../apply/restore.ts';
+import type { StoredBackfill } from '../../model/backfill.ts';
 import { deadLetterName } from '../../model/dead-letter.ts';
 import {
   type DagId,
+  type Instant,
   type RunId,
   type ScheduleId,
   type ShardNo,
@@ -19,8 +21,9 @@ import type {
   StoredRun,
   StoredSchedule,
   StoredVersion,
+  StoredWindow,
 } from '../../model/stored.ts';
-import { dagNameKey, type ModelTables, type RunRow, storedKeyKey, versionKey } from './tables.ts';
+import { type BackfillRow, dagNameKey, type ModelTables, type RunRow, storedKeyKey, versionKey } from './tables.ts';
 
 /** What a takeover loads first: runs with a claim, and the first so many of the others per shard and priority. */
 export function readLive(
@@ -47,6 +50,7 @@ export function readLive(
   return {
     ...gathering.all(),
     held: [...tables.held.values()].filter(({ shard }) => shards.includes(shard)),
+    backfills: liveBackfills(tables, shards),
     breakers: [...tables.breakers.values()].filter(({ shard }) => shards.includes(shard)),
     admitted: [...admitted].map(([dagId, count]) => ({ dagId, admitted: count })),
     complete: heads.length === waiting.length,
@@ -57,6 +61,8 @@ export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
   const gathering = new Gathering(tables);
   const keys = new Map<string, StoredKey>();
   const deadLetters = new Map<string, StoredDeadLetter>();
+  const windows: StoredWindow[] = [];
+  const backfills: StoredBackfill[] = [];
   for (const need of needs) {
     switch (need.kind) {
       case 'run':
@@ -88,11 +94,42 @@ export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
         if (deadLetter !== undefined) deadLetters.set(deadLetterName(deadLetter), deadLetter);
         break;
       }
+      case 'windows':
+        for (const at of need.at) windows.push(newestOf(tables, need, at));
+        break;
+      case 'backfill': {
+        const row = tables.backfills.get(need.uid);
+        if (row?.shard === need.shard) backfills.push(withLive(tables, row));
+        break;
+      }
       default:
         need satisfies never;
     }
   }
-  return { ...gathering.all(), keys: [...keys.values()], deadLetters: [...deadLetters.values()] };
+  const found = { keys: [...keys.values()], deadLetters: [...deadLetters.values()], windows, backfills };
+  return { ...gathering.all(), ...found };
+}
+
+function newestOf(tables: ModelTables, { dagId, scheduleNo }: ScheduleKey, at: Instant): StoredWindow {
+  const [newest] = [...tables.runs.values()]
+    .filter((run) => run.dagId === dagId && (run.scheduleNo ?? 1) === scheduleNo && run.window?.at === at)
+    .sort((a, b) => b.runId - a.runId);
+  if (newest === undefined) return { dagId, scheduleNo, at, run: null };
+  const { runId, uid, phase, outcome } = newest;
+  return { dagId, scheduleNo, at, run: { runId, uid, isLive: phase !== 'ended', outcome } };
+}
+
+type ScheduleKey = Pick<StoredWindow, 'dagId' | 'scheduleNo'>;
+
+function liveBackfills(tables: ModelTables, shards: readonly ShardNo[]): StoredBackfill[] {
+  return [...tables.backfills.values()]
+    .filter(({ shard, state }) => shards.includes(shard) && (state === 'running' || state === 'paused'))
+    .map((row) => withLive(tables, row));
+}
+
+function withLive(tables: ModelTables, row: BackfillRow): StoredBackfill {
+  const live = liveRuns(tables, [row.shard]).filter((run) => run.backfill === row.uid && !run.setAside);
+  return { ...row, liveRuns: live.length };
 }
 
 /** Each thing once, with what it can't be used without: a run with its dag and version, a dag with its current version. */
@@ -112,7 +149,7 @@ export class Gathering {
     if (row !== undefined) this.run(row);
   }
 
-  run({ claimed: _claimed, ...run }: RunRow): void {
+  run({ claimed: _claimed, backfill: _backfill, ...run }: RunRow): void {
     const tasks = [...(this.#tables.tasks.get(run.runId)?.values() ?? [])].sort((a, b) => a.taskNo - b.taskNo);
     this.#runs.set(run.runId, { ...run, tasks });
     this.dag(run.dagId, shardOfRun(run.runId));

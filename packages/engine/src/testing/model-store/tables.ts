@@ -2,8 +2,11 @@
  * The rows that a database would contain. Rows are never altered, only replaced, and each replacement can be undone: a
  * commit that breaks a constraint leaves nothing behind.
  */
+
+import type { StoredBackfill } from '../../model/backfill.ts';
 import type { AttemptEnded, SpeculativeEnded, SpeculativeTookOver, WindowDecided } from '../../model/change.ts';
 import {
+  type BackfillUid,
   type DagId,
   type RunId,
   type RunUid,
@@ -39,6 +42,7 @@ export type DagRow = Omit<StoredDag, 'tenant'>;
 export interface RunRow extends Omit<StoredRun, 'tasks'> {
   /** It had a claim at some time: a load finds it first. */
   readonly claimed: boolean;
+  readonly backfill?: BackfillUid;
 }
 
 export class UndoLog {
@@ -101,6 +105,9 @@ export class Table<K, V> {
   }
 }
 
+/** A backfill; how many of its runs are live is counted when it is read. */
+export type BackfillRow = Omit<StoredBackfill, 'liveRuns'>;
+
 export class ModelTables {
   readonly log = new UndoLog();
   readonly tenants = new Table<TenantId, string>(this.log);
@@ -120,6 +127,7 @@ export class ModelTables {
   readonly breakers = new Table<string, StoredBreaker>(this.log);
   /** Events that wait, by what they wait for. */
   readonly held = new Table<string, StoredHeldEvents>(this.log);
+  readonly backfills = new Table<BackfillUid, BackfillRow>(this.log);
   readonly runUids = new Table<RunUid, RunId>(this.log);
   /** Per shard, the runs that have not ended. */
   readonly live: readonly Table<RunId, RunId>[] = Array.from({ length: SHARD_COUNT }, () => new Table(this.log));

@@ -23,6 +23,7 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
     case 'RunCreated': {
       const { runId, uid, tenantId, dagId, versionNo, priority, admitted, params, facts, at, parent, scheduleNo } =
         change;
+      const { firesAt, windowStart: start, backfill } = change;
       require(!tables.runs.has(runId), 'unique run id', change);
       require(!tables.runUids.has(uid), 'unique run uid', change);
       const since = admitted ? { admittedAt: at } : {};
@@ -44,6 +45,8 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
         hasParams: params !== null,
         facts,
         ...(parent && { parent }),
+        ...(firesAt !== null && { window: { at: firesAt, start: start ?? firesAt } }),
+        ...(backfill && { backfill }),
         ...(scheduleNo !== undefined && { scheduleNo }),
         ...notesCreated(change),
       });

@@ -1,5 +1,8 @@
 /** Writes dags, schedules, dead letters, and what a shard stores besides them. */
 import type {
+  BackfillChange,
+  BackfillMoved,
+  BackfillSet,
   DagChange,
   DagDeployed,
   DagRetired,
@@ -15,12 +18,21 @@ import type { DagSpec } from '../../model/dag/spec.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import { type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { StoredDeadLetter } from '../../model/stored.ts';
-import { type DagRow, dagNameKey, type ModelTables, silentKey, storedKeyKey, versionKey, windowKey } from './tables.ts';
+import {
+  type BackfillRow,
+  type DagRow,
+  dagNameKey,
+  type ModelTables,
+  silentKey,
+  storedKeyKey,
+  versionKey,
+  windowKey,
+} from './tables.ts';
 import { require, Violation } from './violation.ts';
 
 export function writeShardChange(
   tables: ModelTables,
-  change: DagChange | ScheduleChange | DeadLetterChange | HeldChange | ShardChange,
+  change: DagChange | ScheduleChange | DeadLetterChange | HeldChange | ShardChange | BackfillChange,
   dbNow: number,
 ): void {
   switch (change.kind) {
@@ -108,6 +120,18 @@ export function writeShardChange(
       require(tables.held.has(key), 'events that are released have waited', change);
       return tables.held.delete(key);
     }
+    case 'BackfillStarted': {
+      const { shard, uid, tenantId, dagId, spec, actor } = change;
+      require(!tables.backfills.has(uid), 'unique backfill', change);
+      const fresh = { state: 'running', cursorAt: null, isDone: false, createdCount: 0, skippedCount: 0 } as const;
+      return tables.backfills.set(uid, { shard, uid, tenantId, dagId, spec, actor, ...fresh });
+    }
+    case 'BackfillMoved': {
+      const { cursorAt, createdCount, skippedCount, isDone } = change;
+      return setBackfill(tables, change, { cursorAt, createdCount, skippedCount, isDone });
+    }
+    case 'BackfillSet':
+      return setBackfill(tables, change, { state: change.state });
     case 'WorkerSilenced': {
       const { shard, workerId } = change;
       // Stored once: a second takeover gives the worker no more time (I25).
@@ -150,4 +174,10 @@ function setDag(
   const dag = tables.dags.get(change.dagId);
   if (dag === undefined) throw new Violation('a changed dag is there', change);
   tables.dags.set(change.dagId, { ...dag, ...fields(dag) });
+}
+
+function setBackfill(tables: ModelTables, change: BackfillMoved | BackfillSet, fields: Partial<BackfillRow>): void {
+  const known = tables.backfills.get(change.uid);
+  if (known === undefined) throw new Violation('a changed backfill is there', change);
+  tables.backfills.set(change.uid, { ...known, ...fields });
 }

@@ -29,6 +29,9 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'BreakerSet':
     case 'EventHeld':
     case 'EventsReleased':
+    case 'BackfillStarted':
+    case 'BackfillMoved':
+    case 'BackfillSet':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':
       return writeShardChange(tables, change, dbNow);

@@ -38,6 +38,7 @@ export const GROUPS = {
   letters: 'Dead letters and breakers',
   events: 'Events',
   schedules: 'Schedules',
+  backfills: 'Backfills',
   fleet: 'Workers and servers',
   access: 'Credentials',
   upkeep: 'Retention',

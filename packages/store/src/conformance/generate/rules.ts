@@ -1,6 +1,7 @@
 /** The rules of all kinds. A kind without a special one gets its ids by its fields, and all else is drawn. */
 import { CHANGE_KINDS } from '@signalbox/engine';
 import { attemptRules } from './attempt-rules.ts';
+import { backfillRules } from './backfill-rules.ts';
 import { dagRules } from './dag-rules.ts';
 import type { ChangeKindName } from './draw-change.ts';
 import { heldRules } from './held-rules.ts';
@@ -19,6 +20,7 @@ const SPECIAL: Rules = {
   ...manualRules,
   ...mapRules,
   ...heldRules,
+  ...backfillRules,
 };
 
 export interface AnyRule {

@@ -3,6 +3,7 @@ import {
   type AttemptNo,
   type DagDeployed,
   type Fence,
+  type Instant,
   makeRunUid,
   type ParentRef,
   type RunId,
@@ -76,7 +77,7 @@ export const runRules = {
   CallbackDue: { weight: 0, given: () => null },
 } satisfies Rules;
 
-type Window = Pick<Given<'RunCreated'>, 'firesAt' | 'cause'> & Partial<Pick<Given<'RunCreated'>, 'scheduleNo'>>;
+type Window = Pick<Given<'RunCreated'>, 'firesAt' | 'cause' | 'backfill' | 'scheduleNo'>;
 
 /** A run that a window or a caller makes. */
 export function emitRun(world: World, dag: DagDeployed, given: Window): ChangeNamed<'RunCreated'> {
@@ -85,7 +86,10 @@ export function emitRun(world: World, dag: DagDeployed, given: Window): ChangeNa
 
 function runOf(world: World, { shard, tenantId, dagId, versionNo }: DagDeployed, given: Window) {
   const runId = world.newRunId(shard);
-  return { runId, uid: newUid(shard), tenantId, dagId, versionNo, parent: undefined, ...given };
+  const { firesAt = null } = given;
+  const windowStart = firesAt === null ? undefined : ((firesAt - 1_000) as Instant);
+  const absent = { parent: undefined, backfill: undefined };
+  return { runId, uid: newUid(shard), tenantId, dagId, versionNo, ...absent, windowStart, ...given };
 }
 
 /** A call of a task of some run, which need not be of these shards. */

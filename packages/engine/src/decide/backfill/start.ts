@@ -1,0 +1,75 @@
+/** Starts, pauses, resumes, cancels and ends backfills. */
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
+import { isLiveBackfill } from '../../model/backfill.ts';
+import type { SetBackfill, StartBackfill } from '../../model/command.ts';
+import { untilFaultText } from '../../model/dag/until.ts';
+import { type Actor, type Instant, scheduleIdOf } from '../../model/ids.ts';
+import type { Backfill } from '../../tables/backfill/backfill.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import type { Recorder } from '../recorder.ts';
+import { settleUntil } from '../schedule/settle-until.ts';
+
+const SYSTEM = 'system' as Actor;
+
+export function startBackfill(recorder: Recorder, command: StartBackfill): Answer {
+  const { state } = recorder;
+  const { shard, tenantId, dagId, uid, windowCount, actor } = command;
+  // The clock of whoever asked may be ahead: what has not come yet here is the schedule's (I1, I4).
+  const spec = { ...command.spec, toAt: Math.min(command.spec.toAt, state.now) as Instant };
+  const dag = state.dags.get(dagId);
+  if (dag === undefined || dag.tenantId !== tenantId) return refuse('DAG_NOT_FOUND');
+  // The same command again: it is live, or was and is stored.
+  if (state.backfills.has(uid) || recorder.backfills.has(uid)) return DONE;
+  if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
+  const fault = spec.until === undefined ? null : untilFaultText(dag.current.spec, spec.until);
+  if (fault !== null) return refuse('UNTIL_INVALID', fault);
+  // No window of the range is left to the schedule: it would make a second run of it later (I1).
+  const schedule = state.schedules.get(scheduleIdOf({ dagId, scheduleNo: spec.scheduleNo }));
+  if (schedule !== undefined) settleUntil(recorder, schedule, spec.toAt);
+  recorder.record({ kind: 'BackfillStarted', shard, uid, tenantId, dagId, spec, windowCount, actor, at: state.now });
+  return DONE;
+}
+
+export function setBackfill(recorder: Recorder, { tenantId, uid, to, actor }: SetBackfill): Answer {
+  const known = recorder.state.backfills.get(uid);
+  const stored = recorder.backfills.get(uid);
+  const found = known ?? stored;
+  if (found === undefined || found.tenantId !== tenantId) return refuse('BACKFILL_NOT_FOUND', uid);
+  if (found.state === to) return DONE;
+  if (known === undefined || !isLiveBackfill(known.state)) return refuse('BACKFILL_ENDED', found.state);
+  recordSet(recorder, known, to, actor);
+  return DONE;
+}
+
+/** With its dag. */
+export function cancelBackfillsOf(recorder: Recorder, dag: Dag, actor: Actor): void {
+  for (const backfill of recorder.state.backfills.values()) {
+    if (backfill.dagId === dag.id && isLiveBackfill(backfill.state)) recordSet(recorder, backfill, 'cancelled', actor);
+  }
+}
+
+/** The server gives it up. */
+export function stopBackfill(recorder: Recorder, backfill: Backfill, reason: string): void {
+  recordSet(recorder, backfill, 'stopped', SYSTEM, reason);
+}
+
+/** At the end of a step: one with nothing left to create and no live run has ended. */
+export function endBackfills(recorder: Recorder): void {
+  const { agenda } = recorder.state;
+  for (const backfill of agenda.backfills) {
+    agenda.backfills.delete(backfill);
+    const isOver = isLiveBackfill(backfill.state) && backfill.isDone && backfill.liveRuns === 0;
+    if (isOver) recordSet(recorder, backfill, 'ended', SYSTEM);
+    agenda.backfills.delete(backfill);
+  }
+}
+
+function recordSet(
+  recorder: Recorder,
+  { shard, uid, dagId }: Backfill,
+  to: Backfill['state'],
+  actor: Actor,
+  reason: string | null = null,
+): void {
+  recorder.record({ kind: 'BackfillSet', shard, uid, dagId, state: to, reason, actor, at: recorder.state.now });
+}
