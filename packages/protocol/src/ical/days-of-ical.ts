@@ -2,27 +2,10 @@
  * What an iCal file says about days. Each event becomes a row of days, with the rule by which it comes again; titles,
  * times of day and all else are left out. A timed event counts for each day that it touches.
  */
+import type { DayRuleShape } from './day-rule-shape.ts';
 import { IcalFault, type IcalLine, icalLines } from './lines.ts';
 import { readRepeat } from './read-repeat.ts';
 import { DAY_MS, type IcalTime, icalDuration, icalTime, showDay } from './times.ts';
-
-/** The same shape as the engine's type; this package imports nothing of ours. */
-export interface DayRuleShape {
-  readonly from: string;
-  readonly days?: number;
-  readonly repeat?: DayRepeatShape;
-  readonly except?: readonly string[];
-}
-
-export interface DayRepeatShape {
-  readonly freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
-  readonly interval?: number;
-  readonly count?: number;
-  readonly until?: string;
-  readonly byDay?: readonly string[];
-  readonly byMonth?: readonly number[];
-  readonly byMonthDay?: readonly number[];
-}
 
 export type IcalDays =
   | { readonly ok: true; readonly days: readonly DayRuleShape[] }

@@ -1,5 +1,5 @@
 /** An RRULE of an iCal file. What would be understood wrongly is refused, never left out. */
-import type { DayRepeatShape } from './days-of-ical.ts';
+import type { DayRepeatShape } from './day-rule-shape.ts';
 import { IcalFault, type IcalLine } from './lines.ts';
 import { icalTime, showDay } from './times.ts';
 

@@ -3,7 +3,8 @@
  * can fire at all, are known to the engine alone.
  */
 import { z } from 'zod';
-import { type DayRuleShape, daysOfIcal, isIcal } from '../ical/days-of-ical.ts';
+import type { DayRuleShape } from '../ical/day-rule-shape.ts';
+import { daysOfIcal, isIcal } from '../ical/days-of-ical.ts';
 import { type Priority, spanSchema } from './common.ts';
 import { checkPolicies, type IF_RUNNING, schedulePolicyFields } from './schedule-policy-fields.ts';
 

@@ -10,8 +10,8 @@ import { zoneData as intlZoneData, tzVersion } from '@signalbox/protocol/zones';
 import type { ClusterZones } from '@signalbox/store';
 
 /** What a stored zone covers. What lies outside is answered from this runtime. */
-const STORED_FROM = Date.UTC(1969, 0, 1) as Instant;
-const STORED_UNTIL = Date.UTC(2100, 11, 31) as Instant;
+const STORED_FROM = -31_536_000_000 as Instant; // 1969-01-01
+const STORED_UNTIL = 4_133_894_400_000 as Instant; // 2100-12-31
 const LOOK_MS = 5_000;
 
 export interface ZoneStore {
