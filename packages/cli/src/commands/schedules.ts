@@ -1,5 +1,5 @@
 /** `signalbox schedules …`. */
-import type { EditedSchedule, ListedSchedule, NewSchedule } from '@signalbox/protocol';
+import type { EditedSchedule, ListedSchedule } from '@signalbox/protocol';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
 import { coloured, colours, print, printJson, short, table } from '../output.ts';
 import { CliError } from '../problem.ts';

@@ -8,7 +8,7 @@ import { tellParent } from '../child/tell-parent.ts';
 import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
-import { strikeSchedule } from '../schedule/set-schedule.ts';
+import { strikeSchedule } from '../schedule/strike-schedule.ts';
 import { refireHooks } from '../task/refire.ts';
 import { stopRunning } from './stop-running.ts';
 import { admitWaiting } from './waiting-runs.ts';

@@ -1,10 +1,8 @@
 /**
- * Sets and removes single schedules: the common part of deploys, of the API and of faults. Once answered, no window of the
+ * Sets and removes single schedules: the common part of deploys and of the API. Once answered, no window of the
  * old version fires, and none fires twice (I6).
  */
-import { type Answer, DONE } from '../../model/answer.ts';
 import type { ScheduleSet } from '../../model/change.ts';
-import type { StrikeSchedule } from '../../model/command.ts';
 import type { NamedSchedule } from '../../model/dag/spec.ts';
 import { type Actor, type Instant, instantOfRun, type RunId, type ScheduleNo } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
@@ -63,25 +61,6 @@ export function removeSchedule(recorder: Recorder, known: Schedule, actor: Actor
   const { shard, dagId, scheduleNo, name, decidedUntil } = known;
   const at = recorder.state.now;
   recorder.record({ kind: 'ScheduleRemoved', shard, dagId, scheduleNo, name, decidedUntil, actor, at });
-}
-
-const SYSTEM = 'system' as Actor;
-
-/** Deciding its windows threw: it is paused, and says why. Nothing is computed here, for that is what went wrong (I57). */
-export function strikeSchedule(recorder: Recorder, command: StrikeSchedule): Answer {
-  const { state } = recorder;
-  const known = state.schedules.get(command.scheduleId);
-  if (known === undefined || known.fault !== null) return DONE;
-  const { decidedUntil } = known;
-  const set = {
-    ...storedOf(known),
-    revision: known.revision + 1,
-    paused: true,
-    decidedUntil,
-    fault: command.reason,
-  };
-  recorder.record({ kind: 'ScheduleSet', ...set, actor: SYSTEM, at: state.now });
-  return DONE;
 }
 
 /** Windows that are due by the old version are decided by it, or recorded as skipped while it was paused. */
