@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { eventually, type Rig } from '@signalbox/server/testing';
+import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { type SignedIn, startUiRig } from './ui-rig.ts';
 
@@ -52,6 +53,8 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   const nightly = {
     name: NIGHTLY,
     description: 'Loads the orders, customers and payments of a day.',
+    tags: ['warehouse', 'nightly'],
+    owner: 'team-data',
     schedule: { cron: '0 2 * * *', zone: 'Europe/Berlin' },
     tasks: [
       task('extract_orders', 'extract'),
@@ -67,16 +70,18 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   };
   await deploy({ ...nightly, tasks: nightly.tasks.slice(0, -1) });
   await deploy(nightly);
-  const small = (name: string, cron: string, description: string, handler = 'step') =>
+  const small = (name: string, cron: string, description: string, tags: readonly string[], handler = 'step') =>
     deploy({
       name,
       description,
+      tags,
+      owner: tags.includes('billing') ? 'team-money' : 'team-shop',
       schedule: { cron, zone: 'UTC' },
       tasks: [task('collect', 'step'), task('send', handler, 'collect')],
     });
-  await small('invoice-mails', '*/15 * * * *', 'Sends invoices that are due.');
-  await small('currency-rates', '5 * * * *', 'Fetches the rates of the central bank.');
-  await small('search-index', '30 3 * * 1-5', 'Builds the index of the shop.', 'long');
+  await small('invoice-mails', '*/15 * * * *', 'Sends invoices that are due.', ['billing']);
+  await small('currency-rates', '5 * * * *', 'Fetches the rates of the central bank.', ['billing']);
+  await small('search-index', '30 3 * * 1-5', 'Builds the index of the shop.', ['shop'], 'long');
   const submit = async (dag: string, params: object | null = null) => {
     const { body } = await rig.ask('POST', `/v1/dags/${dag}/runs`, { params });
     return body.id;
@@ -89,9 +94,55 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   }
   const failed = await submit(NIGHTLY, { day: '2026-11-16', bad: true });
   await ended(failed);
+  await seedPast(rig);
   const running = await submit('search-index');
   await pause(500);
   return { failed, running };
+}
+
+/** A server that has just started has no past: the sums of a night job of four months. */
+async function seedPast({ databaseUrl }: Rig): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `insert into run_rollup (shard, dag_id, hour, outcome, bucket, runs)
+     select d.shard, d.dag_id, (extract(epoch from now()) / 3600)::integer - 24 * day, case when day % 17 = 5 then 1 else 0 end,
+         74 + (3 * sin(day / 5.0))::integer + part, 4 - part
+       from dag d, generate_series(1, 120) day, generate_series(0, 3) part
+      where d.name = $1 and day % 7 <> 3`,
+    [NIGHTLY],
+  );
+  await client.end();
+}
+
+const WIDE = 'wide-import';
+
+/** Many dags, and a run of many tasks in groups: for how pages look with a lot to show. */
+async function seedMuch(rig: Rig): Promise<string> {
+  for (let no = 0; no < 150; no++) {
+    const name = `import-of-partner-number-${no}-with-a-rather-long-name`;
+    await rig.ask('PUT', `/v1/dags/${name}`, {
+      name,
+      description:
+        'Reads what the partner sent in the night, and complains in a long sentence when it was nothing at all.',
+      tags: ['partner', `region-${no % 7}`, 'nightly'],
+      owner: `team-${no % 5}`,
+      tasks: [{ name: 'only', handler: 'step' }],
+    });
+  }
+  const groups = Array.from({ length: 12 }, (_, no) => ({ name: `region_${no}` }));
+  const tasks = groups.flatMap(({ name: group }, no) =>
+    Array.from({ length: 50 }, (_, at) => ({
+      name: `${group}_part_${at}`,
+      handler: no === 7 && at === 30 ? 'extract' : 'step',
+      group,
+      needs: at < 10 ? [] : [`${group}_part_${at - 10}`],
+    })),
+  );
+  await rig.ask('PUT', `/v1/dags/${WIDE}`, { name: WIDE, groups, tasks });
+  const { body } = await rig.ask('POST', `/v1/dags/${WIDE}/runs`, {});
+  await eventually(async () => (await rig.ask('GET', `/v1/runs/${body.id}/columns`)).body.state === 'ended', 120_000);
+  return body.id;
 }
 
 async function shoot(page: Page, path: string): Promise<void> {
@@ -109,6 +160,7 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['dags', '/dags'],
     ['grid', `/dags/${NIGHTLY}?tab=grid`],
     ['run', `/runs/${failed}`],
+    ['history', `/dags/${NIGHTLY}?tab=history`],
     ['gantt', `/runs/${failed}?tab=gantt`],
     ['task', `/runs/${failed}/tasks/extract_orders`],
     ['dead-letters', '/dead-letters'],
@@ -128,7 +180,11 @@ const LOOKS = [
   { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
 ] as const;
 
-async function shootAll({ page, go }: SignedIn, failed: string, folder: string): Promise<void> {
+async function shootAll(
+  { page, go }: SignedIn,
+  { failed, wide }: { readonly failed: string; readonly wide: string },
+  folder: string,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const ofDag = ['runs', 'grid', 'graph', 'history', 'schedule', 'versions', 'code', 'settings'];
   const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
@@ -138,6 +194,13 @@ async function shootAll({ page, go }: SignedIn, failed: string, folder: string):
     ...ofRun.map((tab) => `/runs/${failed}?tab=${tab}`),
     `/runs/${failed}/tasks/load`,
     `/runs/${failed}/tasks/extract_orders`,
+    `/dags?q=partner`,
+    `/dags/${WIDE}?tab=grid`,
+    `/runs/${wide}`,
+    `/runs/${wide}?groups=folded`,
+    `/runs/${wide}?tab=tasks`,
+    `/runs/${wide}?tab=gantt`,
+    `/runs/${wide}?tab=log&fold=on`,
   ];
   for (const { name, colorScheme, width, height } of LOOKS) {
     await page.setViewportSize({ width, height });
@@ -146,6 +209,7 @@ async function shootAll({ page, go }: SignedIn, failed: string, folder: string):
       await go(path);
       const file = path
         .replace(failed, 'run')
+        .replace(wide, 'wide')
         .replaceAll(/[^a-z]+/g, '-')
         .replaceAll(/^-|-$/g, '');
       await shoot(page, join(folder, `${file || 'home'}.${name}.png`));
@@ -159,7 +223,7 @@ try {
   const { failed } = await seed(ui.rig);
   const visitor = await ui.signIn();
   if (values.all === undefined) await shootForDocs(visitor, failed);
-  else await shootAll(visitor, failed, values.all);
+  else await shootAll(visitor, { failed, wide: await seedMuch(ui.rig) }, values.all);
 } finally {
   await ui.stop();
 }

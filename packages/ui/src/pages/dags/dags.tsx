@@ -166,7 +166,7 @@ function DagRow({ dag, sums }: { readonly dag: DagView; readonly sums: EndedSums
   return (
     <tr>
       <td className="dag-name">
-        <Link to="/dags/$name" params={{ name: dag.name }} className="name-link">
+        <Link to="/dags/$name" params={{ name: dag.name }} className="name-link" title={dag.name}>
           {dag.name}
         </Link>
         {dag.description !== null && <div className="small faint truncate">{dag.description}</div>}

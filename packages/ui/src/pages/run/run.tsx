@@ -226,7 +226,7 @@ function WhatFailed({ rows, run }: { readonly rows: readonly TaskRow[]; readonly
             </Link>
           </span>
         ))}
-        {failed.length > SHOWN_FAILURES && <> and {count(failed.length - SHOWN_FAILURES)} more</>}.
+        {failed.length > SHOWN_FAILURES && <> and {count(failed.length - SHOWN_FAILURES)} more</>}.{' '}
         {error !== null && <ErrorLine text={error} />}
       </span>
     </div>
