@@ -8,11 +8,11 @@ test('a worker asks for as much ahead as it gets done in a moment, and for nothi
   expect(ahead.look(1_000, 8)).toBe(null);
   let ended = 8;
   let now = 1_000;
-  for (let i = 0; i < 10; i++) ahead.look((now += 50), (ended += 500));
-  expect(ahead.told).toBeGreaterThan(400);
-  expect(ahead.told).toBeLessThanOrEqual(500);
+  for (let i = 0; i < 10; i++) ahead.look((now += 50), (ended += 480));
+  expect(ahead.told).toBeGreaterThan(800);
+  expect(ahead.told).toBeLessThanOrEqual(1_000);
   // A little more or less is not worth a message.
-  expect(ahead.look((now += 50), (ended += 480))).toBe(null);
+  expect(ahead.look((now += 50), (ended += 460))).toBe(null);
   expect(ahead.stop()).toBe(0);
   expect(ahead.stop()).toBe(null);
   expect(ahead.look(now + 50, ended)).toBe(null);

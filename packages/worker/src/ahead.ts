@@ -6,7 +6,7 @@
 import { MAX_AHEAD } from '@signalbox/protocol';
 
 /** A claim that comes ahead of its slot waits for about this long. */
-const AHEAD_MS = 50;
+const AHEAD_MS = 100;
 /** How much of the old rate stays with each look. */
 const KEPT = 0.5;
 

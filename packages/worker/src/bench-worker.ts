@@ -1,9 +1,10 @@
 /**
  * What a no-op task costs the worker, and its child processes. The worker runs here, a scripted gateway in a process of its own
  * gives it as much as it takes, so that the processor time measured is the worker's alone:
- * `node dist/bench-worker.js [tasks] [slots] [plain|async|function …]`.
+ * `node dist/bench-worker.js [tasks] [slots] [plain|async|function|process …]`. For processes it also starts the same in a bare loop.
  */
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { ScriptedData } from './scripted-data.ts';
 import { assignmentOf, ScriptedGateway } from './scripted-gateway.ts';
 import { startWorker } from './worker.ts';
 
-type Kind = 'plain' | 'async' | 'function';
+type Kind = 'plain' | 'async' | 'function' | 'process';
 
 const [tasks = 300_000, slots = 500] = process.argv.slice(2, 4).map(Number);
 const kinds = process.argv.slice(4) as Kind[];
@@ -23,8 +24,11 @@ async function serve(kind: Kind): Promise<void> {
   const gateway = await ScriptedGateway.start();
   const data = await ScriptedData.start();
   gateway.welcome = { ...gateway.welcome, dataAddress: data.address };
-  const different: Partial<Assignment> =
-    kind === 'function' ? { work: JSON.stringify({ kind: 'function' }), bundle: data.add(CODE) } : {};
+  const works: Partial<Record<Kind, Partial<Assignment>>> = {
+    function: { work: JSON.stringify({ kind: 'function' }), bundle: data.add(CODE) },
+    process: { work: JSON.stringify({ kind: 'process', run: 'true' }) },
+  };
+  const different = works[kind] ?? {};
   let given = 0;
   let ahead = 0;
   let refused = 0;
@@ -90,6 +94,26 @@ async function measure(kind: Kind): Promise<void> {
   rmSync(cacheFolder, { recursive: true, force: true });
 }
 
+/** What starting the same processes costs by itself. */
+async function bareStarts(): Promise<void> {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  let left = tasks;
+  const start = (): Promise<unknown> => {
+    const one = spawn('sh', ['-c', 'true'], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    one.stdout.resume();
+    one.stderr.resume();
+    return once(one, 'exit');
+  };
+  const loop = async (): Promise<void> => {
+    while (left-- > 0) await start();
+  };
+  await Promise.all(Array.from({ length: slots }, loop));
+  const { user, system } = process.cpuUsage(before);
+  const perSecond = Math.round((tasks * 1000) / (performance.now() - startedAt));
+  console.log(`bare starts: ${((user + system) / tasks).toFixed(0)} µs of processor here; ${perSecond} a second`);
+}
+
 /** Of those that have ended. */
 function childrenMicros(): number {
   const stat = readFileSync('/proc/self/stat', 'latin1');
@@ -100,4 +124,7 @@ function childrenMicros(): number {
 
 const { BENCH_GATEWAY } = process.env;
 if (BENCH_GATEWAY !== undefined) await serve(BENCH_GATEWAY as Kind);
-else for (const kind of kinds.length === 0 ? (['plain', 'async', 'function'] as const) : kinds) await measure(kind);
+else {
+  for (const kind of kinds.length === 0 ? (['plain', 'async', 'function'] as const) : kinds) await measure(kind);
+  if (kinds.includes('process')) await bareStarts();
+}

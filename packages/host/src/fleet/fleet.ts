@@ -93,7 +93,8 @@ export class Fleet {
       nodeId: self,
       queues: session.queues,
       slots: session.slots,
-      running: session.held.size,
+      // What it has ahead of its slots has not begun.
+      running: Math.min(session.slots, session.held.size),
       holds: [...session.held.values()].slice(0, MOST_HOLDS),
       draining: session.isDraining,
       silentMs: Math.round(gateway.silentMs(session)),
