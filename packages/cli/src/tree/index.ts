@@ -12,6 +12,7 @@ import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
 import { watchingCommands } from './watching.ts';
+import { webhookCommands } from './webhooks.ts';
 
 export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'list, show, pause and delete dags' },
@@ -20,6 +21,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
+  { name: 'webhooks', summary: 'addresses that outside systems call to start runs' },
   { name: 'dead-letters', summary: 'tasks that failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
@@ -42,6 +44,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...manualCommands,
       ...deadLetterCommands,
       ...watchingCommands,
+      ...webhookCommands,
     ],
   ],
   ['Operate:', [...fleetCommands, ...accessCommands, ...machineCommands]],

@@ -39,6 +39,7 @@ export * from './stats.ts';
 export * from './tasks.ts';
 export { asText, fillTemplate, type InputSource, type SecretSource, sourcesIn, type Template } from './template.ts';
 export * from './triggers.ts';
+export * from './webhooks.ts';
 export * from './why.ts';
 export * from './work.ts';
 export { worksIn } from './works-in.ts';

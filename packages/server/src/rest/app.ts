@@ -50,6 +50,7 @@ import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
+import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
 import { zoneRoutes } from './zones.ts';
 
@@ -172,6 +173,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   storageRoutes(app, parts);
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
+  webhookRoutes(app, parts);
   loginRoutes(app, parts);
   sessionRoutes(app, parts);
   auditRoutes(app, parts);

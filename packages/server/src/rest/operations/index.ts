@@ -9,6 +9,7 @@ import { houseOperations } from './house.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
+import { webhookOperations } from './webhooks.ts';
 
 export * from './operation.ts';
 
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...runOperations,
   ...deadLetterOperations,
   ...houseOperations,
+  ...webhookOperations,
 ];
 
 const BY_ROUTE = new Map(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation]));
