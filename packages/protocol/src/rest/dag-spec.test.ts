@@ -211,7 +211,7 @@ test('what is left out gets its default', () => {
         zone: 'UTC',
         gap: 'fire_after',
         overlap: 'first',
-        missed: 'latest',
+        missed: 'most_recent',
         missedLimit: 100,
       },
     },
@@ -278,4 +278,42 @@ test('references in texts are told apart from what is written, and are needs (I6
   });
   expect(spec.tasks[2]).not.toHaveProperty('runInfo');
   expect(spec.tasks[2]?.work).not.toHaveProperty('fill');
+});
+
+test('several schedules have names, and params that fit those of the dag', () => {
+  const params = { type: 'object', properties: { region: { type: 'string' } }, required: ['region'] };
+  const dag = (more: object) => ({ name: 'x', tasks: [{ name: 'a', run: 'true' }], params, ...more });
+  const region = (name: string) => ({ params: { region: name } });
+  const { spec } = toDagSpec(
+    dag({
+      schedules: [
+        { cron: '@daily', ...region('eu') },
+        { name: 'b', every: '1h', ...region('us') },
+      ],
+    }),
+  );
+  expect(spec.schedule).toBeNull();
+  expect(spec.schedules).toMatchObject([
+    { name: 'schedule-1', spec: { cron: '@daily', params: '{"region":"eu"}' } },
+    { name: 'b', spec: { everyMs: 3_600_000, params: '{"region":"us"}' } },
+  ]);
+  const problems = (more: object) => {
+    try {
+      toDagSpec(dag(more));
+      return [];
+    } catch (error) {
+      return (error as SignalboxError).body().problems?.map(({ path }) => path);
+    }
+  };
+  expect(problems({ schedule: { cron: '@daily' } })).toEqual(['schedule.params']);
+  const eu = { cron: '@daily', ...region('eu') };
+  expect(
+    problems({
+      schedules: [
+        { name: 'a', ...eu },
+        { name: 'a', ...eu },
+      ],
+    }),
+  ).toEqual(['schedules[1].name']);
+  expect(problems({ schedule: eu, schedules: [eu] })).toEqual(['schedules']);
 });
