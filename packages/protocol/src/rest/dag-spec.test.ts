@@ -231,7 +231,7 @@ test('what is left out gets its default', () => {
         zone: 'UTC',
         gap: 'fire_after',
         overlap: 'first',
-        missed: 'latest',
+        missed: 'most_recent',
         missedLimit: 100,
       },
     },
@@ -320,4 +320,42 @@ test('tags and owner are for people, and part of the version', () => {
     { owner: '' },
   ])
     expect(() => toDagSpec({ name: 'd', tasks, ...wrong })).toThrow();
+});
+
+test('several schedules have names, and params that fit those of the dag', () => {
+  const params = { type: 'object', properties: { region: { type: 'string' } }, required: ['region'] };
+  const dag = (more: object) => ({ name: 'x', tasks: [{ name: 'a', run: 'true' }], params, ...more });
+  const region = (name: string) => ({ params: { region: name } });
+  const { spec } = toDagSpec(
+    dag({
+      schedules: [
+        { cron: '@daily', ...region('eu') },
+        { name: 'b', every: '1h', ...region('us') },
+      ],
+    }),
+  );
+  expect(spec.schedule).toBeNull();
+  expect(spec.schedules).toMatchObject([
+    { name: 'schedule-1', spec: { cron: '@daily', params: '{"region":"eu"}' } },
+    { name: 'b', spec: { everyMs: 3_600_000, params: '{"region":"us"}' } },
+  ]);
+  const problems = (more: object) => {
+    try {
+      toDagSpec(dag(more));
+      return [];
+    } catch (error) {
+      return (error as SignalboxError).body().problems?.map(({ path }) => path);
+    }
+  };
+  expect(problems({ schedule: { cron: '@daily' } })).toEqual(['schedule.params']);
+  const eu = { cron: '@daily', ...region('eu') };
+  expect(
+    problems({
+      schedules: [
+        { name: 'a', ...eu },
+        { name: 'a', ...eu },
+      ],
+    }),
+  ).toEqual(['schedules[1].name']);
+  expect(problems({ schedule: eu, schedules: [eu] })).toEqual(['schedules']);
 });

@@ -1,6 +1,6 @@
 /** What editors show about schedules. */
 
-export const SCHEDULE_WORDS = {
+const ONE = {
   schedule: {
     description: 'When runs are created automatically: exactly one of cron, every and at.',
     examples: [{ cron: '0 7 * * *', zone: 'Europe/Berlin' }, { every: '15m' }],
@@ -70,5 +70,19 @@ export const SCHEDULE_WORDS = {
     examples: [{ region: 'eu' }],
   },
   'schedule.priority': { description: 'Priority of its runs. Default: that of the dag.' },
-  schedules: { description: 'Several schedules, each with a name of its own. Write schedule or schedules, not both.' },
 } as const;
+
+/** What is said about one schedule holds for each of several. */
+const EACH = Object.fromEntries(
+  Object.entries(ONE).map(([path, words]) => [path.replace(/^schedule/, 'schedules[]'), words]),
+);
+
+export const SCHEDULE_WORDS = {
+  ...ONE,
+  ...EACH,
+  schedules: { description: 'Several schedules, each with a name of its own. Write schedule or schedules, not both.' },
+  'schedules[].name': {
+    description: 'Unique within the dag. Default: schedule-1 for the first, and so on.',
+    examples: ['nightly'],
+  },
+};

@@ -8,6 +8,7 @@ import {
   type ShardNo,
   scheduleIdOf,
 } from '../ids.ts';
+import { describeTiming } from '../schedule/describe-timing.ts';
 import { type ChangeOf, defineChange } from './define.ts';
 import { f } from './fields.ts';
 import { WORDS, type WordOf } from './words.ts';
@@ -46,9 +47,9 @@ const scheduleSet = defineChange('ScheduleSet', {
     const dag = dagOf(rows, change);
     dag.lastNo = Math.max(dag.lastNo, change.scheduleNo);
   },
-  event: ({ name, spec: { cron, zone }, paused, fault, actor }) => ({
+  event: ({ name, spec, paused, fault, actor }) => ({
     kind: 'schedule.set',
-    details: { schedule: name, cron, zone, paused, fault, actor },
+    details: { schedule: name, fires: describeTiming(spec), zone: spec.zone, paused, fault, actor },
   }),
 });
 
