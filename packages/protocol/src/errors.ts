@@ -104,6 +104,13 @@ export const ERRORS = {
     message: 'Token {token} does not exist or is no longer valid.',
     remedy: 'List the tokens to see their names and which are revoked.',
   },
+  WEBHOOK_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Webhook {webhook} does not exist.',
+    remedy: 'List the webhooks to see their ids.',
+  },
   VERSION_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

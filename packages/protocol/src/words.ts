@@ -26,6 +26,9 @@ export const LETTER_STATES = ['open', 'replayed', 'discarded', 'expired'] as con
 /** States of a callback. */
 export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
 
+/** How a webhook proves who calls it. */
+export const WEBHOOK_SCHEMES = ['standard', 'github', 'stripe', 'token'] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [

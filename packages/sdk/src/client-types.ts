@@ -36,6 +36,7 @@ import type {
   MarkTasks,
   NewLoginLink,
   NewToken,
+  NewWebhook,
   NodePage,
   Paused,
   PreviewSchedule,
@@ -66,6 +67,9 @@ import type {
   Touched,
   VersionPage,
   VersionView,
+  WebhookDeleted,
+  WebhookPage,
+  WebhookSecret,
   WindowPage,
   WorkerDrained,
   WorkerPage,
@@ -297,6 +301,15 @@ export interface Client {
   repeatCallbacks(run: string, options?: ChangeOptions): Promise<CallbacksRepeated>;
 
   listTokens(options?: CallOptions): Promise<TokenPage>;
+  listWebhooks(options?: CallOptions): Promise<WebhookPage>;
+  /** The answer holds the secret: it is shown this once. */
+  createWebhook(webhook: NewWebhook, options?: ChangeOptions): Promise<WebhookSecret>;
+  /** The old secret is accepted for a day, or for `keepOld`. */
+  rotateWebhook(
+    id: string,
+    options?: ChangeOptions & { readonly secret?: string; readonly keepOld?: string },
+  ): Promise<WebhookSecret>;
+  deleteWebhook(id: string, options?: ChangeOptions): Promise<WebhookDeleted>;
   /** The answer holds the token: it is shown this once. */
   createToken(token: NewToken, options?: ChangeOptions): Promise<CreatedToken>;
   revokeToken(name: string, options?: ChangeOptions): Promise<TokenRevoked>;

@@ -138,6 +138,18 @@ export function createClient(options: ClientOptions): Client {
     getCallbackSecret: (call) => get((s) => s.callbackSecretSchema, '/v1/callbacks/secret', call),
     repeatCallbacks: (run, call) => post((s) => s.callbacksRepeatedSchema, `${runPath(run)}/callbacks`, {}, call),
 
+    listWebhooks: (call) => get((s) => s.webhookPageSchema, '/v1/webhooks', call),
+    createWebhook: (webhook, call) => post((s) => s.webhookSecretSchema, '/v1/webhooks', webhook, call),
+    rotateWebhook: (id, { secret, keepOld, ...call } = {}) =>
+      post(
+        (s) => s.webhookSecretSchema,
+        `/v1/webhooks/${part(id)}/rotate`,
+        { ...(secret !== undefined && { secret }), ...(keepOld !== undefined && { keepOld }) },
+        call,
+      ),
+    deleteWebhook: (id, call) =>
+      change((s) => s.webhookDeletedSchema, { method: 'DELETE', path: `/v1/webhooks/${part(id)}` }, call),
+
     listTokens: (call) => get((s) => s.tokenPageSchema, '/v1/tokens', call),
     createToken: (token, call) => post((s) => s.createdTokenSchema, '/v1/tokens', token, call),
     revokeToken: (name, call) => post((s) => s.tokenRevokedSchema, `/v1/tokens/${part(name)}/revoke`, {}, call),

@@ -22,5 +22,6 @@ export type { RunPayloads } from './queries/run-payloads.ts';
 export type { RunView } from './queries/run-view.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { ListedSchedule, NodeRow, VersionSummary } from './queries/versions.ts';
+export type { NewWebhook, SecretRef, StoredWebhook } from './queries/webhooks.ts';
 export * from './queries.ts';
 export type { Dropped } from './retention.ts';

@@ -65,6 +65,14 @@ import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import { findVersion, listNodes, listSchedules, listVersions } from './queries/versions.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  type NewWebhook,
+  rotateWebhook,
+} from './queries/webhooks.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -98,6 +106,13 @@ export class Queries {
   revokeToken = (tenantId: TenantId, name: string, by: ChangedBy) => revokeToken(this.#database, tenantId, name, by);
   recordRefusal = (refusal: Refusal) => recordRefusal(this.#database, refusal);
   listAudit = (tenantId: TenantId, options: ListAudit) => listAudit(this.#database, tenantId, options);
+  createWebhook = (webhook: NewWebhook, by: ChangedBy) => createWebhook(this.#database, webhook, by);
+  findWebhook = (id: string) => findWebhook(this.#database, id);
+  listWebhooks = (tenantId: TenantId) => listWebhooks(this.#database, tenantId);
+  deleteWebhook = (webhook: Pick<NewWebhook, 'id' | 'tenantId'>, by: ChangedBy) =>
+    deleteWebhook(this.#database, webhook, by);
+  rotateWebhook = (webhook: Parameters<typeof rotateWebhook>[1], by: ChangedBy) =>
+    rotateWebhook(this.#database, webhook, by);
   listTokens = (tenantId: TenantId) => listTokens(this.#database, tenantId);
   takeCallbacks = (options: { readonly leaseMs: number; readonly limit: number }) =>
     takeCallbacks(this.#database, options);

@@ -10,12 +10,14 @@ import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
 import { watchingCommands } from './watching.ts';
+import { webhookCommands } from './webhooks.ts';
 
 export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dags', summary: 'list, show, pause and delete dags' },
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
+  { name: 'webhooks', summary: 'addresses that outside systems call to start runs' },
   { name: 'dead-letters', summary: 'tasks that failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
@@ -27,7 +29,10 @@ export const GROUPS: readonly GroupDefinition[] = [
 export const SECTIONS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
   ['Run Signalbox:', processCommands],
   ['Write dags:', authoringCommands],
-  ['Use dags:', [...dagCommands, ...runCommands, ...manualCommands, ...deadLetterCommands, ...watchingCommands]],
+  [
+    'Use dags:',
+    [...dagCommands, ...runCommands, ...manualCommands, ...deadLetterCommands, ...watchingCommands, ...webhookCommands],
+  ],
   ['Operate:', [...fleetCommands, ...accessCommands, ...machineCommands]],
 ];
 

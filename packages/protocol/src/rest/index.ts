@@ -34,6 +34,7 @@ export { REFERENCE_VARIABLE } from './shell-references.ts';
 export * from './tasks.ts';
 export { asText, fillTemplate, type InputSource, type SecretSource, sourcesIn, type Template } from './template.ts';
 export * from './triggers.ts';
+export * from './webhooks.ts';
 export * from './why.ts';
 export * from './work.ts';
 export { worksIn } from './works-in.ts';

@@ -48,6 +48,7 @@ import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -165,6 +166,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   storageRoutes(app, parts);
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
+  webhookRoutes(app, parts);
   loginRoutes(app, parts);
   sessionRoutes(app, parts);
   auditRoutes(app, parts);

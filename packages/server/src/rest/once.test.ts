@@ -76,6 +76,19 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     const { items } = await client().listWorkers();
     return { path: `/v1/workers/${items.find((worker) => worker.name === name)?.id}/drain` };
   },
+  createWebhook: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: '/v1/webhooks', body: { dag: name }, other: { dag: name, scheme: 'github' } };
+  },
+  rotateWebhook: async (name) => {
+    await client().deployDag(definition(name));
+    const { id } = await client().createWebhook({ dag: name });
+    return { path: `/v1/webhooks/${id}/rotate`, body: {}, other: { keepOld: '1h' } };
+  },
+  deleteWebhook: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/webhooks/${(await client().createWebhook({ dag: name })).id}` };
+  },
   createToken: async (name) => ({
     path: '/v1/tokens',
     body: { name, role: 'viewer' },

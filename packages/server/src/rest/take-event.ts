@@ -24,7 +24,7 @@ const MOST_TRIGGERED = 1_000;
 /** What makes an event the same as another. */
 export type EventIdentity =
   /** Source and id: whatever else differs, it is the same event. */
-  | { readonly by: 'event' }
+  | { readonly by: 'event' /** For triggers of this dag alone. */; readonly onlyDag?: string }
   /** The idempotency key of the request; null for none. Another body with this key is a conflict. */
   | { readonly by: 'key'; readonly key: string | null };
 
@@ -44,7 +44,9 @@ export async function takeEvent(
   const types = patternsOf(event.type);
   const dags = await fromDatabase(() => parts.queries.dagsOnEvent(tenantId, types), request.log);
   const outcome: Outcome = { runs: [], refused: [], unmatched: [] };
-  const taken = dags.slice(0, MOST_TRIGGERED).flatMap((dag) =>
+  const only = identity.by === 'event' ? identity.onlyDag : undefined;
+  const asked = only === undefined ? dags : dags.filter(({ name }) => name === only);
+  const taken = asked.slice(0, MOST_TRIGGERED).flatMap((dag) =>
     dag.triggers.map(async (trigger) => {
       const reason = whyUnmatched(trigger, event);
       if (reason === null) await fireTrigger(request, parts, { dag, trigger, event, identity }, outcome);

@@ -88,7 +88,8 @@ export function parsePending({ rows }: CallResult): StoredHeldEvents[] {
 }
 
 function parseRow(row: Row): StoredHeldEvents {
-  const [shard, dagId, trigger, groupKey, eventNo, tenantId, uid, debounced, openedAt, firesAt, heldAt, actor, params] = row;
+  const [shard, dagId, trigger, groupKey, eventNo, tenantId, uid, debounced, openedAt, firesAt, heldAt, actor, params] =
+    row;
   return {
     shard: Number(shard) as ShardNo,
     dagId: Number(dagId) as DagId,

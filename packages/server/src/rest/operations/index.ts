@@ -7,6 +7,7 @@ import { deadLetterOperations } from './dead-letters.ts';
 import { houseOperations } from './house.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
+import { webhookOperations } from './webhooks.ts';
 
 export * from './operation.ts';
 
@@ -15,6 +16,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...runOperations,
   ...deadLetterOperations,
   ...houseOperations,
+  ...webhookOperations,
 ];
 
 const BY_ROUTE = new Map(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation]));

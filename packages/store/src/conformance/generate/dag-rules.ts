@@ -14,7 +14,11 @@ const SCHEDULE = {
 } as const;
 const MOST_DAGS = 3;
 /** Two of one type and one of another: two rows. */
-const TRIGGERS = ['order.*', 'it’s "paid"', 'order.*'].map((type, no) => ({ name: `no ${no}`, type, dedupe: 'event.x' }));
+const TRIGGERS = ['order.*', 'it’s "paid"', 'order.*'].map((type, no) => ({
+  name: `no ${no}`,
+  type,
+  dedupe: 'event.x',
+}));
 
 export const dagRules = {
   DagDeployed: {
