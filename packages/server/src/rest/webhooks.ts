@@ -177,7 +177,7 @@ async function findOwn(request: FastifyRequest, { queries }: RestParts, id: stri
 
 function viewOf({ id, dag, scheme, createdAt, createdBy }: StoredWebhook): WebhookView {
   const path = `/v1/webhooks/${id}`;
-  return { id, dag, scheme: scheme as WebhookScheme, path, createdAt: toIso(createdAt as never), createdBy };
+  return { id, dag, scheme: scheme as WebhookScheme, path, createdAt: toIso(createdAt), createdBy };
 }
 
 function shown(clusterKey: Buffer, webhook: StoredWebhook): WebhookSecret {

@@ -17,7 +17,7 @@ export function eventOf(id: string, scheme: WebhookScheme, { headers, body, now 
     id: idOf(scheme, headers, body, data),
     source: `/v1/webhooks/${id}`,
     type: typeOf(scheme, headers, data),
-    time: toIso(now as never),
+    time: toIso(now),
     ...(data === undefined ? {} : { data }),
     headers: shownHeaders(headers),
   };

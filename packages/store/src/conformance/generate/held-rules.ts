@@ -1,5 +1,4 @@
 /** Events that wait for others. */
-import type { RunUid } from '@signalbox/engine';
 import { newUid } from '../changes.ts';
 import type { Rules } from './rule.ts';
 
@@ -16,8 +15,7 @@ export const heldRules = {
       const open = [...world.model.held.values()].find(
         (held) => held.dagId === dagId && held.trigger === trigger && held.groupKey === groupKey,
       );
-      if (open === undefined)
-        return { shard, tenantId, dagId, trigger, groupKey, uid: newUid(shard) as RunUid, eventNo: 0 };
+      if (open === undefined) return { shard, tenantId, dagId, trigger, groupKey, uid: newUid(shard), eventNo: 0 };
       const { uid, isDebounced, openedAt, actor, eventCount: eventNo } = open;
       return { shard, tenantId, dagId, trigger, groupKey, uid, isDebounced, openedAt, actor, eventNo };
     },
