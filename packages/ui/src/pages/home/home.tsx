@@ -241,12 +241,12 @@ function Firings({ schedules }: { readonly schedules: SchedulePage['items'] }) {
   }
   return (
     <ul className="rows">
-      {next.map(({ dag, cron, zone, nextAt }) => (
+      {next.map(({ dag, fires, zone, nextAt }) => (
         <li key={dag}>
           <Link to="/dags/$name" params={{ name: dag }} className="row">
             <span className="grow">
               <span className="name-link truncate">{dag}</span>
-              <span className="small faint">{cronWords(cron)}</span>
+              <span className="small faint">{cronWords(fires)}</span>
             </span>
             <span className="right small">
               <Time at={nextAt} zone={zone} />
