@@ -106,10 +106,10 @@ const rows: readonly (readonly [string, unknown, string, string])[] = [
   ['a cron of words', scheduled({ cron: 'every day' }), 'schedule', ''],
   ['a cron with a 61st minute', scheduled({ cron: '61 * * * *' }), 'schedule', ''],
   ['a cron of 8 fields', scheduled({ cron: '* * * * * * * *' }), 'schedule', ''],
-  ['a cron of 300 characters', scheduled({ cron: '*'.repeat(300) }), 'schedule.cron', 'expected string'],
+  ['a cron of 300 characters', scheduled({ cron: '*'.repeat(300) }), 'schedule.cron', 'at most 200 characters'],
   ['a zone of nowhere', scheduled({ cron: '* * * * *', zone: 'Mars/Olympus' }), 'schedule', ''],
   ['a zone that is a path', scheduled({ cron: '* * * * *', zone: '../../etc/localtime' }), 'schedule', ''],
-  ['a schedule without a cron', scheduled({}), 'schedule.cron', 'expected string'],
+  ['a schedule without a time', scheduled({}), 'schedule', 'must have one of cron, every and at'],
 ];
 
 export const HOSTILE_DEFINITIONS: readonly HostileDefinition[] = rows.map(([name, definition, place, says]) => ({

@@ -141,3 +141,21 @@ dag<{ day: string }>('missing-upstream', ({ task, params, run, window }) => {
     (inputs.at ?? inputs.created).slice(0, 10),
   );
 });
+
+const workdays = { weekdays: ['MON', 'TUE', 'WED', 'THU', 'FRI'], exclude: ['12-25'], ical: 'holidays.ics' } as const;
+dag(
+  'crons',
+  { schedule: { cron: ['0 9 * * MON-FRI', '0 12 * * SAT'], jitter: '5m' } },
+  ({ task }) => void task('t', () => 1),
+);
+dag(
+  'interval',
+  { schedule: { every: '90m', anchor: '2027-01-01T09:00', limit: 3 } },
+  ({ task }) => void task('t', () => 1),
+);
+dag('times', { schedule: { at: ['2027-01-01T09:00'], zone: 'Asia/Tokyo' } }, ({ task }) => void task('t', () => 1));
+dag(
+  'workdays',
+  { schedule: { cron: '@daily', calendar: { ...workdays, weekdays: [...workdays.weekdays], exclude: [] } } },
+  ({ task }) => void task('t', () => 1),
+);

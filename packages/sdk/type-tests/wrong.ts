@@ -48,6 +48,7 @@ dag<{ day: string }>('mapped', ({ task, map, params }) => {
 });
 
 dag('typo', { shedule: { cron: '0 7 * * *' } }, ({ task }) => void task('t', () => 1)); // TS2561
+dag('two-kinds', { schedule: { cron: '@daily', every: '5m' } }, ({ task }) => void task('t', () => 1)); // TS2322
 dag('untyped-params', ({ task }) => void task('t', ({ params }) => params.cups)); // TS18046
 void testRun(coffee, { params: { cups: 'two' } }); // TS2322
 
