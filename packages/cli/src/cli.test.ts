@@ -407,7 +407,7 @@ test('a backfill is previewed, started, followed to its end and listed with its 
   expect((await json('backfills', '--dag', 'nightly')).items).toMatchObject([{ id: done.id, windows: 4 }]);
   expect((await signalbox('backfills', 'show', done.id)).stdout).toContain('100 % 4/4 windows, 0 running, 3 succeeded');
   expect(await signalbox('backfills', 'pause', done.id)).toMatchObject({
-    status: 1,
+    exitCode: 1,
     stderr: expect.stringContaining(`Backfill ${done.id} is over: ended.`),
   });
 });
@@ -418,6 +418,6 @@ test.each([
   [['backfill', 'nightly', '--from', '2027-01-01', '--all', '--failed'], 'exclude each other'],
   [['runs', 'trigger', 'nightly', '--schedule', 'eu'], '--schedule goes with --window'],
 ])('%j is refused with what to pass', async (args, message) => {
-  const { status, stderr } = await signalbox(...args);
-  expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
+  const { exitCode, stderr } = await signalbox(...args);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
