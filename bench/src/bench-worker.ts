@@ -30,6 +30,8 @@ const worker = startWorker({
       if (!ok) throw new Error('connect ECONNREFUSED 10.0.0.1:5432');
       return null;
     },
+    /** Takes a slot for a while. */
+    nap: () => new Promise((resolve) => setTimeout(() => resolve(null), 50)),
     first: () => ({ endedUs: nowUs() }),
     /** Says how long after the end of the task before it it began. */
     second: ({ upstream }: HandlerContext) => {

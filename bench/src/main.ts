@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '@signalbox/e2e';
+import { backfillBeside } from './backfill.ts';
 import { atMost } from './bar.ts';
 import { chooseParts } from './choose.ts';
 import { edgeUnderPressure } from './edge.ts';
@@ -65,6 +66,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
+  backfill: () => withCluster(1, 20, (cluster) => backfillBeside(cluster, 365)),
   ui: () => webUi(scale),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };

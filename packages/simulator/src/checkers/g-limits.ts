@@ -36,9 +36,12 @@ export function limits(scene: Scene): Checker {
       if (change.kind !== 'AttemptClaimed' && change.kind !== 'SpeculativeClaimed') continue;
       if (change.workerId === NOBODY) continue;
       const run = ledger.run(change.runId);
+      // A backfill has a share whatever waits, and whatever waits goes before the rest of it.
+      if (run.created.backfill !== undefined) continue;
       const { queue } = taskSpecOf(run, change.taskNo);
       const rank = PRIORITIES.indexOf(run.created.priority);
       for (const other of ledger.live) {
+        if (other.created.backfill !== undefined) continue;
         if (!known.has(other.shard) || PRIORITIES.indexOf(other.created.priority) >= rank) continue;
         const left = waitingTask(other, queue);
         if (left !== null) {
