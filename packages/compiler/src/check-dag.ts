@@ -1,5 +1,5 @@
 /** Makes the same checks on a definition as the server, and reports each problem at its place in the file. */
-import { type Instant, scheduleFault } from '@signalbox/engine';
+import { type Instant, scheduleFault, type TimetableSpec } from '@signalbox/engine';
 import { type DagDefinition, type Problem, SignalboxError, toDagSpec } from '@signalbox/protocol';
 import { zoneData } from '@signalbox/protocol/zones';
 import { advise } from './advise.ts';
@@ -11,7 +11,7 @@ export function checkDag(definition: DagDefinition, file: string, findSpot: Find
   try {
     const { schedule } = toDagSpec(definition).spec;
     // The grammar of cron is the engine's: a schedule is refused here for what a server would refuse it for.
-    const fault = schedule === null ? null : scheduleFault(schedule, Date.now() as Instant, zoneData);
+    const fault = schedule === null ? null : scheduleFault(schedule as TimetableSpec, Date.now() as Instant, zoneData);
     if (fault === null) return [];
     const path = `schedule.${fault.field}`;
     const { message, remedy } = fault;

@@ -27,7 +27,7 @@ import { strikeRun } from './decide/run/strike.ts';
 import { submitRuns } from './decide/run/submit.ts';
 import { createSchedules, deleteSchedule, editSchedule } from './decide/schedule/api-schedules.ts';
 import { setSchedulePaused } from './decide/schedule/pause-schedule.ts';
-import { strikeSchedule } from './decide/schedule/set-schedule.ts';
+import { strikeSchedule } from './decide/schedule/strike-schedule.ts';
 import { assertOwned, saveCheckpoint } from './decide/task/checkpoint.ts';
 import { extendAttempt } from './decide/task/extend.ts';
 import { refuseClaim, reportAttempt } from './decide/task/report.ts';

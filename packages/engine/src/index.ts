@@ -8,7 +8,7 @@ export type * from './decide/effect.ts';
 export type { HookEventDetails } from './decide/effect.ts';
 export { type Demand, demandOf } from './decide/match/demand.ts';
 export { MAX_GRACE_MS } from './decide/run/cancel.ts';
-export { uidOfWindow } from './decide/run/create.ts';
+export { uidOfWindow } from './decide/run/window-uid.ts';
 export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
@@ -55,11 +55,27 @@ export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
 export { notesCreated, type RunNotes, readRunNotes } from './model/run/run-notes.ts';
 export { parseCron } from './model/schedule/cron.ts';
-export { previewFirings, previewSchedule, type SchedulePreview } from './model/schedule/preview.ts';
+export { describeTiming, showPoint } from './model/schedule/describe-timing.ts';
+export {
+  type Firing,
+  localTime,
+  previewFirings,
+  previewSchedule,
+  type SchedulePreview,
+} from './model/schedule/preview.ts';
+export { isSameTiming } from './model/schedule/same-timing.ts';
 export { type ScheduleFault, scheduleFault } from './model/schedule/schedule-fault.ts';
+export { missedPolicyOf, OVERLAP_POLICIES, type OverlapPolicy } from './model/schedule/schedule-policy.ts';
+export type { CalendarSpec, DayRepeat, DayRule, TimePoint } from './model/schedule/schedule-spec.ts';
 export { compileTimetable, type Timetable, type TimetableSpec } from './model/schedule/timetable.ts';
-export { windowAfter, type ZoneSource } from './model/schedule/window-after.ts';
-export { windowBefore } from './model/schedule/window-before.ts';
+export {
+  previousWindow,
+  type Window,
+  type WindowOptions,
+  windowAfter,
+  windowsBetween,
+  type ZoneSource,
+} from './model/schedule/window-after.ts';
 export type { ZoneData } from './model/schedule/zone.ts';
 export type * from './model/stored.ts';
 export type { CheckpointRef } from './model/task/checkpoint-ref.ts';

@@ -170,6 +170,11 @@ export class Host {
     this.clock.stop();
   }
 
+  /** Drops what is in memory and loads it again: what it was computed from has changed. */
+  reload(reason: string): void {
+    this.ownership.recover(reason);
+  }
+
   /** Decides on a command, here or where its shard is. */
   ask(command: Command, deadlineMs: number): Promise<Routed> {
     return this.router.ask(command, deadlineMs);

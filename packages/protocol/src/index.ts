@@ -1,6 +1,7 @@
 export * from './errors.ts';
 export * from './exact-json.ts';
 export * from './files-archive.ts';
+export { type DayRepeatShape, type DayRuleShape, daysOfIcal, isIcal } from './ical/days-of-ical.ts';
 export * from './limits.ts';
 export { type CheckedParams, checkParams } from './params/check.ts';
 export { CheckBudget } from './params/check-budget.ts';

@@ -77,6 +77,8 @@ import type {
   WindowPage,
   WorkerDrained,
   WorkerPage,
+  ZonesRaised,
+  ZonesView,
 } from '@signalbox/protocol';
 import type { RetryTiming } from './request.ts';
 
@@ -357,6 +359,10 @@ export interface Client {
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+  /** The time zone data that the cluster decides by. */
+  getZones(options?: CallOptions): Promise<ZonesView>;
+  /** Raises it to that of the server that is asked. */
+  upgradeZones(options?: ChangeOptions): Promise<ZonesRaised>;
 
   /** Whether the server can serve. One try: a server that is away is an answer. */
   health(options?: CallOptions): Promise<Health>;

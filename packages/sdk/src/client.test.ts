@@ -100,6 +100,8 @@ const backfill = {
   runs: { active: 1, succeeded: 0, failed: 0, cancelled: 0 },
 };
 const retried = { run: ID, task: 't', state: 'ready' };
+const zones = { version: '2025b', nodes: [{ node: 'n', version: '2025b' }], zones: [] };
+const raised = { version: '2025b', previous: '2025a', server: '2025b', changed: true };
 const swept = { partitions: 0, runs: 3, keys: 0, complete: true };
 const cancelled = { id: ID, state: 'closing', outcome: 'cancelled' };
 
@@ -213,6 +215,8 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     undefined,
   ],
   ['runRetention', (c) => c.runRetention(), swept, 'POST /v1/retention/run', {}],
+  ['getZones', (c) => c.getZones(), zones, 'GET /v1/zones', undefined],
+  ['upgradeZones', (c) => c.upgradeZones(), raised, 'POST /v1/zones/upgrade', {}],
   ['a name that would leave its path', (c) => c.submit('../x?y'), { id: ID }, 'POST /v1/dags/..%2Fx%3Fy/runs', {}],
 ])('%s asks for the right thing and hands out the answer', async (_, call, answer, line, body) => {
   const { client, heard } = await startScript([json(200, answer)]);

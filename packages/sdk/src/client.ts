@@ -168,6 +168,8 @@ export function createClient(options: ClientOptions): Client {
     createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
     getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
+    getZones: (call) => get((s) => s.zonesViewSchema, '/v1/zones', call),
+    upgradeZones: (call) => post((s) => s.zonesRaisedSchema, '/v1/zones/upgrade', {}, call),
 
     health: (call = {}) => askHealth(target, call),
   };

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_SETTINGS, type NodeId } from '@signalbox/engine';
 import { type Clock, Host } from '@signalbox/host';
-import { zoneData } from '@signalbox/protocol/zones';
 import { openPostgresStore, openQueries, type PostgresStore } from '@signalbox/store';
 import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
@@ -23,6 +22,7 @@ import { DatabaseClock } from './ports/database-clock.ts';
 import { ThreadRenewer } from './ports/renewer.ts';
 import { HmacTokens } from './ports/tokens.ts';
 import { Upkeep } from './upkeep.ts';
+import { OWN_ZONES, type OwnZones, ZoneBook } from './zones/zone-book.ts';
 
 export interface RunningServer {
   readonly nodeId: string;
@@ -69,11 +69,13 @@ export async function startServer(
   onProgress: (line: string) => void = () => {},
   /** The clock of this machine; tests give one that is wrong. */
   machineClock: Clock = systemClock,
+  /** The zone data of this runtime; tests give other data. */
+  ownZones: OwnZones = OWN_ZONES,
 ): Promise<RunningServer> {
   const logger = makeLogger(config.logLevel, 'main');
   const closers = new Closers();
   try {
-    return await start({ config, logger, closers, onProgress, machineClock });
+    return await start({ config, logger, closers, onProgress, machineClock, ownZones });
   } catch (error) {
     await closers.closeAll(logger);
     throw error;
@@ -86,9 +88,10 @@ interface Start {
   readonly closers: Closers;
   readonly onProgress: (line: string) => void;
   readonly machineClock: Clock;
+  readonly ownZones: OwnZones;
 }
 
-async function start({ config, logger, closers, onProgress, machineClock }: Start): Promise<RunningServer> {
+async function start({ config, logger, closers, onProgress, machineClock, ownZones }: Start): Promise<RunningServer> {
   const tell = tellWith(logger);
   const { preparedStatements, logLevel, tls } = config;
   const database = await openDatabase(config, (level, message, fields) => {
@@ -188,6 +191,16 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
   await clock.start();
   closers.add(() => clock.stop());
 
+  const zones = new ZoneBook({
+    store: queries,
+    tell,
+    nodeId,
+    own: ownZones,
+    onChanged: (reason) => host?.reload(reason),
+  });
+  await zones.start();
+  closers.add(async () => zones.stop());
+
   const running = new Host(
     {
       nodeId,
@@ -200,7 +213,7 @@ async function start({ config, logger, closers, onProgress, machineClock }: Star
         doubtfulMs: 2 * config.heartbeatMs,
         retriesPerSecond: config.retriesPerSecond,
         windowGraceMs: config.windowGraceMs,
-        zoneData,
+        zoneData: zones.source,
       },
     },
     {

@@ -4,6 +4,8 @@
 alter table schedule add column if not exists schedule_no integer not null default 1;
 alter table schedule add column if not exists name text not null default 'default';
 alter table schedule add column if not exists origin smallint not null default 0;
+-- How many of its windows have become runs, for a limit.
+alter table schedule add column if not exists fired integer not null default 0;
 
 create table if not exists dag_schedule (
   shard smallint not null,
@@ -18,6 +20,7 @@ create table if not exists dag_schedule (
   schedule_no integer not null default 1,
   name text not null default 'default',
   origin smallint not null default 0,
+  fired integer not null default 0,
   unique (shard, dag_id, schedule_no)
 ) partition by list (schedule_no);
 

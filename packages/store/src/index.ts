@@ -24,5 +24,6 @@ export type { RunView } from './queries/run-view.ts';
 export type { ListedSchedule, ListSchedules } from './queries/schedules.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { NodeRow, VersionSummary } from './queries/versions.ts';
+export type { ClusterZones } from './queries/zones.ts';
 export * from './queries.ts';
 export type { Dropped } from './retention.ts';

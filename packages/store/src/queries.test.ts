@@ -225,6 +225,7 @@ test('what belongs to another tenant is not there, by any question (I65)', async
     {
       kind: 'ScheduleSet',
       origin: 'definition',
+      fired: 0,
       ...key,
       fault: null,
       revision: 1,

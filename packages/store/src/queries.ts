@@ -2,7 +2,7 @@
  * The queries of the edge. They have their own small pool, a time limit per statement (D12), and name the tenant: what
  * belongs to another tenant does not exist (I65). They never commit changes of the engine and own no shard.
  */
-import type { Instant, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo } from '@signalbox/engine';
+import type { NodeId, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo, ZoneData } from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';
@@ -75,6 +75,15 @@ import { findSchedule, type ListSchedules, listSchedules } from './queries/sched
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
+import {
+  keepZone,
+  listNodeZones,
+  noteZoneVersion,
+  type RaisedZones,
+  raiseZones,
+  readZones,
+  readZoneVersion,
+} from './queries/zones.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
 export interface QueriesOptions {
@@ -118,6 +127,12 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  readZoneVersion = () => readZoneVersion(this.#database);
+  readZones = (ownVersion: string) => readZones(this.#database, ownVersion);
+  keepZone = (zone: ZoneData) => keepZone(this.#database, zone);
+  raiseZones = (raised: RaisedZones) => raiseZones(this.#database, raised);
+  noteZoneVersion = (nodeId: NodeId, version: string) => noteZoneVersion(this.#database, nodeId, version);
+  listNodeZones = () => listNodeZones(this.#database);
   storage = () => readStorage(this.#database);
 
   beginRequest = (key: RequestKey, request: { bodyHash: string; cutOffMs: number }) =>

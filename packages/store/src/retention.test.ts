@@ -133,6 +133,7 @@ test('journal and windows go by their own age, and days to come are made', async
     {
       kind: 'ScheduleSet',
       origin: 'definition',
+      fired: 0,
       fault: null,
       ...key,
       revision: 1,

@@ -170,6 +170,7 @@ const set = (decidedUntil: number): Change => ({
   kind: 'ScheduleSet',
   ...first,
   origin: 'definition',
+  fired: 0,
   shard: dag.shard,
   dagId: dag.dagId,
   revision: 1,

@@ -31,14 +31,14 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
 
 interface Started {
   readonly event: string | null;
-  readonly schedule: { readonly cron: string; readonly zone: string; readonly paused: boolean } | null;
+  readonly schedule: { readonly fires: string; readonly zone: string; readonly paused: boolean } | null;
 }
 
 export function startedBy({ event, schedule }: Started): string {
   const ways = [
     ...(schedule === null
       ? []
-      : [`${short(schedule.cron)} ${short(schedule.zone)}${schedule.paused ? ` ${coloured('paused')}` : ''}`]),
+      : [`${short(schedule.fires)} ${short(schedule.zone)}${schedule.paused ? ` ${coloured('paused')}` : ''}`]),
     ...(event === null ? [] : [`event ${short(event)}`]),
   ];
   return ways.join(', ') || 'on demand';

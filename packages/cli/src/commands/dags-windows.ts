@@ -12,8 +12,8 @@ export async function listWindows(dag: string, flags: PageFlags): Promise<void> 
   ]);
   if (flags.json) return printJson({ next: schedule?.nextAt ?? null, paused: schedule?.paused ?? false, ...page });
   if (schedule === null) print('no schedule: this dag runs on demand');
-  else if (schedule.paused) print(`${coloured('paused')}; it was ${schedule.cron} ${schedule.zone}`);
-  else print(`next: ${schedule.nextAt ?? 'never'} (${schedule.cron} ${schedule.zone})`);
+  else if (schedule.paused) print(`${coloured('paused')}; it was ${schedule.fires} ${schedule.zone}`);
+  else print(`next: ${schedule.nextAt ?? 'never'} (${schedule.fires} ${schedule.zone})`);
   if (page.items.length > 0) print(table(['planned', 'schedule', 'result', 'run'], page.items.map(rowOf)));
   if (page.cursor !== null) print(colours.dim(`next page: --cursor ${page.cursor}`));
 }

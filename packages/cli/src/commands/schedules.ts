@@ -15,7 +15,12 @@ export interface EditScheduleFlags extends ClientFlags {
   readonly tz?: string;
   readonly params?: string;
   readonly priority?: EditedSchedule['priority'];
-  readonly missed?: NonNullable<EditedSchedule['missed']>;
+  readonly missed?: string;
+  readonly ifRunning?: string;
+  readonly every?: string;
+  readonly at?: string;
+  readonly after?: string;
+  readonly runNow?: boolean;
   readonly spec?: string;
 }
 
@@ -60,20 +65,7 @@ export async function createSchedule(dag: string, name: string, flags: EditSched
 }
 
 export async function editSchedule(dag: string, name: string, flags: EditScheduleFlags): Promise<void> {
-  const client = await connect(flags);
-  const {
-    dag: _dag,
-    name: _name,
-    paused,
-    fault,
-    nextAt,
-    origin,
-    revision,
-    setBy,
-    setAt,
-    ...known
-  } = await client.getSchedule(dag, name);
-  const edited = await client.editSchedule(dag, name, { ...known, ...settingsOf(flags) });
+  const edited = await (await connect(flags)).editSchedule(dag, name, settingsOf(flags) as EditedSchedule);
   if (flags.json) return printJson(edited);
   print(`changed schedule ${name} of ${dag}; next: ${edited.paused ? 'paused' : (edited.nextAt ?? 'never')}`);
 }
@@ -96,14 +88,13 @@ export async function deleteSchedule(dag: string, name: string, flags: ClientFla
 }
 
 /** What the flags say, over what `--spec` says. */
-function settingsOf({ cron, tz, params, priority, missed, spec }: EditScheduleFlags): Partial<EditedSchedule> {
+function settingsOf({ cron, tz, params, spec, ...flags }: EditScheduleFlags): Record<string, unknown> {
+  const { priority, missed, ifRunning, every, at, after, runNow } = flags;
+  const given = { cron, zone: tz, priority, missed, ifRunning, every, at, after, runNow };
   return {
-    ...(spec === undefined ? {} : (objectOf('--spec', spec) as Partial<EditedSchedule>)),
-    ...(cron === undefined ? {} : { cron }),
-    ...(tz === undefined ? {} : { zone: tz }),
+    ...(spec === undefined ? {} : objectOf('--spec', spec)),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(params === undefined ? {} : { params: objectOf('--params', params) }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(missed === undefined ? {} : { missed }),
   };
 }
 
@@ -117,6 +108,6 @@ function objectOf(flag: string, text: string): Record<string, unknown> {
   throw new CliError(`${flag} is not a JSON object: ${short(text)}`, `Write it such as ${flag} '{"key": "value"}'.`);
 }
 
-function timesOf({ cron, zone }: ListedSchedule): string {
-  return `${short(cron)} ${short(zone)}`;
+function timesOf({ fires, zone }: ListedSchedule): string {
+  return `${short(fires)} ${short(zone)}`;
 }

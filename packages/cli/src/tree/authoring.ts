@@ -52,10 +52,29 @@ export const authoringCommands = [
   }),
   define<NextFlags>({
     name: 'next',
-    summary: 'show when a cron expression fires next; needs no server',
-    details: 'Shows local time and UTC, with a note where a clock change moves, skips or repeats a firing.',
-    arguments: [{ name: 'cron', what: 'the expression, in quotes' }],
+    summary: 'show when a schedule fires next; needs no server',
+    details:
+      'Shows local time and UTC, with a note where a clock change, the calendar or jitter moves, skips or repeats a firing. ' +
+      'Give cron expressions, --every, or --at. Times without an offset are times in the zone.',
+    arguments: [{ name: 'cron', what: 'an expression, in quotes', isOptional: true, isMany: true }],
     flags: [
+      { flags: '--every <span>', what: 'an interval, such as 15m' },
+      { flags: '--anchor <time>', what: 'with --every: a time that the intervals are counted from (default: 1970)' },
+      { flags: '--phase <span>', what: 'with --every: shift each firing, such as 5m' },
+      {
+        flags: '--at <times>',
+        what: 'given times, with commas between them',
+        read: (text) => text.split(',').map((time) => time.trim()),
+      },
+      { flags: '--start <time>', what: 'no firing before this' },
+      { flags: '--end <time>', what: 'no firing after this' },
+      { flags: '--limit <count>', what: 'how many firings in all', read: wholeNumber },
+      {
+        flags: '--calendar <file>',
+        what: 'days that are excluded: .ics; or calendar fields: .yaml, .json',
+        completes: 'file',
+      },
+      { flags: '--jitter <span>', what: 'fire up to so much later, such as 5m' },
       { flags: '--tz <zone>', what: 'IANA time zone', usual: 'UTC', field: 'timezone' },
       { flags: '--count <count>', what: 'how many firings', usual: 5, read: wholeNumber },
       {
@@ -81,9 +100,11 @@ export const authoringCommands = [
     ],
     examples: [
       ['signalbox next "0 2 * * *" --tz America/New_York', 'the next five'],
+      ['signalbox next "0 9 * * MON-FRI" "0 12 * * SAT" --calendar holidays.ics', 'two expressions, without holidays'],
+      ['signalbox next --every 90m --anchor 2027-01-01T09:00 --tz Europe/Berlin', 'an interval'],
       ['signalbox next "0 9 LW * *" --count 12 --json', 'the last working day of each month, for programs'],
     ],
-    run: async ([cron = ''], flags) => (await import('../commands/next.ts')).showNext(cron, flags),
+    run: async (crons, flags) => (await import('../commands/next.ts')).showNext(crons, flags),
   }),
   define<DeployFlags>({
     name: 'deploy',

@@ -36,4 +36,22 @@ export const fleetCommands = [
     examples: [['signalbox nodes', 'one line each']],
     run: async (_, flags) => (await import('../commands/nodes.ts')).listNodes(flags),
   }),
+  define<ClientFlags>({
+    name: 'zones show',
+    summary: 'show the version of the time zone data of the cluster and of each server',
+    details: 'All servers decide by the data of the cluster, whatever their own runtime has.',
+    isDefault: true,
+    flags: clientFlags,
+    examples: [['signalbox zones', 'and the zones that schedules use']],
+    run: async (_, flags) => (await import('../commands/zones.ts')).showZones(flags),
+  }),
+  define<ClientFlags>({
+    name: 'zones upgrade',
+    summary: 'raise the time zone data of the cluster to that of the server',
+    details:
+      'Do this after you have updated Node.js on all servers. Schedules use the new data within seconds; times that were decided stay as they are. The audit records it.',
+    flags: clientFlags,
+    examples: [['signalbox zones upgrade', 'after an update of Node.js']],
+    run: async (_, flags) => (await import('../commands/zones.ts')).upgradeZones(flags),
+  }),
 ];

@@ -24,6 +24,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
   { name: 'workers', summary: 'list and drain workers' },
+  { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
   { name: 'tokens', summary: 'create, list and revoke credentials' },
 ];
 

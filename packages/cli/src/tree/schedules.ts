@@ -9,7 +9,8 @@ const schedule: ArgumentDefinition = {
 };
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
-const MISSED = ['skip', 'latest', 'all'] as const;
+const MISSED = ['skip', 'most_recent', 'catchup'] as const;
+const IF_RUNNING = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_running'] as const;
 const ORIGINS = ['definition', 'api'] as const;
 
 const settings: readonly FlagDefinition[] = [
@@ -18,6 +19,16 @@ const settings: readonly FlagDefinition[] = [
   { flags: '--params <json>', what: 'params of its runs, as a JSON object' },
   { flags: '--priority <priority>', what: 'priority of its runs', completes: PRIORITIES, read: oneOf(PRIORITIES) },
   { flags: '--missed <policy>', what: 'what happens to missed windows', completes: MISSED, read: oneOf(MISSED) },
+  {
+    flags: '--if-running <policy>',
+    what: 'what a window does while the dag has active runs',
+    completes: IF_RUNNING,
+    read: oneOf(IF_RUNNING),
+  },
+  { flags: '--every <span>', what: 'an interval in place of --cron, such as 15m' },
+  { flags: '--at <time>', what: 'a time in place of --cron, such as 2027-01-01T09:00:00Z' },
+  { flags: '--after <span>', what: 'once, after this delay' },
+  { flags: '--run-now', what: 'a first run at once' },
   { flags: '--spec <json>', what: 'the schedule as JSON, for all other settings; flags win over it' },
 ];
 
@@ -61,7 +72,8 @@ export const scheduleCommands = [
   define<EditScheduleFlags>({
     name: 'schedules edit',
     summary: 'change a schedule that was created without a deploy',
-    details: 'Settings that you do not name stay. For one of the definition: change the file of the dag and deploy it.',
+    details:
+      'Settings that you do not name have their defaults. For one of the definition: change the file of the dag and deploy it.',
     arguments: [dag, schedule],
     flags: [...settings, ...clientFlags],
     examples: [['signalbox schedules edit report eu --cron "0 3 * * *"', 'from now on at three']],

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { DagDefinition, Problem } from '@signalbox/protocol';
+import { inlineCalendars } from '../calendar/inline-calendars.ts';
 import { checkDag } from '../check-dag.ts';
 import { type Bundle, type CompileProblem, type FileResult, NOWHERE, type SourceFile } from '../compiled.ts';
 import { bundleCalls, takeCalls } from './calls.ts';
@@ -37,14 +38,21 @@ export async function compileDefinition(file: SourceFile): Promise<FileResult> {
 
 async function compileTasks(file: SourceFile, read: ReadText, written: Record<string, unknown>): Promise<FileResult> {
   const { files: listed, ...rest } = withoutSchema(written);
-  const { definition, calls, problems } = takeCalls(rest, file, read);
+  const calendars = await inlineCalendars(rest, file);
+  const { definition, calls, problems } = takeCalls(calendars.definition, file, read);
+  if (calendars.faults.length > 0) {
+    const faults = calendars.faults.map(({ path, ...fault }) => ({ file: file.shown, ...read.spotOf(path), ...fault }));
+    // Not kept: a file that is not there yet is not among what it was made of.
+    return { dags: [], problems: [...problems, ...faults], madeOf: null };
+  }
   let bundle: Bundle | null = null;
-  let madeOf: readonly string[] | null = [file.path];
+  const sources = [file.path, ...calendars.read];
+  let madeOf: readonly string[] | null = sources;
   if (calls.length > 0 && problems.length === 0) {
     const made = await bundleCalls(calls, file);
     problems.push(...made.problems);
     bundle = made.bundle;
-    madeOf = made.madeOf === null ? null : [file.path, ...made.madeOf];
+    madeOf = made.madeOf === null ? null : [...sources, ...made.madeOf];
   }
   // A bundle that could not be made is said once; the rest is looked at as if it were there.
   const hash = bundle?.hash ?? (calls.length > 0 ? '0'.repeat(64) : undefined);

@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { worksIn } from '@signalbox/protocol';
+import { inlineCalendars } from '../calendar/inline-calendars.ts';
 import { checkDag } from '../check-dag.ts';
 import {
   type Bundle,
@@ -32,7 +33,17 @@ export async function compileModule(file: SourceFile): Promise<FileResult> {
   if (!usesSdk) return { dags: [], problems: noDagsIn(file), madeOf };
   const evaluated = await evaluate(bundle.code, file);
   if (evaluated.kind !== 'held') return { dags: [], problems: [failureOf(evaluated, bundle, file)], madeOf };
-  return { ...takeDags(evaluated.held, bundle, file), madeOf };
+  const inlined = await Promise.all(evaluated.held.dags.map((dag) => inlineCalendars({ ...dag.definition }, file)));
+  const fault = inlined.flatMap(({ faults }) => faults)[0];
+  if (fault !== undefined) {
+    const { message, remedy } = fault;
+    return { dags: [], problems: [{ file: file.shown, ...NOWHERE, message, remedy }], madeOf: null };
+  }
+  const dags = evaluated.held.dags.map((dag, no) => {
+    return { ...dag, definition: (inlined[no]?.definition ?? dag.definition) as typeof dag.definition };
+  });
+  const sources = inlined.flatMap(({ read }) => read);
+  return { ...takeDags({ ...evaluated.held, dags }, bundle, file), madeOf: [...madeOf, ...sources] };
 }
 
 /** A file without dags is a library of others. */

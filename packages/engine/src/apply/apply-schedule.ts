@@ -35,6 +35,7 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
       assert(change.untilAt > known.decidedUntil || change.skipped === 'gap', 'a window is decided once (I1)');
       if (change.runId !== null) known.lastWindowAt = change.firesAt;
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
+      if (change.runId !== null) known.fired += 1;
   }
 }
 

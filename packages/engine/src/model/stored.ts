@@ -89,6 +89,8 @@ export interface StoredSchedule {
   readonly paused: boolean;
   readonly decidedUntil: Instant;
   readonly fault: string | null;
+  /** How many of its windows have become runs. */
+  readonly fired: number;
 }
 
 /** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */

@@ -30,16 +30,23 @@ function durationMs(text: string): number | null {
   return match === null ? null : Math.round(Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]);
 }
 
-const spanSchema = ({ maxMs, example }: { readonly maxMs: number; readonly example: string }) =>
+interface SpanLimits {
+  /** 1 ms unless told. */
+  readonly minMs?: number;
+  readonly maxMs: number;
+  readonly example: string;
+}
+
+export const spanSchema = ({ minMs = 1, maxMs, example }: SpanLimits) =>
   z
     .union([z.number(), z.string().max(20)], `must be a duration such as ${example}`)
     .transform((value, context): number => {
       const ms = durationMs(String(value));
-      if (ms !== null && Number.isInteger(ms) && ms >= 1 && ms <= maxMs) return ms;
+      if (ms !== null && Number.isInteger(ms) && ms >= minMs && ms <= maxMs) return ms;
       const days = (maxMs / UNIT_MS.d).toLocaleString('en-US');
       const message = /^\d+(?:\.\d+)?$/.test(String(value))
         ? `must have a unit: write "${value}s" for seconds or "${value}ms" for milliseconds`
-        : `must be from 1 ms to ${days} days: a duration such as ${example}`;
+        : `must be from ${minMs} ms to ${days} days: a duration such as ${example}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     });

@@ -8,7 +8,8 @@ import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from 
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { retriesSchema } from './retries.ts';
-import { MAX_DEFINED_SCHEDULES, scheduledRunFields, scheduleNameFields } from './schedule-list.ts';
+import { checkSchedule, type ScheduleInput, scheduleObject, scheduleSchema } from './schedule-fields.ts';
+import { MAX_DEFINED_SCHEDULES, scheduleNameFields } from './schedule-policy-fields.ts';
 import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -42,16 +43,12 @@ export const taskDefinitionSchema = z.strictObject({
   ...addingTaskFields,
 });
 
-export const scheduleSchema = z.strictObject({
-  /** 5 to 7 fields. Only its length is checked here: the server knows the grammar. */
-  cron: z.string().min(1).max(200),
-  zone: z.string().min(1).max(100).default('UTC'),
-  gap: z.enum(['skip', 'fire_after']).default('fire_after'),
-  overlap: z.enum(['first', 'second', 'both']).default('first'),
-  missed: z.enum(['skip', 'latest', 'all']).default('latest'),
-  missedLimit: z.int().min(1).max(10_000).default(100),
-  ...scheduledRunFields,
-});
+/** One of several. */
+const listedScheduleObject = scheduleObject.extend(scheduleNameFields);
+const listedScheduleSchema = listedScheduleObject.superRefine(checkSchedule) as unknown as z.ZodType<
+  z.output<typeof listedScheduleObject>,
+  ScheduleInput & { readonly name?: string }
+>;
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);
 
@@ -96,8 +93,8 @@ export const dagDefinitionSchema = z.strictObject({
   maxActiveRuns: limit,
   maxActiveTasks: limit,
   schedule: scheduleSchema.nullable().default(null),
-  /** Several, in place of `schedule`; see `schedule-list.ts`. */
-  schedules: z.array(scheduleSchema.extend(scheduleNameFields)).max(MAX_DEFINED_SCHEDULES).optional(),
+  /** Several, in place of `schedule`; see `read-schedules.ts`. */
+  schedules: z.array(listedScheduleSchema).max(MAX_DEFINED_SCHEDULES).optional(),
   /** What a failed task means for the rest of its run; `continue` unless told. */
   onFailure: z.enum(FAILURE_POLICIES).optional(),
   /** A run that ended failed is opened again by the server, and what failed is cleared. */

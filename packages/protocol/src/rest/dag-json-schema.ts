@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
+import { SCHEDULE_WORDS } from './schedule-words.ts';
 import { SPECULATE_WORDS } from './speculate-fields.ts';
 
 export interface Words {
@@ -35,6 +36,7 @@ const MAP_MODE: Words = {
 const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
   ...SPECULATE_WORDS,
+  ...SCHEDULE_WORDS,
   '': { description: 'A dag: tasks, what each does, and what it needs.' },
   $schema: { description: 'URL of this schema, for editors.' },
   name: { description: 'Unique among the dags of a tenant.', examples: ['nightly-report'] },
@@ -247,27 +249,6 @@ const WORDS: Readonly<Record<string, Words>> = {
   priority: { description: 'Priority of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Maximum number of active runs. Further runs wait.' },
   maxActiveTasks: { description: 'Maximum number of running tasks, over all runs of the dag.' },
-  schedule: {
-    description: 'When runs are created automatically.',
-    examples: [{ cron: '0 7 * * *', zone: 'Europe/Berlin' }],
-  },
-  'schedule.cron': {
-    description:
-      'Minute, hour, day of month, month, day of week. With six fields, seconds come first; with seven, the year comes last. L, W, #, ? and H are supported.',
-    examples: ['*/15 * * * *', '0 7 * * 1-5'],
-  },
-  'schedule.zone': { description: 'IANA time zone. Default: UTC.', examples: ['Europe/Berlin'] },
-  'schedule.gap': {
-    description: 'For a local time that a clock change removes: skip it, or fire at the end of the gap (the default).',
-  },
-  'schedule.overlap': {
-    description:
-      'For a local time that occurs twice when the clock goes back: fire the first time, the second, or both.',
-  },
-  'schedule.missed': {
-    description: 'Windows that were missed while no server ran: run none, the latest, or all of them.',
-  },
-  'schedule.missedLimit': { description: 'With missed: all. Maximum number.' },
 };
 
 type Schema = Record<string, unknown> & {
@@ -317,7 +298,7 @@ const SIDE_TASK = /^(?:(?:tasks\[\]\.)?(?:undo|hooks\.\w+)|templates\[\])\./;
 function describe(schema: Schema, path: string): void {
   const words = WORDS[path] ?? WORDS[path.replace(SIDE_TASK, 'tasks[].')];
   if (words !== undefined) Object.assign(schema, words);
-  if (/(?:[tT]imeout|stuckAfter)$/.test(path)) {
+  if (/(?:[tT]imeout|stuckAfter)$|^schedule\.(?:every|phase|jitter)$/.test(path)) {
     const others = (schema.anyOf ?? []).filter(({ type }) => type === 'null');
     schema.anyOf = [SPAN, ...others];
   }

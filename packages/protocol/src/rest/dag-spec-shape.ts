@@ -11,6 +11,7 @@ import type { ConditionShape } from './read-graph.ts';
 import type { GroupSpecShape } from './read-groups.ts';
 import type { Path } from './references.ts';
 import type { RetryPolicyShape } from './retries.ts';
+import type { ScheduleSpecShape } from './schedule-fields.ts';
 import type { SpeculateShape } from './speculate-fields.ts';
 import type { TaskLimitsShape } from './task-limits.ts';
 import type { ChildWork, WorkShape } from './work.ts';
@@ -46,18 +47,6 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly timeoutMs: number | null;
   readonly poison?: PoisonShape;
   readonly speculate?: SpeculateShape;
-}
-
-export interface ScheduleSpecShape {
-  readonly cron: string;
-  readonly zone: string;
-  readonly gap: 'skip' | 'fire_after';
-  readonly overlap?: 'first' | 'second' | 'both';
-  readonly missed: 'skip' | 'latest' | 'all';
-  readonly missedLimit: number;
-  /** JSON text. */
-  readonly params?: string;
-  readonly priority?: Priority;
 }
 
 export interface DagSpecShape {

@@ -157,7 +157,20 @@ test.each([
   ['a timeout that is no number', dag({ ...task('a'), timeout: Number.NaN }), 'tasks[0].timeout', 'must be'],
   ['an unknown priority', { ...dag(task('a')), priority: 'urgent' }, 'priority', 'critical'],
   ['a limit of zero', { ...dag(task('a')), maxActiveRuns: 0 }, 'maxActiveRuns', 'expected number'],
-  ['a schedule without a cron', { ...dag(task('a')), schedule: {} }, 'schedule.cron', 'expected string'],
+  ['a schedule without a time', { ...dag(task('a')), schedule: {} }, 'schedule', 'must have one of cron, every and at'],
+  [
+    'a schedule with two of them',
+    { ...dag(task('a')), schedule: { cron: '@daily', every: '5m' } },
+    'schedule.every',
+    'must not be given with cron',
+  ],
+  [
+    'an iCal file by its name',
+    { ...dag(task('a')), schedule: { cron: '@daily', calendar: { ical: 'holidays.ics' } } },
+    'schedule.calendar.ical',
+    'must be the text of an iCal file',
+  ],
+  ['a time that is none', { ...dag(task('a')), schedule: { at: 'tomorrow' } }, 'schedule.at', 'must be a time'],
   ['a cron too long', { ...dag(task('a')), schedule: { cron: '*'.repeat(201) } }, 'schedule.cron', 'expected string'],
 ])('%s is refused with its place (I38, I68)', (_, input, path, message) => {
   const error = refusal(input);

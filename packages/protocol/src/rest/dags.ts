@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
-import { FAILURE_POLICIES, scheduleSchema, TRIGGER_RULES } from './dag-definition.ts';
+import { FAILURE_POLICIES, TRIGGER_RULES } from './dag-definition.ts';
 import { MAP_MODES } from './groups.ts';
 import { runIdSchema, runOutcomeSchema, runStateSchema, taskRoleSchema } from './runs.ts';
+import { scheduleSettingsSchema } from './schedule-settings.ts';
 
 /** The answer to a deploy. `changed` is false when the meaning is that of the current version. */
 export const deployedSchema = z.object({
@@ -17,7 +18,7 @@ export const deployedSchema = z.object({
 });
 export type Deployed = z.infer<typeof deployedSchema>;
 
-export const scheduleViewSchema = scheduleSchema.extend({
+export const scheduleViewSchema = scheduleSettingsSchema.extend({
   name: z.string(),
   paused: z.boolean(),
   /** Why the server itself has paused it: deciding its windows went wrong. Resume it once that is mended. */
@@ -26,8 +27,6 @@ export const scheduleViewSchema = scheduleSchema.extend({
   nextAt: z.iso.datetime().nullable(),
 });
 export type ScheduleView = z.infer<typeof scheduleViewSchema>;
-/** A schedule as a definition has it. */
-export type ScheduleSettings = z.infer<typeof scheduleSchema>;
 
 /** Query of `PUT /v1/dags/{name}`. */
 export const deployQuerySchema = z.object({
@@ -184,7 +183,7 @@ export const versionViewSchema = versionSummarySchema.extend({
   priority: prioritySchema,
   maxActiveRuns: z.int().nullable(),
   maxActiveTasks: z.int().nullable(),
-  schedule: scheduleSchema.nullable(),
+  schedule: scheduleSettingsSchema.nullable(),
   description: z.string().nullable(),
   event: z.string().nullable(),
   bundle: z.string().nullable(),

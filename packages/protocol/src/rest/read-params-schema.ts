@@ -1,4 +1,4 @@
-/** A dag's schema for its params, from its definition. Whether its schedules meet it: see `schedule-list.ts`. */
+/** A dag's schema for its params, from its definition. Whether its schedules meet it: see `read-schedules.ts`. */
 import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
 import type { ParamsSchema } from '../params/params-schema.ts';

@@ -1,6 +1,6 @@
 /** `GET` and `POST /v1/schedules/preview`: when a schedule would fire, before it is deployed. */
 import { z } from 'zod';
-import { scheduleSchema } from './dag-definition.ts';
+import { scheduleObject, scheduleSchema } from './schedule-fields.ts';
 
 const MAX_PREVIEWED = 1_000;
 
@@ -9,12 +9,22 @@ const asked = {
 };
 const count = z.int().min(1).max(MAX_PREVIEWED);
 
-/** Query of the `GET`. */
+const { shape } = scheduleObject;
+
+/** Query of the `GET`. `cron` and `at` may be given several times. A schedule with a calendar needs the `POST`. */
 export const previewScheduleQuerySchema = z.strictObject({
-  cron: scheduleSchema.shape.cron.describe('The cron expression.'),
-  timezone: scheduleSchema.shape.zone.describe('IANA time zone.'),
-  gap: scheduleSchema.shape.gap,
-  overlap: scheduleSchema.shape.overlap,
+  cron: shape.cron.describe('A cron expression; several fire whenever one of them does.'),
+  every: shape.every.describe('An interval, such as 15m.'),
+  anchor: shape.anchor.describe('With every: a time from which the intervals are counted, in both directions.'),
+  phase: shape.phase.describe('With every: shifts each firing.'),
+  at: shape.at.describe('A time; several fire at each.'),
+  timezone: shape.zone.describe('IANA time zone.'),
+  gap: shape.gap,
+  overlap: shape.overlap,
+  start: shape.start.describe('No firing before this.'),
+  end: shape.end.describe('No firing after this.'),
+  limit: z.coerce.number().pipe(z.int().min(1)).optional().describe('How many firings in all.'),
+  jitter: shape.jitter.describe('Each firing is late by less than this.'),
   ...asked,
   count: z.coerce.number().pipe(count).default(5).describe('How many of them.'),
 });
@@ -24,10 +34,13 @@ export const previewScheduleSchema = z.strictObject({ schedule: scheduleSchema, 
 export type PreviewSchedule = z.input<typeof previewScheduleSchema>;
 
 export const previewedFiringSchema = z.object({
+  /** The time of the window: the logical time of its run. */
   at: z.iso.datetime(),
+  /** When the run is created, if jitter makes that later than `at`. */
+  firesAt: z.iso.datetime().optional(),
   /** What a clock in the zone shows, with its offset from UTC. */
   local: z.string(),
-  /** What a clock change does here; null where none has a hand in it. */
+  /** What a clock change, the calendar or jitter does here; null where none has a hand in it. */
   note: z.string().nullable(),
 });
 export type PreviewedFiring = z.infer<typeof previewedFiringSchema>;

@@ -1,9 +1,9 @@
 /** Schedules as objects: listed, created, changed, and what became of each planned time. */
 import { z } from 'zod';
 import { nameSchema, pageQuerySchema } from './common.ts';
-import { scheduleSchema } from './dag-definition.ts';
 import { problemBodySchema, scheduleViewSchema } from './dags.ts';
 import { runIdSchema } from './runs.ts';
+import { checkSchedule, type NewScheduleInput, newScheduleObject, newScheduleSchema } from './schedule-fields.ts';
 
 const instant = z.iso.datetime();
 const ORIGINS = ['definition', 'api'] as const;
@@ -28,6 +28,8 @@ export const listedScheduleSchema = scheduleViewSchema.extend({
   /** Who set it as it is, and when. */
   setBy: z.string(),
   setAt: instant,
+  /** How many of its windows have become runs. */
+  fired: z.int(),
 });
 export type ListedSchedule = z.infer<typeof listedScheduleSchema>;
 
@@ -36,23 +38,27 @@ export const schedulePageSchema = z.object({ items: z.array(listedScheduleSchema
 export type SchedulePage = z.infer<typeof schedulePageSchema>;
 
 /** Body of `POST /v1/dags/{name}/schedules`. */
-export const newScheduleSchema = scheduleSchema.extend({ name: nameSchema });
-export type NewSchedule = z.input<typeof newScheduleSchema>;
+const createdObject = newScheduleObject.extend({ name: nameSchema });
+export const createScheduleSchema = createdObject.superRefine(checkSchedule) as unknown as z.ZodType<
+  z.output<typeof createdObject>,
+  NewSchedule
+>;
+export type NewSchedule = NewScheduleInput & { readonly name: string };
 
 /** Body of `PUT /v1/dags/{name}/schedules/{schedule}`: all of it, as it is from now on. */
-export const editScheduleSchema = scheduleSchema;
-export type EditedSchedule = z.input<typeof editScheduleSchema>;
+export const editScheduleSchema = newScheduleSchema;
+export type EditedSchedule = NewScheduleInput;
 
 export const MAX_SCHEDULES_AT_ONCE = 1_000;
 
 /** Body of `POST /v1/schedules`. */
-export const newSchedulesSchema = z.strictObject({
-  items: z
-    .array(newScheduleSchema.extend({ dag: nameSchema }))
-    .min(1)
-    .max(MAX_SCHEDULES_AT_ONCE),
+const createdOfDagObject = createdObject.extend({ dag: nameSchema });
+export const createSchedulesSchema = z.strictObject({
+  items: z.array(createdOfDagObject.superRefine(checkSchedule)).min(1).max(MAX_SCHEDULES_AT_ONCE),
 });
-export type NewSchedules = z.input<typeof newSchedulesSchema>;
+export interface NewSchedules {
+  readonly items: readonly (NewSchedule & { readonly dag: string })[];
+}
 
 /** In the order of the request. Those of one dag are created together or not at all. */
 export const schedulesCreatedSchema = z.object({
@@ -81,7 +87,7 @@ export const windowViewSchema = z.object({
   wallTime: z.string().nullable(),
   /** How many windows this speaks of; 0 when there were too many to count. */
   count: z.int(),
-  skipped: z.enum(['paused', 'missed', 'gap']).nullable(),
+  skipped: z.enum(['paused', 'missed', 'gap', 'overlap', 'deadline']).nullable(),
   run: runIdSchema.nullable(),
   decidedAt: instant,
 });

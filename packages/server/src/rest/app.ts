@@ -50,6 +50,7 @@ import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tokenRoutes } from './tokens.ts';
 import { windowRoutes } from './windows.ts';
+import { zoneRoutes } from './zones.ts';
 
 export interface AppOptions {
   readonly queries: Queries;
@@ -173,6 +174,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   sessionRoutes(app, parts);
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
+  zoneRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

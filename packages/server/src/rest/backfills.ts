@@ -9,7 +9,7 @@ import {
   type SetBackfill,
   shardOfUid,
   spreadSeedOf,
-  windowAfter,
+  windowsBetween,
 } from '@signalbox/engine';
 import {
   type BackfillPage,
@@ -23,11 +23,11 @@ import {
   parseOr,
   SignalboxError,
 } from '@signalbox/protocol';
-import { zoneData } from '@signalbox/protocol/zones';
 import type { BackfillRow, ListedSchedule } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
+import { zoneData } from '../zones/edge-zones.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { type DagRequest, dagNameOf } from './dags.ts';
 import { answerOf, fromDatabase } from './errors.ts';
@@ -183,13 +183,10 @@ function specOf(
 function windowsIn({ fromAt, toAt, order, schedule }: BackfillSpec, of: ListedSchedule, dag: string): Instant[] {
   const compiled = compileTimetable(schedule, spreadSeedOf(of));
   if (!compiled.ok) throw invalid(dag, 'its schedule cannot be read');
-  const found: Instant[] = [];
-  let at = windowAfter(compiled.timetable, (fromAt - 1) as Instant, zoneData);
-  for (; at !== null && at <= toAt; at = windowAfter(compiled.timetable, at, zoneData)) {
-    if (found.length === MAX_BACKFILL_WINDOWS) {
-      throw invalid(dag, `its range has more than ${MAX_BACKFILL_WINDOWS} windows: take a shorter one`);
-    }
-    found.push(at);
+  const range = { from: (fromAt - 1) as Instant, until: toAt, most: MAX_BACKFILL_WINDOWS + 1 };
+  const found = windowsBetween(compiled.timetable, range, zoneData).map(({ at }) => at);
+  if (found.length > MAX_BACKFILL_WINDOWS) {
+    throw invalid(dag, `its range has more than ${MAX_BACKFILL_WINDOWS} windows: take a shorter one`);
   }
   return order === 'forward' ? found : found.reverse();
 }

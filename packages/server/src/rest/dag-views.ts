@@ -1,5 +1,13 @@
 /** Turns rows of dags and versions into the views of the API. */
-import { type DagSpec, DEFAULT_ADDED_TASKS, DEFAULT_MAP_SIZE, type ScheduleSpec } from '@signalbox/engine';
+import {
+  type DagSpec,
+  DEFAULT_ADDED_TASKS,
+  DEFAULT_MAP_SIZE,
+  describeTiming,
+  missedPolicyOf,
+  type ScheduleSpec,
+  showPoint,
+} from '@signalbox/engine';
 import {
   type DagView as DagAnswer,
   type DagDetails,
@@ -51,10 +59,23 @@ export function scheduleAnswer(schedule: ShownSchedule & { fault: string | null 
   return { name, ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(schedule)) };
 }
 
-/** As a definition has it. One that was deployed before `overlap` existed does not have it. */
-export function scheduleSettings({ params, ...spec }: ScheduleSpec): ScheduleSettings {
-  const own = params === undefined ? {} : { params: JSON.parse(params) as ScheduleSettings['params'] };
-  return { ...spec, overlap: spec.overlap ?? 'first', ...own };
+/** A schedule that was deployed before `overlap` existed does not have it. */
+export function scheduleSettings(spec: ScheduleSpec): ScheduleSettings {
+  const { anchor, at, start, end, calendar, cron, params, ...rest } = spec;
+  return {
+    fires: describeTiming(spec),
+    ...rest,
+    overlap: spec.overlap ?? 'first',
+    missed: missedPolicyOf(spec),
+    ifRunning: spec.ifRunning ?? 'allow',
+    ...(params === undefined ? {} : { params: JSON.parse(params) as ScheduleSettings['params'] & object }),
+    ...(cron === undefined ? {} : { cron: typeof cron === 'string' ? cron : [...cron] }),
+    ...(anchor === undefined ? {} : { anchor: showPoint(anchor) }),
+    ...(at === undefined ? {} : { at: at.map(showPoint) }),
+    ...(start === undefined ? {} : { start: showPoint(start) }),
+    ...(end === undefined ? {} : { end: showPoint(end) }),
+    ...(calendar === undefined ? {} : { calendar: calendar as ScheduleSettings['calendar'] & object }),
+  };
 }
 
 export function versionAnswer(version: VersionRow): VersionSummary {

@@ -8,7 +8,7 @@ import {
   spreadSeedOf,
   windowAfter,
 } from '@signalbox/engine';
-import { zoneData } from '@signalbox/protocol/zones';
+import { zoneData } from '../zones/edge-zones.ts';
 
 export interface ShownSchedule {
   readonly dagId: DagId;
@@ -16,19 +16,23 @@ export interface ShownSchedule {
   readonly spec: ScheduleSpec;
   readonly paused: boolean;
   readonly decidedUntil: Instant;
+  readonly fired: number;
 }
 
 /** Null while it is paused, and for one that never fires. */
 export function nextWindowOf(schedule: ShownSchedule): Instant | null {
   const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
-  return schedule.paused || !compiled.ok ? null : windowAfter(compiled.timetable, schedule.decidedUntil, zoneData);
+  return schedule.paused || !compiled.ok
+    ? null
+    : (windowAfter(compiled.timetable, schedule.decidedUntil, zoneData, { firedSoFar: schedule.fired })?.firesAt ??
+        null);
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
 export function nextWindowsOf(schedule: ShownSchedule, count: number): Instant[] {
   const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
   if (!compiled.ok) return [];
-  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData).map(({ at }) => at);
+  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData).map(({ firesAt }) => firesAt);
 }
 
 /** How far the clock of a zone is ahead of UTC. */

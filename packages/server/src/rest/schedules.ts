@@ -1,24 +1,26 @@
 /** Schedules: listed, created, edited, paused, resumed and deleted. Those of definitions are only paused here. */
 import type { Command, DagId, NamedSchedule, ScheduleSpec, ShardNo } from '@signalbox/engine';
 import {
+  createScheduleSchema,
+  createSchedulesSchema,
   editScheduleSchema,
   type ListedSchedule as ListedAnswer,
   listSchedulesSchema,
   nameSchema,
-  newScheduleSchema,
-  newSchedulesSchema,
+  type ParsedNewSchedule,
   parseOr,
+  resolveAfter,
   type ScheduleDeleted,
   type SchedulePage,
   type SchedulePaused,
-  type ScheduleSettings,
   type SchedulesCreated,
   SignalboxError,
-  scheduleSpec,
+  toScheduleSpec,
 } from '@signalbox/protocol';
 import type { ListedSchedule } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
+import { systemClock } from '../ports/clock.ts';
 import { checkerOf } from './checked-items.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { scheduleAnswer } from './dag-views.ts';
@@ -57,7 +59,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
   }
 
   app.post('/v1/schedules', { bodyLimit: BATCH_BYTES }, async (request) => {
-    const { items } = parseOr(newSchedulesSchema, request.body, 'BAD_REQUEST');
+    const { items } = parseOr(createSchedulesSchema, request.body, 'BAD_REQUEST');
     return once<SchedulesCreated>(request, parts, {
       target: 'schedules',
       body: items,
@@ -85,7 +87,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.post('/v1/dags/:name/schedules', async (request: DagRequest, reply) => {
-    const body = parseOr(newScheduleSchema, request.body, 'BAD_REQUEST');
+    const body = parseOr(createScheduleSchema, request.body, 'BAD_REQUEST');
     const dagName = dagNameOf(request);
     reply.code(201);
     return once<ListedAnswer>(request, parts, {
@@ -186,15 +188,17 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
     request: FastifyRequest,
     dag: string,
     place: DagPlace,
-    schedules: readonly ScheduleSettings[],
+    schedules: readonly ParsedNewSchedule[],
   ): Promise<ScheduleSpec[]> {
     const texts = schedules.map(({ params }) => (params === undefined ? null : JSON.stringify(params)));
     const items = texts.map((params) => ({ params, priority: null }));
     const { items: checked } = await checkerOf(request, parts, dag, items)(place);
     // One that says nothing about params goes by the defaults of each version.
-    return schedules.map((schedule, no) =>
-      scheduleSpec(schedule, texts[no] === null ? null : (checked[no]?.params ?? null)),
-    );
+    const now = systemClock.wall();
+    return schedules.map((schedule, no) => {
+      const params = texts[no] === null ? null : (checked[no]?.params ?? null);
+      return toScheduleSpec(resolveAfter(schedule, now), params) as ScheduleSpec;
+    });
   }
 
   async function ask(request: FastifyRequest, dag: string, place: DagPlace, wish: Wish): Promise<void> {
@@ -205,7 +209,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
   }
 }
 
-type Named = ScheduleSettings & { readonly name: string };
+type Named = ParsedNewSchedule & { readonly name: string };
 type OfDag = { readonly shard: ShardNo; readonly dagId: DagId; readonly tenantId: unknown; readonly actor: unknown };
 type ScheduleCommand = Extract<
   Command,
@@ -235,6 +239,6 @@ function placeOf(cursor: string): { dagName: string; scheduleNo: number } {
 }
 
 function listedAnswer(schedule: ListedSchedule): ListedAnswer {
-  const { dagName: dag, origin, revision, setBy, setAt } = schedule;
-  return { dag, ...scheduleAnswer(schedule), origin, revision, setBy, setAt: toIso(setAt) };
+  const { dagName: dag, origin, revision, setBy, setAt, fired } = schedule;
+  return { dag, ...scheduleAnswer(schedule), origin, revision, setBy, setAt: toIso(setAt), fired };
 }

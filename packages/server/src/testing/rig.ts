@@ -6,6 +6,7 @@ import { ask, createDatabase, startTestPostgres, type TestPostgres } from '@sign
 import { startWorker, type Worker, type WorkerOptions } from '@signalbox/worker';
 import { parseConfig } from '../config.ts';
 import { type RunningServer, startServer } from '../start.ts';
+import { OWN_ZONES, type OwnZones } from '../zones/zone-book.ts';
 
 export interface Answered {
   readonly status: number;
@@ -46,7 +47,7 @@ export interface Rig {
   readonly dataDir: string;
   readonly token: string;
   readonly servers: readonly RunningServer[];
-  addServer(variables?: Record<string, string>): Promise<RunningServer>;
+  addServer(variables?: Record<string, string>, ownZones?: OwnZones): Promise<RunningServer>;
   addWorker(handlers: WorkerOptions['handlers'], options?: Partial<WorkerOptions>): Promise<Worker>;
   /** A request with the admin token, to the first server unless told. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answered>;
@@ -78,7 +79,7 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
       return token;
     },
     servers,
-    async addServer(more = {}) {
+    async addServer(more = {}, ownZones = OWN_ZONES) {
       const config = parseConfig({
         DATABASE_URL: databaseUrl,
         SIGNALBOX_DATA: dataDir,
@@ -89,7 +90,7 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
         ...variables,
         ...more,
       });
-      const server = await startServer(config);
+      const server = await startServer(config, undefined, undefined, ownZones);
       servers.push(server);
       token = (await readFile(join(dataDir, 'admin.token'), 'utf8')).trim();
       await eventually(async () => (await fetch(`${server.url}/readyz`)).status === 200);

@@ -2,6 +2,9 @@
 import {
   type Change,
   type DagId,
+  describeTiming,
+  missedPolicyOf,
+  type RunCreated,
   type RunId,
   type ScheduleId,
   type ScheduleRemoved,
@@ -16,30 +19,40 @@ import type { Checker, Scene } from './checker.ts';
 const STUCK_MS = 20_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
+/** How many missed windows may run. */
+const ALLOWED = { skip: () => 0, most_recent: () => 1, catchup: (limit: number) => limit } as const;
+
 export function schedules(scene: Scene): Checker {
   const { ledger, world } = scene;
   /** Windows that have a run, over all versions of a schedule. */
   const fired = new Map<ScheduleId, Set<number>>();
+  /** Opened again, runs come back beside others. */
+  const wasReopened = new Set<RunId>();
   /** The last number that a dag has given to a schedule. */
   const lastNo = new Map<DagId, number>();
   /** By dag: what schedules that were removed had decided. */
   const decidedUntil = new Map<DagId, number>();
 
-  function checkWindow(change: WindowDecided): void {
+  function checkWindow(change: WindowDecided, { changes }: JournaledCommit): void {
     const { dagId, name, firesAt, untilAt, runId, skipped, count, at } = change;
     const id = scheduleIdOf(change);
     const schedule = ledger.schedules.get(id);
     const what = `window ${firesAt} of schedule ${dagId}/${name}`;
     if (schedule === undefined) return scene.fail('I6', `${what} was decided though the schedule is removed`);
     if (schedule.name !== name) scene.fail('I6', `${what} was decided for schedule ${schedule.name}`);
-    const next = windowAfter(schedule, schedule.decidedUntil);
+    const isFirst = schedule.spec.runNow === true && schedule.decidedUntil === firesAt - 1 && schedule.at === firesAt;
+    const next = isFirst ? firesAt : windowAfter(schedule, schedule.decidedUntil);
     if (firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
     if ((runId === null) === (skipped === null)) scene.fail('I2', `${what} ended as neither or both`);
     const covered = Math.floor((untilAt - firesAt) / periodOf(schedule)) + 1;
     if (count !== 0 && count !== covered) scene.fail('I2', `${what} and ${count} in all, but there are ${covered}`);
     if (firesAt > at) scene.fail('I4', `${what} was decided early, at ${at}`);
     if (runId === null) return;
-    if (schedule.paused) scene.fail('I6', `${what} fired though the schedule is paused`);
+    // A resume decides about the windows of the pause first.
+    const isResumed = changes.some(
+      (other) => other.kind === 'ScheduleSet' && scheduleIdOf(other) === id && !other.paused,
+    );
+    if (schedule.paused && !isResumed) scene.fail('I6', `${what} fired though the schedule is paused`);
     const known = fired.get(id) ?? new Set();
     fired.set(id, known);
     if (known.has(firesAt)) scene.fail('I1', `${what} has a second run, ${runId}`);
@@ -76,7 +89,9 @@ export function schedules(scene: Scene): Checker {
         scene.fail('I6', `${what} of ${origin} was ${old.name} of ${old.origin}`);
     }
     const before = old?.decidedUntil ?? decidedUntil.get(dagId) ?? 0;
-    if (change.decidedUntil < Math.max(change.at, before)) scene.fail('I6', `${what} may decide windows again`);
+    // One with `runNow` decides about this very instant next.
+    const until = change.decidedUntil + (old === undefined && change.spec.runNow === true ? 1 : 0);
+    if (until < Math.max(change.at, before)) scene.fail('I6', `${what} may decide windows again`);
   }
 
   /**
@@ -95,7 +110,7 @@ export function schedules(scene: Scene): Checker {
       const schedule = ledger.schedules.get(id);
       if (schedule === undefined) continue;
       const { spec, dagId, name } = schedule;
-      const allowed = spec.missed === 'skip' ? 0 : spec.missed === 'latest' ? 1 : spec.missedLimit;
+      const allowed = ALLOWED[missedPolicyOf(spec)](spec.missedLimit);
       // The commit may hold the last windows of one version and the first of another.
       if (count > allowed && !changes.some((change) => change.kind === 'ScheduleSet')) {
         scene.fail('I5', `${count} late windows of schedule ${dagId}/${name} fired, ${allowed} may`);
@@ -111,20 +126,37 @@ export function schedules(scene: Scene): Checker {
     if (active >= limit) scene.fail('I7', `run ${runId} was admitted though dag ${dagId} has ${active} of ${limit}`);
   }
 
+  /** A run of a window beside others of its dag, if its schedule does not want that. */
+  function checkBeside({ runId, dagId, scheduleNo, cause }: RunCreated, isActive: boolean): void {
+    if (cause !== 'schedule' || scheduleNo === undefined) return;
+    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+    if (ifRunning === 'allow' || (ifRunning !== 'skip' && !isActive)) return;
+    for (const other of ledger.live) {
+      const { created, isAdmitted, isSetAside } = other;
+      if (created.dagId !== dagId || created.runId === runId || !isAdmitted || isSetAside) continue;
+      scene.fail('I7', `run ${runId} (${ifRunning}) is beside run ${created.runId} of dag ${dagId}`);
+    }
+  }
+
   return {
     invariants: ['I1', 'I2', 'I4', 'I5', 'I6', 'I7', 'I8'],
     onChange(change: Change, commit) {
-      if (change.kind === 'WindowDecided') checkWindow(change);
+      if (change.kind === 'WindowDecided') checkWindow(change, commit);
       else if (change.kind === 'ScheduleSet') checkSet(change);
       else if (change.kind === 'ScheduleRemoved') {
         checkSettled(change);
         const until = ledger.schedules.get(scheduleIdOf(change))?.decidedUntil ?? 0;
         decidedUntil.set(change.dagId, Math.max(until, decidedUntil.get(change.dagId) ?? 0));
       } else if (change.kind === 'RunReopened') {
+        wasReopened.add(change.runId);
         if (change.admitted) checkActive(ledger.run(change.runId).created.dagId, change.runId);
-      } else if (change.kind === 'RunAdmitted') checkActive(ledger.run(change.runId).created.dagId, change.runId);
-      else if (change.kind === 'RunCreated') {
+      } else if (change.kind === 'RunAdmitted') {
+        const { created } = ledger.run(change.runId);
+        checkActive(created.dagId, change.runId);
+        if (!wasReopened.has(change.runId)) checkBeside(created, true);
+      } else if (change.kind === 'RunCreated') {
         if (change.admitted) checkActive(change.dagId, change.runId);
+        checkBeside(change, change.admitted);
         if (change.cause !== 'schedule') return;
         const isDecided = commit.changes.some(
           (other) => other.kind === 'WindowDecided' && other.runId === change.runId && other.firesAt === change.firesAt,
@@ -152,7 +184,7 @@ export function schedules(scene: Scene): Checker {
 }
 
 function periodOf({ spec }: ScheduleSet): number {
-  return PERIODS_MS[spec.cron] ?? 60_000;
+  return PERIODS_MS[describeTiming(spec)] ?? 60_000;
 }
 
 function windowAfter(schedule: ScheduleSet, after: number): number {

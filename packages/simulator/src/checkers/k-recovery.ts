@@ -1,5 +1,5 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
-import type { State, TaskNo } from '@signalbox/engine';
+import { type State, scheduleIdOf, type TaskNo } from '@signalbox/engine';
 import { isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -31,7 +31,7 @@ export function recovery(scene: Scene): Checker {
     for (const run of ledger.live) {
       if (run.isSetAside || run.phase !== 'open') continue;
       if (!run.isAdmitted) {
-        if (hasRoomForRun(run)) waiting.add(`run ${run.created.runId}`);
+        if (hasRoomForRun(run) && !waitsForOthers(run)) waiting.add(`run ${run.created.runId}`);
         continue;
       }
       if (!hasRoomForTask(run)) continue;
@@ -63,6 +63,14 @@ export function recovery(scene: Scene): Checker {
     return (
       ledger.breakerOf(run, task?.state === 'retrying' ? [...task.ended.values()].at(-1) : undefined) !== undefined
     );
+  }
+
+  /** Its schedule wants it to wait until the dag has no active run. */
+  function waitsForOthers({ created: { dagId, scheduleNo, cause } }: RunBook): boolean {
+    if (cause !== 'schedule' || scheduleNo === undefined) return false;
+    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+    if (ifRunning === 'allow' || ifRunning === 'skip') return false;
+    return [...ledger.live].some((run) => run.created.dagId === dagId && run.isAdmitted && !run.isSetAside);
   }
 
   function hasRoomForRun({ created }: RunBook): boolean {

@@ -1,6 +1,6 @@
 /** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
 import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
-import { PRIORITIES } from '@signalbox/engine';
+import { OVERLAP_POLICIES, PRIORITIES } from '@signalbox/engine';
 import { planAdding } from './adding.ts';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
@@ -136,8 +136,13 @@ export function planSchedule(chance: Chance): ScheduleSpec {
     cron: chance.pick(Object.keys(PERIODS_MS)),
     zone: 'UTC',
     gap: 'skip',
-    missed: chance.pick(['skip', 'latest', 'all'] as const),
+    missed: chance.pick(['skip', 'latest', 'all', 'most_recent', 'catchup'] as const),
     missedLimit: chance.int(1, 4),
+    ...(chance.happens(0.2) && { missedMaxAgeMs: chance.int(5_000, 120_000) }),
+    ...(chance.happens(0.15) && { startWithinMs: chance.int(2_000, 60_000) }),
+    ...(chance.happens(0.4) && { ifRunning: chance.pick(OVERLAP_POLICIES) }),
+    ...(chance.happens(0.15) && { runNow: true as const }),
+    ...(chance.happens(0.2) && { priority: planPriority(chance) }),
   };
 }
 

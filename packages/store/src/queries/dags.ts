@@ -47,6 +47,7 @@ export interface DagView {
     readonly decidedUntil: Instant;
     /** Why the server itself has paused it. */
     readonly fault: string | null;
+    readonly fired: number;
   } | null;
 }
 
@@ -92,7 +93,7 @@ const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::t
       'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
       'on', v.spec->'on')::text end`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
-    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault, s.name`;
+    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault, s.name, s.fired`;
 const DAG_TABLES = `dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join lateral (select * from dag_schedule s where s.shard = d.shard and s.dag_id = d.dag_id
@@ -139,7 +140,7 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[15] ?? 'null') as DagSpec };
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[16] ?? 'null') as DagSpec };
 }
 
 /** In order of name, after the one given; those that were deleted only when asked for. */
@@ -214,6 +215,7 @@ function parseDag(row: Row): DagView {
             paused: paused === 't',
             decidedUntil: Number(decidedUntil) as Instant,
             fault: decodeNullableText(row[13] ?? null),
+            fired: Number(row[15]),
           },
   };
 }

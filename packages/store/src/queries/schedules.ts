@@ -21,6 +21,8 @@ export interface ListedSchedule {
   /** Who set it as it is, and when. */
   readonly setBy: string;
   readonly setAt: Instant;
+  /** How many of its windows have become runs. */
+  readonly fired: number;
 }
 
 export interface ListSchedules {
@@ -33,7 +35,7 @@ export interface ListSchedules {
   readonly origin?: StoredSchedule['origin'];
 }
 
-const COLUMNS = `d.dag_id, d.name, s.schedule_no, s.name, s.origin, s.spec::text, s.revision, s.paused, s.decided_until, s.fault, s.actor, s.at`;
+const COLUMNS = `d.dag_id, d.name, s.schedule_no, s.name, s.origin, s.spec::text, s.revision, s.paused, s.decided_until, s.fault, s.actor, s.at, s.fired`;
 const TABLES = 'dag d join dag_schedule s on s.shard = d.shard and s.dag_id = d.dag_id';
 
 /**
@@ -85,7 +87,7 @@ export async function findSchedule(
 }
 
 function parse(row: Row): ListedSchedule {
-  const [dagId, dagName, scheduleNo, name, origin, spec, revision, paused, decidedUntil, fault, actor, at] = row;
+  const [dagId, dagName, scheduleNo, name, origin, spec, revision, paused, decidedUntil, fault, actor, at, fired] = row;
   return {
     dagId: Number(dagId) as DagId,
     dagName: decodeText(dagName ?? ''),
@@ -99,5 +101,6 @@ function parse(row: Row): ListedSchedule {
     fault: decodeNullableText(fault ?? null),
     setBy: decodeText(actor ?? ''),
     setAt: Number(at) as Instant,
+    fired: Number(fired),
   };
 }

@@ -7,7 +7,7 @@ import { decodeNullableText, decodeText } from '../text.ts';
 import { type DagKey, dagColumns } from './read-dag.ts';
 
 const COLUMNS =
-  's.shard, s.dag_id, s.schedule_no, s.name, s.origin, s.revision, s.spec::text, s.paused, s.decided_until, s.fault';
+  's.shard, s.dag_id, s.schedule_no, s.name, s.origin, s.revision, s.spec::text, s.paused, s.decided_until, s.fault, s.fired';
 
 const selectSchedules = statement(
   'select_schedules',
@@ -28,7 +28,7 @@ export function readSchedules(dags: readonly DagKey[]): Call {
 }
 
 export function parseSchedules({ rows }: CallResult): StoredSchedule[] {
-  return rows.map(([shard, dagId, scheduleNo, name, origin, revision, spec, paused, decidedUntil, fault]) => ({
+  return rows.map(([shard, dagId, scheduleNo, name, origin, revision, spec, paused, decidedUntil, fault, fired]) => ({
     shard: Number(shard) as ShardNo,
     dagId: Number(dagId) as DagId,
     scheduleNo: Number(scheduleNo) as ScheduleNo,
@@ -39,5 +39,6 @@ export function parseSchedules({ rows }: CallResult): StoredSchedule[] {
     paused: paused === 't',
     decidedUntil: Number(decidedUntil) as Instant,
     fault: decodeNullableText(fault ?? null),
+    fired: Number(fired),
   }));
 }

@@ -7,8 +7,8 @@ import { nullableArray, plainArray, textArray } from '../text.ts';
 const upsertSchedules = statement(
   'upsert_schedules',
   `
-  insert into dag_schedule (shard, dag_id, schedule_no, revision, spec, paused, decided_until, actor, at, fault, name, origin)
-  select u.shard, u.dag_id, u.schedule_no, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault, u.name, u.origin
+  insert into dag_schedule (shard, dag_id, schedule_no, revision, spec, paused, decided_until, actor, at, fault, name, origin, fired)
+  select u.shard, u.dag_id, u.schedule_no, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault, u.name, u.origin, u.fired
     from (${rowsOf(
       'shard smallint',
       'dag_id bigint',
@@ -22,20 +22,22 @@ const upsertSchedules = statement(
       'fault text',
       'name text',
       'origin smallint',
+      'fired integer',
     )}) u
   on conflict (shard, dag_id, schedule_no) do update set revision = excluded.revision, spec = excluded.spec, paused = excluded.paused,
-    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault`,
+    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault, fired = excluded.fired`,
 );
 
 const moveSchedules = statement(
   'move_schedules',
   `
   with hit as (
-    update dag_schedule s set decided_until = greatest(s.decided_until, u.decided_until)
-      from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::bigint[]) as u (shard, dag_id, schedule_no, decided_until)
+    update dag_schedule s set decided_until = greatest(s.decided_until, u.decided_until), fired = s.fired + u.fired
+      from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::bigint[], $5::integer[])
+        as u (shard, dag_id, schedule_no, decided_until, fired)
      where s.shard = u.shard and s.dag_id = u.dag_id and s.schedule_no = u.schedule_no
     returning 1)
-  select expect_rows('move_schedules', count(*), $5::integer) from hit`,
+  select expect_rows('move_schedules', count(*), $6::integer) from hit`,
 );
 
 /**
@@ -85,12 +87,14 @@ export function changeSchedules({ schedules, scheduledDags }: Pick<FoldedRows, '
         textArray(set.map((schedule) => schedule.set.fault)),
         textArray(set.map((schedule) => schedule.set.name)),
         plainArray(set.map((schedule) => scheduleOrigins.code(schedule.set.origin))),
+        plainArray(set.map((schedule) => schedule.set.fired + schedule.fired)),
       ),
     );
   }
   if (moved.length > 0) {
     const until = nullableArray(moved.map((schedule) => schedule.decidedUntil));
-    calls.push(call(moveSchedules, ...keys(moved), until, moved.length));
+    const fired = plainArray(moved.map((schedule) => schedule.fired));
+    calls.push(call(moveSchedules, ...keys(moved), until, fired, moved.length));
   }
   return calls;
 }

@@ -1,26 +1,24 @@
 /** Creates runs for submissions and windows. */
 import { assert } from '../../model/assert.ts';
-import { bitsOf } from '../../model/chance.ts';
 import type { RunCreated } from '../../model/change.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import {
   type Actor,
-  type DagId,
   type Instant,
-  makeRunUid,
   nextRunId,
   type RunId,
   type RunUid,
   type ScheduleNo,
-  type ShardNo,
   type VersionNo,
 } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Timetable } from '../../model/schedule/timetable.ts';
-import { windowBefore } from '../../model/schedule/window-before.ts';
+import { previousWindow } from '../../model/schedule/window-after.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
+import { uidOfWindow } from './window-uid.ts';
 
 type NewRun = Pick<
   RunCreated,
@@ -29,6 +27,8 @@ type NewRun = Pick<
   Partial<Pick<RunCreated, 'windowStart' | 'backfill'>> & {
     /** The current one unless told. */
     readonly version?: Version;
+    /** For active runs of the dag to end, whatever its limit. */
+    readonly mustWait?: boolean;
   };
 
 /** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
@@ -49,7 +49,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     cause: run.cause,
     firesAt: run.firesAt,
     ...(run.parent === undefined ? {} : { parent: run.parent }),
-    admitted: dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    admitted: run.mustWait !== true && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
     ...(run.windowStart === undefined ? {} : { windowStart: run.windowStart }),
@@ -75,11 +75,12 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
   const { timetable, lastWindowAt, decidedUntil, scheduleNo, spec } = schedule;
   // Nearly always the window before this one is the last that was decided: that spares the search.
   const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
-  const window = { at: firesAt, timetable, scheduleNo, spec, ...known };
+  const mustWait = dag.activeRuns > 0 && waitsForOthers(spec);
+  const window = { at: firesAt, timetable, scheduleNo, spec, mustWait, ...known };
   return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE });
 }
 
-export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill'>> {
+export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait'>> {
   readonly at: Instant;
   readonly timetable: Timetable;
   readonly scheduleNo: ScheduleNo;
@@ -97,31 +98,15 @@ export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority'
  * of the schedule, and those of the dag where it has none.
  */
 export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
-  const { at, timetable, start, scheduleNo, spec, cause, actor } = run;
+  const { at, timetable, start, scheduleNo, spec, cause, actor, mustWait = false } = run;
   const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
   const { priority = spec.priority ?? dag.current.spec.priority, until, backfill } = run;
   const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
-  const windowStart = start ?? windowBefore(timetable, at, recorder.state.settings.zoneData) ?? at;
+  const windowStart = start ?? previousWindow(timetable, at, recorder.state.settings.zoneData) ?? at;
   return createRun(recorder, dag, {
     ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo },
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
+    mustWait,
   });
-}
-
-export interface ScheduleRef {
-  readonly dagId: DagId;
-  readonly scheduleNo: ScheduleNo;
-}
-
-const FIRST = 1;
-
-/**
- * The uid of a scheduled run follows from its window: the same window gives the same uid on any node (I1). The first schedule
- * of a dag has the uids that it had when a dag could have only one.
- */
-export function uidOfWindow(shard: ShardNo, { dagId, scheduleNo }: ScheduleRef, firesAt: Instant): RunUid {
-  const which = scheduleNo === FIRST ? [dagId, firesAt] : [dagId, firesAt, scheduleNo];
-  const [seed = 0, ...parts] = which;
-  return makeRunUid(shard, firesAt, bitsOf(48, seed, ...parts, 11), bitsOf(26, seed, ...parts, 12));
 }

@@ -2,16 +2,16 @@
 
 import type { Actor, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
-import type { Dag } from '../../tables/dag/dag.ts';
-import { ADMITTED, CLOSING, OPEN } from '../../tables/run/run-table.ts';
+import { CLOSING, OPEN } from '../../tables/run/run-table.ts';
 import { endBackfills } from '../backfill/start.ts';
 import { tellParent } from '../child/tell-parent.ts';
 import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
 import type { Recorder } from '../recorder.ts';
-import { strikeSchedule } from '../schedule/set-schedule.ts';
+import { strikeSchedule } from '../schedule/strike-schedule.ts';
 import { refireHooks } from '../task/refire.ts';
 import { stopRunning } from './stop-running.ts';
+import { admitWaiting } from './waiting-runs.ts';
 
 const SYSTEM = 'system' as Actor;
 
@@ -73,17 +73,5 @@ export function finishRun(recorder: Recorder, run: RunRow): void {
     if (spec.callbackUrl === undefined) return;
     const [uid, tenantId, dagId, url] = [runs.uidOf(run), dag.tenantId, dag.id, spec.callbackUrl];
     recorder.record({ kind: 'CallbackDue', runId, uid, tenantId, dagId, url, outcome, at: now });
-  }
-}
-
-/** Oldest first. An entry may speak of a run that has gone. */
-function admitWaiting(recorder: Recorder, dag: Dag): void {
-  const { runs, now } = recorder.state;
-  while (dag.hasRoomForRun() && !recorder.isFull()) {
-    const runId = dag.waitingRuns.pop();
-    if (runId === undefined) return;
-    const run = runs.find(runId);
-    if (run < 0 || runs.phase[run] !== OPEN || runs.has(run, ADMITTED)) continue;
-    recorder.record({ kind: 'RunAdmitted', runId, at: now });
   }
 }

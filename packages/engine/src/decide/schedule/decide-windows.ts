@@ -3,112 +3,123 @@
  * nobody served the schedule (`service.ts`) are missed and follow its policy `missed`. A window that is late for another
  * reason, such as a full step, is not missed. The cost grows with the number of runs, not with the length of the break (I8).
  */
-import { assert } from '../../model/assert.ts';
 import type { SkipReason, WindowDecided } from '../../model/change.ts';
 import type { Instant } from '../../model/ids.ts';
-import { removedWindows } from '../../model/schedule/cron.ts';
-import { zoneOrNull } from '../../model/schedule/window-after.ts';
+import { removedBetween } from '../../model/schedule/removed.ts';
+import { missedPolicyOf } from '../../model/schedule/schedule-policy.ts';
+import type { Window } from '../../model/schedule/window-after.ts';
 import { type Schedule } from '../../tables/schedule/schedule.ts';
 import { nextOf, watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
+import { mayRunBeside } from './if-running.ts';
+import { type By, newestWindows, windowsBetween } from './newest-windows.ts';
 
 /** Skipped windows are counted one by one up to here; beyond, the row says "many". */
 const COUNTED = 1_000;
 /** How many wall times that a clock change removed are recorded one by one. Of a longer gap only the first are recorded. */
 const GAPS_RECORDED = 100;
-const DAY_MS = 86_400_000;
 
 /** Decides what is due. Answers false when the step is full and more is left; what was done stays done. */
 export function decideDueWindows(recorder: Recorder, schedule: Schedule): boolean {
-  const isDone = decideWhile(recorder, schedule, () => !recorder.isFull());
+  const isDone = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom: () => !recorder.isFull() });
   if (isDone) watchSchedule(recorder.state, schedule);
   return isDone;
 }
 
-/** Before a schedule is altered: all that is due by its old version, also in a step that is full (I2, I6). */
+/**
+ * Before a schedule is altered: all that is due by its old version, also in a step that is full (I2, I6). What its jitter holds back
+ * counts as due: the new version begins now, and would know nothing of it.
+ */
 export function decideAllDue(recorder: Recorder, schedule: Schedule): void {
-  decideWhile(recorder, schedule, () => true);
+  decideWhile(recorder, schedule, { by: 'at', hasRoom: () => true });
 }
 
-function decideWhile(recorder: Recorder, schedule: Schedule, hasRoom: () => boolean): boolean {
+/** Before a schedule is resumed: windows of the time in which it was paused go by the policy for missed ones. */
+export function decidePaused(recorder: Recorder, schedule: Schedule): void {
+  decideMissed(recorder, schedule, { until: recorder.state.now, reason: 'paused', by: 'at', hasRoom: () => true });
+}
+
+interface Due {
+  readonly by: By;
+  readonly hasRoom: () => boolean;
+}
+
+function decideWhile(recorder: Recorder, schedule: Schedule, { by, hasRoom }: Due): boolean {
   const { state } = recorder;
   const { missedUntil } = state.shards.get(schedule.shard)!;
   // A clock that went back since must not decide windows early (I4).
   const until = Math.min(missedUntil, state.now) as Instant;
-  if (schedule.decidedUntil < until && !decideMissed(recorder, schedule, until, hasRoom)) return false;
+  const isMissed = schedule.decidedUntil < until;
+  if (isMissed && !decideMissed(recorder, schedule, { until, reason: 'missed', by: 'firesAt', hasRoom })) return false;
   for (;;) {
     const next = nextOf(state, schedule, schedule.decidedUntil);
-    if (next === null || next > state.now) return true;
+    if (next === null || next[by] > state.now) return true;
     if (!hasRoom()) return false;
-    recordGaps(recorder, schedule, next);
-    fire(recorder, schedule, next);
+    recordGaps(recorder, schedule, next.at);
+    decideWindow(recorder, schedule, next);
   }
 }
 
-/** On pause and resume: windows of the time in between are recorded as skipped. */
-export function skipUntil(recorder: Recorder, schedule: Schedule, until: Instant, reason: SkipReason): void {
-  const skipped = windowsBetween(recorder, schedule, schedule.decidedUntil, until, COUNTED);
+/** While a schedule is paused and is altered: windows of that time are recorded as skipped. */
+export function skipPaused(recorder: Recorder, schedule: Schedule): void {
+  skipUntil(recorder, schedule, { until: recorder.state.now, reason: 'paused', by: 'at' });
+}
+
+export function skipUntil(
+  recorder: Recorder,
+  schedule: Schedule,
+  { until, reason, by }: Omit<Missed, 'hasRoom'>,
+): void {
+  const skipped = windowsBetween(recorder.state, schedule, { from: schedule.decidedUntil, until, most: COUNTED, by });
   if (skipped.length === 0) return;
   const isMany = skipped.length === COUNTED;
-  const [firesAt, untilAt] = [skipped[0]!, isMany ? until : skipped.at(-1)!];
+  const [last] = isMany ? newestWindows(recorder.state, schedule, { until, wanted: 1, by }) : skipped.slice(-1);
   const count = isMany ? 0 : skipped.length;
+  const [firesAt, untilAt] = [skipped[0]!.at, last!.at];
   recordDecided(recorder, schedule, { firesAt, runId: null, skipped: reason, count, untilAt });
 }
 
-function decideMissed(recorder: Recorder, schedule: Schedule, until: Instant, hasRoom: () => boolean): boolean {
-  const { missed, missedLimit } = schedule.spec;
-  const wanted = missed === 'skip' ? 0 : missed === 'latest' ? 1 : missedLimit;
-  const newest = newestWindows(recorder, schedule, until, wanted);
-  const skipTo = newest.length === 0 ? until : ((newest[0]! - 1) as Instant);
-  skipUntil(recorder, schedule, skipTo, 'missed');
-  for (const at of newest) {
+interface Missed extends Due {
+  readonly until: Instant;
+  /** Why those are skipped that do not run. */
+  readonly reason: SkipReason;
+}
+
+function decideMissed(recorder: Recorder, schedule: Schedule, { until, reason, by, hasRoom }: Missed): boolean {
+  const { state } = recorder;
+  const { missedMaxAgeMs = Number.POSITIVE_INFINITY } = schedule.spec;
+  const isYoung = ({ firesAt }: Window) => state.now - firesAt <= missedMaxAgeMs;
+  const newest = newestWindows(state, schedule, { until, wanted: missedCount(schedule), by }).filter(isYoung);
+  const skipTo = newest.length === 0 ? until : ((newest[0]!.at - 1) as Instant);
+  skipUntil(recorder, schedule, { until: skipTo, reason, by: newest.length === 0 ? by : 'at' });
+  for (const window of newest) {
     if (!hasRoom()) return false;
-    fire(recorder, schedule, at);
+    decideWindow(recorder, schedule, window);
   }
   return true;
 }
 
-/**
- * The last `wanted` windows in (decidedUntil, until]. Looks back over growing spans, and halfway again where one holds far
- * too many: so a year off costs no more than a day, and an expression that fires each second, or only in January, too.
- */
-function newestWindows(recorder: Recorder, schedule: Schedule, until: Instant, wanted: number): Instant[] {
-  if (wanted === 0) return [];
-  const most = 4 * wanted + 100;
-  // Of the spans tried: the longest that held too few, the shortest that held too many.
-  let [tooShort, tooLong] = [0, Number.POSITIVE_INFINITY];
-  for (let spanMs = 60_000; ; spanMs = nextSpan(tooShort, tooLong)) {
-    const from = Math.max(schedule.decidedUntil, until - spanMs) as Instant;
-    const found = windowsBetween(recorder, schedule, from, until, most);
-    if (found.length === most) tooLong = spanMs;
-    else if (found.length >= wanted || from === schedule.decidedUntil) return found.slice(-wanted);
-    else tooShort = spanMs;
-    assert(tooShort < tooLong - 1, 'windows lie a second apart or more');
-  }
+/** How many missed windows run. */
+function missedCount({ spec, timetable, fired }: Schedule): number {
+  const policy = missedPolicyOf(spec);
+  const wanted = policy === 'skip' ? 0 : policy === 'most_recent' ? 1 : spec.missedLimit;
+  const left = (timetable?.limit ?? Number.POSITIVE_INFINITY) - fired;
+  return Math.min(wanted, left);
 }
 
-function nextSpan(tooShort: number, tooLong: number): number {
-  return tooLong === Number.POSITIVE_INFINITY ? tooShort * 4 : Math.floor((tooShort + tooLong) / 2);
+/** A window that is due: a run, unless it is too late for that, or another run is in its way. */
+export function decideWindow(recorder: Recorder, schedule: Schedule, { at, firesAt }: Window): void {
+  const { startWithinMs = Number.POSITIVE_INFINITY } = schedule.spec;
+  const isLate = recorder.state.now - firesAt > startWithinMs;
+  const skipped = isLate ? 'deadline' : mayRunBeside(recorder, schedule) ? null : 'overlap';
+  if (skipped === null) return fire(recorder, schedule, at);
+  recordDecided(recorder, schedule, { firesAt: at, runId: null, skipped, count: 1, untilAt: at });
 }
 
-/** The windows in (from, until], the first `most` of them. */
-function windowsBetween(
-  { state }: Recorder,
-  schedule: Schedule,
-  from: Instant,
-  until: Instant,
-  most: number,
-): readonly Instant[] {
-  const found: Instant[] = [];
-  let at = nextOf(state, schedule, from);
-  for (; at !== null && at <= until && found.length < most; at = nextOf(state, schedule, at)) found.push(at);
-  return found;
-}
-
-function fire(recorder: Recorder, schedule: Schedule, firesAt: Instant): void {
-  const runId = createScheduledRun(recorder, schedule, firesAt);
-  recordDecided(recorder, schedule, { firesAt, runId, skipped: null, count: 1, untilAt: firesAt });
+function fire(recorder: Recorder, schedule: Schedule, at: Instant): void {
+  const runId = createScheduledRun(recorder, schedule, at);
+  recordDecided(recorder, schedule, { firesAt: at, runId, skipped: null, count: 1, untilAt: at });
 }
 
 type Decided = Pick<WindowDecided, 'firesAt' | 'runId' | 'skipped' | 'count' | 'untilAt'>;
@@ -124,10 +135,8 @@ function recordGaps(recorder: Recorder, schedule: Schedule, next: Instant): void
   const { state } = recorder;
   const { timetable } = schedule;
   if (timetable === null || timetable.changes.gap !== 'skip') return;
-  const zone = zoneOrNull(state.settings.zoneData, timetable.zone, schedule.decidedUntil, (next + DAY_MS) as Instant);
-  if (zone === null) return;
-  const removed = removedWindows(timetable.cron, zone, schedule.decidedUntil, next).slice(0, GAPS_RECORDED);
-  for (const { wallTime, gapAtMs } of removed) {
+  const removed = removedBetween(timetable, schedule.decidedUntil, next, state.settings.zoneData);
+  for (const { wallTime, gapAtMs } of removed.slice(0, GAPS_RECORDED)) {
     const firesAt = gapAtMs as Instant;
     // A window may fire at the very instant of the change: it is not decided by this.
     const untilAt = (gapAtMs - 1) as Instant;

@@ -75,7 +75,7 @@ test('one that can not even be loaded stops no load: it is paused by the first s
   const spec = every('this is no cron');
   const at = box.node.wall;
   const which = { shard, dagId, scheduleNo, name: 'default', origin: 'definition' } as const;
-  const set = { ...which, revision: 2, spec, paused: false, decidedUntil: at, fault: null, actor, at };
+  const set = { ...which, revision: 2, spec, paused: false, decidedUntil: at, fault: null, fired: 0, actor, at };
   box.node.store.commit([{ kind: 'ScheduleSet', ...set }], 0);
   box.killOwner().advance('1m');
   expect(scheduleOf(box)).toMatchObject({ paused: true, fault: expect.stringContaining('this is no') });

@@ -1,16 +1,14 @@
 /**
- * Sets and removes single schedules: the common part of deploys, of the API and of faults. Once answered, no window of the
+ * Sets and removes single schedules: the common part of deploys and of the API. Once answered, no window of the
  * old version fires, and none fires twice (I6).
  */
-import { type Answer, DONE } from '../../model/answer.ts';
 import type { ScheduleSet } from '../../model/change.ts';
-import type { StrikeSchedule } from '../../model/command.ts';
 import type { NamedSchedule } from '../../model/dag/spec.ts';
 import { type Actor, type Instant, instantOfRun, type RunId, type ScheduleNo } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { type Schedule, storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
-import { decideAllDue, skipUntil } from './decide-windows.ts';
+import { decideAllDue, decidePaused, decideWindow, skipPaused } from './decide-windows.ts';
 
 type New = NamedSchedule & Pick<ScheduleSet, 'origin' | 'actor'>;
 
@@ -22,9 +20,26 @@ export function addSchedule(recorder: Recorder, dag: Dag, { name, spec, origin, 
   // One that was removed before has decided windows, too, and left runs behind, each created no earlier than its window:
   // with a clock that went back since, none of those windows may come again (I6).
   const lastRunAt = instantOfRun(state.shards.get(shard)?.lastRunId ?? (0 as RunId));
-  const decidedUntil = Math.max(state.now, dag.windowsUntil, lastRunAt) as Instant;
-  const set = { shard, dagId, scheduleNo, name, origin, revision: 1, spec, paused: false, decidedUntil, fault: null };
+  const decided = Math.max(state.now, dag.windowsUntil, lastRunAt);
+  // With a clock that went back, this instant may have been a window already: then nothing runs now.
+  const runsNow = spec.runNow === true && decided === state.now;
+  const decidedUntil = (runsNow ? decided - 1 : decided) as Instant;
+  const set = {
+    shard,
+    dagId,
+    scheduleNo,
+    name,
+    origin,
+    revision: 1,
+    spec,
+    paused: false,
+    decidedUntil,
+    fault: null,
+    fired: 0,
+  };
   recorder.record({ kind: 'ScheduleSet', ...set, actor, at: state.now });
+  if (!runsNow) return;
+  decideWindow(recorder, state.schedules.named(dagId, name)!, { at: state.now, firesAt: state.now });
 }
 
 /** Edits, pauses or resumes. What is due by the old version is decided by it. */
@@ -34,7 +49,8 @@ export function changeSchedule(
   to: Partial<Pick<ScheduleSet, 'spec' | 'paused'>> & Pick<ScheduleSet, 'actor'>,
 ): void {
   const { state } = recorder;
-  settleOld(recorder, known);
+  if (known.paused && known.fault === null && to.spec === undefined) decidePaused(recorder, known);
+  else settleOld(recorder, known);
   const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
   const set = { ...storedOf(known), ...to, revision: known.revision + 1, decidedUntil, fault: null };
   recorder.record({ kind: 'ScheduleSet', ...set, at: state.now });
@@ -47,28 +63,9 @@ export function removeSchedule(recorder: Recorder, known: Schedule, actor: Actor
   recorder.record({ kind: 'ScheduleRemoved', shard, dagId, scheduleNo, name, decidedUntil, actor, at });
 }
 
-const SYSTEM = 'system' as Actor;
-
-/** Deciding its windows threw: it is paused, and says why. Nothing is computed here, for that is what went wrong (I57). */
-export function strikeSchedule(recorder: Recorder, command: StrikeSchedule): Answer {
-  const { state } = recorder;
-  const known = state.schedules.get(command.scheduleId);
-  if (known === undefined || known.fault !== null) return DONE;
-  const { decidedUntil } = known;
-  const set = {
-    ...storedOf(known),
-    revision: known.revision + 1,
-    paused: true,
-    decidedUntil,
-    fault: command.reason,
-  };
-  recorder.record({ kind: 'ScheduleSet', ...set, actor: SYSTEM, at: state.now });
-  return DONE;
-}
-
 /** Windows that are due by the old version are decided by it, or recorded as skipped while it was paused. */
 function settleOld(recorder: Recorder, known: Schedule): void {
   if (known.fault !== null) return;
-  if (known.paused) skipUntil(recorder, known, recorder.state.now, 'paused');
+  if (known.paused) skipPaused(recorder, known);
   else decideAllDue(recorder, known);
 }

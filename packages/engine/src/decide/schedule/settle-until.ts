@@ -12,5 +12,5 @@ export function settleUntil(recorder: Recorder, schedule: Schedule, until: Insta
   const { state } = recorder;
   if (schedule.fault !== null) return;
   if (!schedule.paused) decideAllDue(recorder, schedule);
-  else skipUntil(recorder, schedule, Math.min(until, state.now) as Instant, 'paused');
+  else skipUntil(recorder, schedule, { until: Math.min(until, state.now) as Instant, reason: 'paused', by: 'at' });
 }

@@ -177,7 +177,7 @@ describe('pause, resume, edit, remove (I6)', () => {
     expect(decided(box)).toEqual(['+1']);
     box.pause(false);
     box.pause(false);
-    expect(decided(box)).toEqual(['+1', '-2 paused ×4']);
+    expect(decided(box)).toEqual(['+1', '-2 paused ×3', '+5']);
     box.advance('1m');
     expect(decided(box).at(-1)).toBe('+6');
   });

@@ -37,10 +37,12 @@ const scheduleSet = defineChange('ScheduleSet', {
     name: f.since(5, f.text(), DEFAULT_SCHEDULE),
     /** Whether a deploy or the API sets it: each leaves those of the other alone. */
     origin: f.since(5, f.word(WORDS.scheduleOrigins), 'definition'),
+    /** How many of its windows have become runs. */
+    fired: f.since(5, f.uint(), 0),
   },
   rows(change, rows: ScheduleRows) {
     const { decidedUntil } = change;
-    Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil });
+    Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil, fired: 0 });
     const dag = dagOf(rows, change);
     dag.lastNo = Math.max(dag.lastNo, change.scheduleNo);
   },
@@ -101,6 +103,7 @@ const windowDecided = defineChange('WindowDecided', {
     if (schedule.removed !== null) return;
     const until = Math.max(change.firesAt, change.untilAt, schedule.decidedUntil ?? Number.NEGATIVE_INFINITY);
     schedule.decidedUntil = until as Instant;
+    if (change.runId !== null) schedule.fired += 1;
   },
   event({ name: schedule, skipped: reason, count, wallTime, firesAt, untilAt }, show) {
     // A window that fires is told by the run that it makes.
@@ -122,6 +125,8 @@ export interface ScheduleFold extends ScheduleRef {
   removed: ScheduleRemoved | null;
   /** The last window decided since `set`, or in the whole batch when there was none. */
   decidedUntil: Instant | null;
+  /** How many windows have become runs since `set`, or in the whole batch when there was none. */
+  fired: number;
 }
 
 /** What a batch leaves with a dag about its schedules. Both only grow. */
@@ -145,7 +150,7 @@ function scheduleOf({ schedules }: ScheduleRows, ref: ScheduleRef): ScheduleFold
   let schedule = schedules.get(id);
   if (schedule === undefined) {
     const { shard, dagId, scheduleNo } = ref;
-    schedule = { shard, dagId, scheduleNo, set: null, removed: null, decidedUntil: null };
+    schedule = { shard, dagId, scheduleNo, set: null, removed: null, decidedUntil: null, fired: 0 };
     schedules.set(id, schedule);
   }
   return schedule;

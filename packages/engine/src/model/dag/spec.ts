@@ -1,8 +1,11 @@
 /** A dag as the engine sees it: tasks and edges by number. Of user code it has only the name of a handler. */
 import type { QueueName } from '../ids.ts';
+import type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
 import type { Expression } from './expression.ts';
+
+export type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -181,29 +184,6 @@ export interface Condition {
  */
 export const FAILURE_POLICIES = ['continue', 'fail_fast', 'skip_failed'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
-
-export interface ScheduleSpec {
-  readonly cron: string;
-  readonly zone: string;
-  /** What happens to a wall time that a clock change removes (I3). */
-  readonly gap: 'skip' | 'fire_after';
-  /** Which of two fires when a clock change makes a wall time occur twice; `first` unless told. */
-  readonly overlap?: 'first' | 'second' | 'both';
-  /** What happens to windows missed while no server was there: none of them, the newest only, or all up to the limit. */
-  readonly missed: 'skip' | 'latest' | 'all';
-  /** With `all`: no more than this many of the newest missed windows; older ones are recorded as skipped (I8). */
-  readonly missedLimit: number;
-  /** JSON text of the params of its runs; those of the dag's defaults unless told. */
-  readonly params?: string;
-  /** Of its runs; the dag's unless told. */
-  readonly priority?: Priority;
-}
-
-/** One of several schedules of a dag. */
-export interface NamedSchedule {
-  readonly name: string;
-  readonly spec: ScheduleSpec;
-}
 
 export interface DagSpec {
   readonly tasks: readonly TaskSpec[];

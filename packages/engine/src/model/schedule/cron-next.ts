@@ -2,6 +2,7 @@
  * The next wall time that matches a cron expression. A wall time is what a clock on the wall shows, in milliseconds as if it
  * were UTC. There are no zones here, every day has 24 hours, and only months differ in length.
  */
+import { civilFromDayNo, daysInMonth, weekdayOf } from './civil.ts';
 import type { Cron } from './cron-type.ts';
 
 /**
@@ -43,20 +44,6 @@ export function matchesWall(cron: Cron, wallMs: number): boolean {
   return nextWall(cron, wallMs) === wallMs;
 }
 
-/** `2018-11-04T00:30:00` */
-export function formatWall(wallMs: number): string {
-  const second = Math.floor(wallMs / 1000);
-  const dayNo = Math.floor(second / daySeconds);
-  const { year, month, day } = civilFromDayNo(dayNo);
-  const rest = second - dayNo * daySeconds;
-  const time = [Math.floor(rest / 3600), Math.floor(rest / 60) % 60, rest % 60].map(twoDigits).join(':');
-  return `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}T${time}`;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
-}
-
 /** The days of a month that match, bit 0 being the first. `firstDayNo` is the day number of that first day. */
 function matchingDays(cron: Cron, year: number, month: number, firstDayNo: number): number {
   if (((cron.months >>> (month - 1)) & 1) === 0) return 0;
@@ -84,14 +71,14 @@ function daysOfMarks({ lastDays, nearDays, nearLastDays }: Cron, length: number,
 
 /** The working day, Monday to Friday, that is nearest to a day and in the same month. */
 function workdayNear(index: number, length: number, firstDayNo: number): number {
-  const weekday = modulo(firstDayNo + index + 4, 7);
+  const weekday = weekdayOf(firstDayNo + index);
   if (weekday === 6) return index === 0 ? 2 : index - 1;
   if (weekday === 0) return index === length - 1 ? index - 2 : index + 1;
   return index;
 }
 
 function daysOnWeekdays(cron: Cron, length: number, firstDayNo: number): number {
-  const firstWeekday = modulo(firstDayNo + 4, 7); // day 0 was a Thursday
+  const firstWeekday = weekdayOf(firstDayNo);
   let days = 0;
   for (let index = 0; index < 7; index += 1) {
     const weekday = (firstWeekday + index) % 7;
@@ -139,33 +126,4 @@ function nextInSixty(low: number, high: number, from: number): number {
 
 function lowestBit(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
-}
-
-function modulo(value: number, by: number): number {
-  return value - by * Math.floor(value / by);
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month !== 2) return 30 + ((month + (month >> 3)) & 1);
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-}
-
-type Civil = { readonly year: number; readonly month: number; readonly day: number };
-
-/**
- * Years are counted from 1 March, so that the leap day comes last and month lengths follow one formula; 719,468 days lie
- * between 1 March of the year 0 and 1 January 1970, and 146,097 in each 400 years.
- */
-function civilFromDayNo(dayNo: number): Civil {
-  const shifted = dayNo + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
-  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
-  return { year: era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, day };
 }

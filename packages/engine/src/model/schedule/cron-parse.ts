@@ -18,6 +18,7 @@ import {
   sizeOf,
   span,
 } from './cron-values.ts';
+import { hashOf } from './spread.ts';
 
 /** Every month has the day so many days before its last. */
 const MOST_BEFORE_LAST = 27;
@@ -230,7 +231,7 @@ function addSpread(
     );
   }
   const size = range.to - range.from + 1;
-  const first = range.from + (hash(`${spec.name}:${seed}`) % Math.min(step ?? size, size));
+  const first = range.from + (hashOf(`${spec.name}:${seed}`) % Math.min(step ?? size, size));
   return addRange(spec, set, first, step === undefined ? first : range.to, step ?? 1);
 }
 
@@ -245,17 +246,4 @@ function parseStep(spec: FieldSpec, text: string, at: number, size: number): num
 
 function noStep(spec: FieldSpec, base: string, at: number): CronProblem {
   return problem(spec.name, at + base.length, `${quote(base)} takes no step.`, 'Remove the slash and what follows it.');
-}
-
-/** FNV-1a over both bytes of each character, then mixed once more: its low bits alone are too alike for similar ids. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    value = Math.imul(value ^ (code & 0xff), 0x01000193);
-    value = Math.imul(value ^ (code >>> 8), 0x01000193);
-  }
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { parseCron } from './cron.ts';
-import { formatWall, nextWall } from './cron-next.ts';
+import { nextWall } from './cron-next.ts';
 import { type Cron } from './cron-type.ts';
+import { formatWall } from './local-time.ts';
 
 function cronOf(expression: string, seed?: string): Cron {
   const parsed = parseCron(expression, seed);

@@ -19,7 +19,7 @@ const newYork: ZoneData = {
 
 function preview(spec: Partial<TimetableSpec> & { cron: string }, from: string, count: number) {
   const compiled = compileTimetable({ zone: 'America/New_York', gap: 'fire_after', ...spec }, 'seed');
-  if (!compiled.ok) throw new Error(compiled.problem.message);
+  if (!compiled.ok) throw new Error(compiled.fault.message);
   const firings = previewFirings(compiled.timetable, Date.parse(from) as Instant, count, () => newYork);
   return firings.map(({ at, local, note }) => [new Date(at).toISOString(), local, note]);
 }
@@ -62,6 +62,6 @@ test('CRON_TZ names the zone, and a schedule that names another one is refused',
   const both = { cron: 'CRON_TZ=America/New_York 30 2 * * *', zone: 'Europe/Berlin', gap: 'skip' } as const;
   expect(compileTimetable(both, '')).toMatchObject({
     ok: false,
-    problem: { field: 'zone', remedy: 'Keep one of the two.' },
+    fault: { field: 'zone', remedy: 'Keep one of the two. For two zones, write two schedules.' },
   });
 });

@@ -1,19 +1,24 @@
 /**
- * The next firings of a schedule, for people: when, what the clock on the wall shows, and a note where a clock change has a
- * hand in it. Nothing is decided by this; the firings come from the function that decides.
+ * The next firings of a schedule, for people: when, what the clock on the wall shows, and a note where a clock change, the
+ * calendar or jitter has a hand in it. Nothing is decided by this; the firings come from the function that decides.
  */
 import { assert } from '../assert.ts';
 import type { Instant } from '../ids.ts';
-import { removedWindows } from './cron.ts';
-import { formatWall } from './cron-next.ts';
+import { DAY_MS } from './civil.ts';
+import { formatDate, formatWall } from './local-time.ts';
+import { removedBetween } from './removed.ts';
 import { type ScheduleFault, scheduleFault } from './schedule-fault.ts';
 import { compileTimetable, type Timetable, type TimetableSpec } from './timetable.ts';
-import { windowAfter, type ZoneSource } from './window-after.ts';
-import { endOf, offsetOf, reachMs, segmentAt, shows, startOf, type ZoneData } from './zone-segments.ts';
+import { type Window, type WindowOptions, windowAfter } from './window-after.ts';
+import { endOf, offsetOf, reachMs, readingAt, segmentAt, shows, startOf, type ZoneData } from './zone-segments.ts';
+import type { ZoneSource } from './zone-source.ts';
 
 export interface Firing {
+  /** The nominal time: the logical time of the run. */
   readonly at: Instant;
-  /** With its offset: `2027-03-14T03:00:00-04:00`. */
+  /** When the run is created: `at`, or later by jitter. */
+  readonly firesAt: Instant;
+  /** `at` with its offset: `2027-03-14T03:00:00-04:00`. */
   readonly local: string;
   readonly note: string | null;
 }
@@ -22,7 +27,7 @@ export type SchedulePreview =
   | { readonly ok: true; readonly zone: string; readonly firings: readonly Firing[] }
   | { readonly ok: false; readonly fault: ScheduleFault };
 
-/** Of a schedule that no dag has yet. An `H` is spread by the id that a server gives a dag, so it may fall elsewhere there. */
+/** Of a schedule that no dag has yet. `H` and jitter follow from the id that a server gives a dag, so they may differ there. */
 export function previewSchedule(
   spec: TimetableSpec,
   from: Instant,
@@ -38,15 +43,23 @@ export function previewSchedule(
 }
 
 /** Strictly after `from`; fewer than `count` when it does not fire so often. */
-export function previewFirings(timetable: Timetable, from: Instant, count: number, zoneData: ZoneSource): Firing[] {
+export function previewFirings(
+  timetable: Timetable,
+  from: Instant,
+  count: number,
+  zoneData: ZoneSource,
+  options: WindowOptions = {},
+): Firing[] {
   const firings: Firing[] = [];
   let before = from;
   while (firings.length < count) {
-    const at = windowAfter(timetable, before, zoneData);
-    if (at === null) break;
-    const zone = zoneData(timetable.zone, before, (at + 2 * reachMs) as Instant);
-    firings.push({ at, local: localTime(zone, at), note: noteOf(timetable, zone, before, at) });
-    before = at;
+    const firedSoFar = (options.firedSoFar ?? 0) + firings.length;
+    const window = windowAfter(timetable, before, zoneData, { ...options, firedSoFar });
+    if (window === null) break;
+    const zone = zoneData(timetable.zone, before, (window.at + 2 * reachMs) as Instant);
+    const note = noteOf(timetable, zone, before, window, zoneData);
+    firings.push({ ...window, local: localTime(zone, window.at), note });
+    before = window.at;
   }
   return firings;
 }
@@ -59,23 +72,68 @@ export function localTime(zone: ZoneData, atMs: number): string {
   return `${formatWall(atMs + offsetMs)}${offsetMs < 0 ? '-' : '+'}${offset}`;
 }
 
-function noteOf(timetable: Timetable, zone: ZoneData, before: number, at: number): string | null {
-  const notes = [gapNote(timetable, zone, before, at), overlapNote(zone, at)].filter((note) => note !== null);
+function noteOf(
+  timetable: Timetable,
+  zone: ZoneData,
+  before: Instant,
+  { at, firesAt }: Window,
+  zoneData: ZoneSource,
+): string | null {
+  const notes = [
+    gapNote(timetable, zone, before, at, zoneData),
+    overlapNote(zone, at),
+    calendarNote(timetable, zone, before, at, zoneData),
+    firesAt === at ? null : `Jitter: fires ${(firesAt - at) / 1000} s later.`,
+  ].filter((note) => note !== null);
   return notes.length === 0 ? null : notes.join(' ');
 }
 
 /** About wall times since the firing before that do not exist. */
-function gapNote({ cron, changes }: Timetable, zone: ZoneData, before: number, at: number): string | null {
-  const removed = removedWindows(cron, zone, before, at);
+function gapNote(
+  timetable: Timetable,
+  zone: ZoneData,
+  before: Instant,
+  at: Instant,
+  zoneData: ZoneSource,
+): string | null {
+  const removed = removedBetween(timetable, before, at, zoneData);
   const first = removed[0];
   if (first === undefined) return null;
   const { gapAtMs, wallTime } = first;
   const more = removed.length === 1 ? '' : ` (and ${removed.length - 1} more)`;
   const [day, time] = [wallTime.slice(0, 10), shortTime(wallTime)];
   const doesNotExist = `${time}${more} does not exist on ${day}: the clock goes from ${clockChange(zone, gapAtMs)}.`;
-  if (changes.gap === 'skip') return `Skipped: ${doesNotExist}`;
+  if (timetable.changes.gap === 'skip') return `Skipped: ${doesNotExist}`;
   return gapAtMs === at ? `${doesNotExist} It fires when the gap ends.` : null;
 }
+
+/** About the days since the firing before on which it would have fired without the calendar. */
+function calendarNote(
+  timetable: Timetable,
+  zone: ZoneData,
+  before: Instant,
+  at: Instant,
+  zoneData: ZoneSource,
+): string | null {
+  if (timetable.calendar === null) return null;
+  const open = { ...timetable, calendar: null, limit: null, jitterMs: 0 };
+  const days: number[] = [];
+  let after: number = before;
+  while (days.length <= DAYS_NOTED) {
+    const excluded = windowAfter(open, after as Instant, zoneData);
+    if (excluded === null || excluded.at >= at) break;
+    const dayNo = Math.floor(readingAt(zone, excluded.at) / DAY_MS);
+    if (days.at(-1) !== dayNo) days.push(dayNo);
+    // The rest of the day is excluded, too.
+    after = Math.max(excluded.at, (dayNo + 1) * DAY_MS - offsetOf(zone, segmentAt(zone, excluded.at)) - 1);
+  }
+  if (days.length === 0) return null;
+  const shown = days.slice(0, DAYS_NOTED).map(formatDate).join(', ');
+  return `The calendar excludes ${shown}${days.length > DAYS_NOTED ? ' and more days' : ''}.`;
+}
+
+/** So many excluded days are named in one note. */
+const DAYS_NOTED = 3;
 
 /** About a wall time that the zone shows twice. */
 function overlapNote(zone: ZoneData, at: number): string | null {

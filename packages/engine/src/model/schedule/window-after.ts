@@ -1,34 +1,111 @@
-/** The first window of a schedule after an instant. Used by the engine, by servers that show it, and by tests of dags. */
+/** The windows of a schedule. Used by the engine, by servers that show them, and by tests of dags. */
 import type { Instant } from '../ids.ts';
+import { DAY_MS } from './civil.ts';
+import { nextNominal, startOf } from './nominal.ts';
+import { hashOf } from './spread.ts';
 import type { Timetable } from './timetable.ts';
-import { nextWindow, type ZoneData } from './zone.ts';
+import { type ZoneReader, type ZoneSource, ZoneUnknown, zoneReader } from './zone-source.ts';
 
-/** Throws for a zone that it does not know. */
-export type ZoneSource = (zone: string, from: Instant, until: Instant) => ZoneData;
+export { type ZoneSource, zoneOrNull } from './zone-source.ts';
 
-const DAY_MS = 86_400_000;
-/** How far ahead zone data is asked for at first; rare expressions ask for more. */
-const FIRST_SPAN_DAYS = 400;
-/** The calendar repeats after 400 years. An expression that does not fire in the first 40 counts as never firing. */
-const LAST_SPAN_DAYS = 40 * 366;
-
-/** Null when there is none, and for a zone that is not known. */
-export function windowAfter({ cron, zone, changes }: Timetable, after: Instant, zoneData: ZoneSource): Instant | null {
-  for (let days = FIRST_SPAN_DAYS; ; days *= 4) {
-    const until = (after + Math.min(days, LAST_SPAN_DAYS) * DAY_MS) as Instant;
-    const data = zoneOrNull(zoneData, zone, after, until);
-    // Zone data may lose a name on upgrade. That schedule then has no windows; all others go on (I57).
-    if (data === null) return null;
-    const next = nextWindow(cron, data, after, changes);
-    if (next.kind === 'fires') return next.atMs as Instant;
-    if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
-  }
+/** `at` names the window and is its logical time. It fires at `firesAt`: the same, or later by jitter. */
+export interface Window {
+  readonly at: Instant;
+  readonly firesAt: Instant;
 }
 
-export function zoneOrNull(zoneData: ZoneSource, zone: string, from: Instant, until: Instant): ZoneData | null {
+export interface WindowOptions {
+  /** How many windows have fired, for a schedule with a limit. */
+  readonly firedSoFar?: number;
+  /** The jitter of schedules that name none. Those that fire `at` given times have none unless they name it. */
+  readonly defaultJitterMs?: number;
+}
+
+/** Windows older than this are not looked for. */
+const BACK_DAYS = 40 * 366;
+
+/** The first window whose nominal time is after `after`; null when there is none, and for a zone that is not known. */
+export function windowAfter(
+  timetable: Timetable,
+  after: Instant,
+  zoneData: ZoneSource,
+  { firedSoFar = 0, defaultJitterMs = 0 }: WindowOptions = {},
+): Window | null {
+  if (timetable.limit !== null && firedSoFar >= timetable.limit) return null;
+  return ask(timetable, zoneData, (zones) => {
+    const at = nextNominal(timetable, after, zones);
+    if (at === null) return null;
+    return { at: at as Instant, firesAt: firingOf(timetable, at, zones, defaultJitterMs) };
+  });
+}
+
+/** The windows with nominal times in (from, until], the first `most` of them. */
+export function windowsBetween(
+  timetable: Timetable,
+  { from, until, most }: { readonly from: Instant; readonly until: Instant; readonly most: number },
+  zoneData: ZoneSource,
+  options: WindowOptions = {},
+): readonly Window[] {
+  const found: Window[] = [];
+  let after = from;
+  while (found.length < most) {
+    const firedSoFar = (options.firedSoFar ?? 0) + found.length;
+    const window = windowAfter(timetable, after, zoneData, { ...options, firedSoFar });
+    if (window === null || window.at > until) break;
+    found.push(window);
+    after = window.at;
+  }
+  return found;
+}
+
+/**
+ * The last nominal time before this instant, whatever the limit; null when there is none. The data interval of a window goes
+ * from the one before it to its own. Looks back over growing spans, then halves the one that holds it: a few dozen looks.
+ */
+export function previousWindow(timetable: Timetable, before: Instant, zoneData: ZoneSource): Instant | null {
+  return ask(timetable, zoneData, (zones) => {
+    const earliest = Math.max(0, before - BACK_DAYS * DAY_MS, startOf(timetable, zones)) - 1;
+    const next = (after: number) => {
+      const at = nextNominal(timetable, after, zones);
+      return at !== null && at < before ? at : null;
+    };
+    // All that comes after `high` is too late; something before `before` comes after `low`.
+    let high: number = before;
+    let [spanMs, low] = [1_000, next(Math.max(earliest, before - 1_001))];
+    while (low === null) {
+      high = before - spanMs;
+      if (high <= earliest) return null;
+      spanMs *= 4;
+      low = next(Math.max(earliest, before - spanMs));
+    }
+    for (let later = next(low); later !== null; later = next(low)) {
+      const middle = Math.floor((later + high) / 2);
+      const found = middle > later ? next(middle) : null;
+      if (found === null) high = Math.min(high, Math.max(middle, later));
+      low = found ?? later;
+    }
+    return low as Instant;
+  });
+}
+
+/**
+ * Evenly within the jitter, and always the same for a window. The shift ends before the next nominal time, so that windows of
+ * one schedule fire in their order.
+ */
+function firingOf(timetable: Timetable, at: number, zones: ZoneReader, defaultJitterMs: number): Instant {
+  const jitterMs = timetable.jitterMs ?? (timetable.rule.kind === 'at' ? 0 : defaultJitterMs);
+  if (jitterMs === 0) return at as Instant;
+  const next = nextNominal(timetable, at, zones);
+  const roomMs = next === null ? jitterMs : Math.min(jitterMs, next - at);
+  const share = hashOf(`jitter:${timetable.seed}:${at}`) / 0x1_0000_0000;
+  return (at + Math.floor(share * roomMs)) as Instant;
+}
+
+function ask<Answer>({ zone }: Timetable, zoneData: ZoneSource, answer: (zones: ZoneReader) => Answer): Answer | null {
   try {
-    return zoneData(zone, from, until);
-  } catch {
-    return null;
+    return answer(zoneReader(zoneData, zone));
+  } catch (error) {
+    if (error instanceof ZoneUnknown) return null;
+    throw error;
   }
 }

@@ -11,8 +11,9 @@
 //   15 real minutes. A removed wall time counts as lost only when the instant it would have been is no firing under its new
 //   reading: in the half hour that Lord Howe removes, `0 * * * *` loses its 2:00, since that instant now reads 2:30.
 
-import { formatWall, horizonYears, matchesWall, nextWall } from './cron-next.ts';
+import { horizonYears, matchesWall, nextWall } from './cron-next.ts';
 import type { Cron } from './cron-type.ts';
+import { formatWall } from './local-time.ts';
 import { endOf, offsetOf, reachMs, readingAt, segmentAt, shows, startOf, type ZoneData } from './zone-segments.ts';
 
 export type { ZoneData } from './zone-segments.ts';

@@ -1,8 +1,7 @@
 /** What the live backfills of a working set may do next. */
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { Instant, RunRow } from '../../model/ids.ts';
-import { windowAfter } from '../../model/schedule/window-after.ts';
-import { windowBefore } from '../../model/schedule/window-before.ts';
+import { previousWindow, windowAfter } from '../../model/schedule/window-after.ts';
 import type { State } from '../state.ts';
 import type { Backfill } from './backfill.ts';
 
@@ -15,7 +14,9 @@ export function nextWindows({ settings }: State, backfill: Backfill, most: numbe
   const isForward = order === 'forward';
   let at: Instant | null = cursorAt ?? ((isForward ? fromAt - 1 : toAt + 1) as Instant);
   while (found.length < most) {
-    at = isForward ? windowAfter(timetable, at, settings.zoneData) : windowBefore(timetable, at, settings.zoneData);
+    at = isForward
+      ? (windowAfter(timetable, at, settings.zoneData)?.at ?? null)
+      : previousWindow(timetable, at, settings.zoneData);
     if (at === null || at > toAt || at < fromAt) break;
     found.push(at);
   }

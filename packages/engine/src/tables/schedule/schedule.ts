@@ -3,10 +3,11 @@ import { assert } from '../../model/assert.ts';
 import { DEFAULT_SCHEDULE } from '../../model/change/schedule.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { type DagId, type Instant, type ScheduleId, scheduleIdOf } from '../../model/ids.ts';
+import { describeTiming } from '../../model/schedule/describe-timing.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
 import type { StoredSchedule } from '../../model/stored.ts';
 
-export interface Schedule extends Omit<StoredSchedule, 'decidedUntil'> {
+export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired'> {
   readonly id: ScheduleId;
   /** Null while it has a fault: nothing of it is looked at. */
   readonly timetable: Timetable | null;
@@ -14,12 +15,14 @@ export interface Schedule extends Omit<StoredSchedule, 'decidedUntil'> {
   decidedUntil: Instant;
   /** The last window that was decided since the schedule was set or loaded; null before the first. */
   lastWindowAt: Instant | null;
+  /** How many of its windows have become runs. */
+  fired: number;
 }
 
 export function makeSchedule(stored: StoredSchedule): Schedule {
   if (stored.fault !== null) return withoutTimetable(stored);
   const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
-  assert(compiled.ok, `a stored schedule has a cron expression that parses: ${stored.spec.cron}`);
+  assert(compiled.ok, `a stored schedule compiles: ${describeTiming(stored.spec)}`);
   return { ...stored, id: scheduleIdOf(stored), timetable: compiled.timetable, lastWindowAt: null };
 }
 
@@ -35,8 +38,8 @@ export function spreadSeedOf({ dagId, name }: { readonly dagId: DagId; readonly 
 
 /** What the engine knows about a schedule and the store keeps. */
 export function storedOf(schedule: Schedule): Omit<StoredSchedule, 'decidedUntil'> {
-  const { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault } = schedule;
-  return { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault };
+  const { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault, fired } = schedule;
+  return { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault, fired };
 }
 
 /** Equal as values: specs are plain data from JSON. */

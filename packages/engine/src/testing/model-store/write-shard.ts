@@ -80,7 +80,11 @@ export function writeShardChange(
       const schedule = tables.schedules.get(scheduleIdOf(change));
       if (schedule === undefined) throw new Violation('a decided window has its schedule', change);
       if (schedule.decidedUntil >= change.untilAt) return;
-      return tables.schedules.set(scheduleIdOf(change), { ...schedule, decidedUntil: change.untilAt });
+      return tables.schedules.set(scheduleIdOf(change), {
+        ...schedule,
+        decidedUntil: change.untilAt,
+        fired: schedule.fired + (change.runId === null ? 0 : 1),
+      });
     }
     case 'KeyStored': {
       const { kind: _kind, at: _at, ...key } = change;

@@ -22,6 +22,8 @@ import {
   tokenRevokedSchema,
   workerDrainedSchema,
   workerPageSchema,
+  zonesRaisedSchema,
+  zonesViewSchema,
 } from '@signalbox/protocol';
 import { z } from 'zod';
 import { ADMINS, EVERY_ROLE, OPERATORS, type Operation, READERS } from './operation.ts';
@@ -255,6 +257,29 @@ export const houseOperations: readonly Operation[] = [
     roles: ADMINS,
     status: 200,
     answer: retentionRunSchema,
+  },
+  {
+    id: 'getZones',
+    method: 'GET',
+    path: '/v1/zones',
+    group: 'upkeep',
+    summary:
+      'Gets the version of the time zone data that the cluster decides by, that of each server, and the zones in use.',
+    action: 'read zone data',
+    roles: READERS,
+    status: 200,
+    answer: zonesViewSchema,
+  },
+  {
+    id: 'upgradeZones',
+    method: 'POST',
+    path: '/v1/zones/upgrade',
+    group: 'upkeep',
+    summary: 'Raises the time zone data of the cluster to that of the server that is asked. Recorded in the audit.',
+    action: 'upgrade zone data',
+    roles: ADMINS,
+    status: 200,
+    answer: zonesRaisedSchema,
   },
   {
     id: 'health',

@@ -51,7 +51,8 @@ export const dagRules = {
       const at = world.chance.tick();
       const decidedUntil = Math.max(before, at) as Instant;
       const spec = { ...SCHEDULE, missedLimit: revision };
-      return { shard, dagId, scheduleNo, name, origin, revision, spec, decidedUntil, at };
+      const fired = known?.fired ?? 0;
+      return { shard, dagId, scheduleNo, name, origin, revision, spec, decidedUntil, fired, at };
     },
   },
   ScheduleRemoved: {

@@ -83,8 +83,8 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
           <b>{plural(dag.taskCount, 'task')}</b>, version <b>{dag.version}</b>, deployed <Ago at={dag.deployedAt} />
         </span>
         {schedule !== null && (
-          <span title={`${schedule.cron} (${schedule.zone})`}>
-            <b>{cronWords(schedule.cron)}</b>
+          <span title={`${schedule.fires} (${schedule.zone})`}>
+            <b>{cronWords(schedule.fires)}</b>
             {schedule.paused ? (
               <span className="chip warn">paused</span>
             ) : (

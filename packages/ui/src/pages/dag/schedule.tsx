@@ -45,7 +45,7 @@ export function Schedule({ dag }: { readonly dag: DagDetails }) {
         <dl className="pairs">
           <dt>Fires</dt>
           <dd>
-            {cronWords(schedule.cron)} <code className="faint">{schedule.cron}</code>
+            {cronWords(schedule.fires)} <code className="faint">{schedule.fires}</code>
           </dd>
           <dt>Zone</dt>
           <dd>{schedule.zone}</dd>

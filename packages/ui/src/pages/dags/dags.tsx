@@ -129,8 +129,8 @@ function DagRow({ dag }: { readonly dag: DagView }) {
       </td>
       <td className="hide-narrow">
         {schedule !== null ? (
-          <span className="nowrap" title={`${schedule.cron} (${schedule.zone})`}>
-            {cronWords(schedule.cron)}
+          <span className="nowrap" title={`${schedule.fires} (${schedule.zone})`}>
+            {cronWords(schedule.fires)}
           </span>
         ) : dag.event !== null ? (
           <span>on event {dag.event}</span>

@@ -1,27 +1,9 @@
-/** Several schedules of one dag: their names, and the params and priority of the runs that each creates. */
-import { z } from 'zod';
+/** The schedules of a definition, as the engine has them. */
 import type { Problem } from '../errors.ts';
 import { checkParams } from '../params/check.ts';
 import type { ParamsSchema } from '../params/params-schema.ts';
-import { nameSchema, prioritySchema } from './common.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
-import type { ScheduleSpecShape } from './dag-spec-shape.ts';
-
-export const MAX_DEFINED_SCHEDULES = 100;
-/** The name of the one under `schedule`. */
-export const DEFAULT_SCHEDULE_NAME = 'default';
-
-export const scheduledRunFields = {
-  /** Of the runs that it creates; the defaults of the dag's params unless told. */
-  params: z.record(z.string(), z.unknown(), 'must be an object').optional(),
-  /** Of the runs that it creates; the dag's unless told. */
-  priority: prioritySchema.optional(),
-};
-
-/** `schedule-1` for the first in the list, and so on, unless told. */
-export const scheduleNameFields = { name: nameSchema.optional() };
-
-type ParsedSchedule = NonNullable<ParsedDagDefinition['schedule']>;
+import { type ParsedSchedule, type ScheduleSpecShape, toScheduleSpec } from './schedule-fields.ts';
 
 interface ReadSchedules {
   readonly schedule: ScheduleSpecShape | null;
@@ -64,13 +46,5 @@ function readSchedule(
   }
   // One that says nothing about params goes by the defaults of each version.
   const text = params === undefined ? null : JSON.stringify(checked?.ok ? checked.params : params);
-  return scheduleSpec(schedule, text);
-}
-
-/** As the engine has it, with its params as JSON text. */
-export function scheduleSpec(
-  { params: _params, priority, ...schedule }: ParsedSchedule,
-  params: string | null,
-): ScheduleSpecShape {
-  return { ...schedule, ...(params !== null && { params }), ...(priority !== undefined && { priority }) };
+  return toScheduleSpec(schedule, text);
 }

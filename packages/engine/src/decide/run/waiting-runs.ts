@@ -1,0 +1,46 @@
+/** Runs that wait to be admitted: because their dag has as many active runs as it may, or because their schedule says so (I7). */
+import { type RunId, type RunRow, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import { ADMITTED, OPEN } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import type { Recorder } from '../recorder.ts';
+import { windowOf } from './window-uid.ts';
+
+/** One look for runs that may be admitted passes over no more than this many that must wait for others. */
+const HELD_PASSED = 100;
+const FIRST = 1 as ScheduleNo;
+
+/** The oldest run that waits. Entries of runs that are gone are dropped on the way. */
+export function oldestWaiting({ runs }: State, dag: Dag): RunId | undefined {
+  for (let runId = dag.waitingRuns.peek(); runId !== undefined; runId = dag.waitingRuns.peek()) {
+    const run = runs.find(runId);
+    if (run >= 0 && runs.phase[run] === OPEN && !runs.has(run, ADMITTED)) return runId;
+    dag.waitingRuns.pop();
+  }
+  return undefined;
+}
+
+/** Oldest first. A run that must wait for all others lets those pass that need not. */
+export function admitWaiting(recorder: Recorder, dag: Dag): void {
+  const { state } = recorder;
+  const held: RunId[] = [];
+  while (dag.hasRoomForRun() && !recorder.isFull() && held.length < HELD_PASSED) {
+    const runId = oldestWaiting(state, dag);
+    if (runId === undefined) break;
+    dag.waitingRuns.pop();
+    if (dag.activeRuns > 0 && mustWait(state, state.runs.find(runId))) held.push(runId);
+    else recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
+  }
+  for (const runId of held) dag.waitingRuns.push(runId);
+}
+
+/** It is for a window of a schedule whose runs wait until the dag has no active one. */
+function mustWait(state: State, run: RunRow): boolean {
+  const { runs, schedules } = state;
+  const dagId = runs.versionOf(run).dag.id;
+  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST;
+  const schedule = schedules.get(scheduleIdOf({ dagId, scheduleNo }));
+  if (schedule === undefined || !waitsForOthers(schedule.spec)) return false;
+  return windowOf(runs.uidOf(run), { dagId, scheduleNo }) !== null;
+}

@@ -1,0 +1,40 @@
+/** What a window does while its dag has other runs, whatever created them (I7). */
+import { assert } from '../../model/assert.ts';
+import type { Actor } from '../../model/ids.ts';
+import type { Dag } from '../../tables/dag/dag.ts';
+import { ENDED } from '../../tables/run/run-table.ts';
+import type { Schedule } from '../../tables/schedule/schedule.ts';
+import type { Recorder } from '../recorder.ts';
+import { cancelRun } from '../run/cancel.ts';
+import { oldestWaiting } from '../run/waiting-runs.ts';
+
+const SCHEDULE = 'schedule' as Actor;
+
+/** False: the window is skipped. Under `cancel_running` the other runs are cancelled by this. */
+export function mayRunBeside(recorder: Recorder, schedule: Schedule): boolean {
+  const { ifRunning = 'allow' } = schedule.spec;
+  if (ifRunning === 'allow') return true;
+  const dag = recorder.state.dags.get(schedule.dagId);
+  assert(dag !== undefined, 'a due schedule has its dag in memory');
+  const isWaiting = oldestWaiting(recorder.state, dag) !== undefined;
+  switch (ifRunning) {
+    case 'skip':
+      return dag.activeRuns === 0 && !isWaiting;
+    case 'queue_one':
+      return !isWaiting;
+    case 'queue_all':
+      return true;
+    case 'cancel_running':
+      if (dag.activeRuns > 0 || isWaiting) cancelRuns(recorder, dag);
+      return true;
+  }
+}
+
+/** Those that wait, too: they would come after the new one otherwise. */
+function cancelRuns(recorder: Recorder, dag: Dag): void {
+  const { runs } = recorder.state;
+  for (const run of [...runs.rows()]) {
+    if (runs.version[run]?.dag !== dag || runs.phase[run] === ENDED) continue;
+    cancelRun(recorder, { kind: 'CancelRun', tenantId: dag.tenantId, runId: runs.id[run]!, actor: SCHEDULE });
+  }
+}
