@@ -29,10 +29,13 @@ afterAll(() => rig.stop());
 
 const ask = async (method: string, path: string, body?: unknown) => {
   const { status, body: answer } = await rig.ask(method, path, body);
-  return { status, ...(answer as unknown as Record<string, unknown>) } as Record<string, unknown> & { status: number };
+  return { status, ...(answer as unknown as Record<string, unknown>) } as Record<string, unknown> & {
+    status: number;
+    id: string;
+  };
 };
 const start = (body: object, dag = 'daily') => ask('POST', `/v1/dags/${dag}/backfills`, body);
-const ended = (id: unknown) => eventually(async () => (await ask('GET', `/v1/backfills/${id}`)).state === 'ended');
+const ended = (id: string) => eventually(async () => (await ask('GET', `/v1/backfills/${id}`)).state === 'ended');
 interface Run {
   readonly id: string;
   readonly window: string;
@@ -40,7 +43,7 @@ interface Run {
   readonly cause: string;
   readonly outcome: string;
 }
-const runsOf = async (id: unknown) => (await ask('GET', `/v1/runs?backfill=${id}`)).items as readonly Run[];
+const runsOf = async (id: string) => (await ask('GET', `/v1/runs?backfill=${id}`)).items as readonly Run[];
 
 test('a window has one run, whoever asks for it', async () => {
   const first = await ask('POST', '/v1/dags/daily/runs', { window: daysAgo(2) });

@@ -29,14 +29,15 @@ test('references lead to the window, as inputs and within texts', async () => {
   expect(JSON.parse((await run(work)).output)).toEqual({ at: AT, start: START, end: AT });
 });
 
-const CODE = `(c) => c.window && [c.window.start, c.window.end, c.window.at].map((d) => d instanceof Date && d.toISOString())`;
+const datesOf = (c: { readonly window: { readonly start: Date; readonly end: Date; readonly at: Date } | null }) =>
+  c.window && [c.window.start, c.window.end, c.window.at].map((d) => d instanceof Date && d.toISOString());
 
 test.each(['function', 'handler'] as const)(
   'a %s has its window as dates, and null for a run on demand',
   async (kind) => {
-    const at = new Function(`return ${CODE}`)() as () => unknown;
-    const rig = await startBody({ handlers: { at } });
-    const bundle = kind === 'function' ? { bundle: rig.data.add(`export const functions = { at: ${CODE} };`) } : {};
+    const rig = await startBody({ handlers: { at: datesOf } });
+    const bundle =
+      kind === 'function' ? { bundle: rig.data.add(`export const functions = { at: ${datesOf.toString()} };`) } : {};
     const outputOf = async (info: string) =>
       JSON.parse(
         (await rig.run(workOf({ kind }, { handler: 'at', runInfo: info, ...bundle }))).output || 'null',

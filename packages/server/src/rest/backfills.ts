@@ -23,11 +23,11 @@ import {
   parseOr,
   SignalboxError,
 } from '@signalbox/protocol';
-import { zoneData } from '@signalbox/protocol/zones';
 import type { BackfillRow, ListedSchedule } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
+import { zoneData } from '../zones/edge-zones.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { type DagRequest, dagNameOf } from './dags.ts';
 import { answerOf, fromDatabase } from './errors.ts';

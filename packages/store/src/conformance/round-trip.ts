@@ -6,9 +6,7 @@ import type {
   Need,
   ScheduleNo,
   ShardNo,
-  StoredBackfill,
   StoredBreaker,
-  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
 } from '@signalbox/engine';

@@ -75,9 +75,9 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
   const { timetable, lastWindowAt, decidedUntil, scheduleNo, spec } = schedule;
   // Nearly always the window before this one is the last that was decided: that spares the search.
   const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
-  const window = { at: firesAt, timetable, scheduleNo, spec, ...known };
   const mustWait = dag.activeRuns > 0 && waitsForOthers(spec);
-  return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE, mustWait });
+  const window = { at: firesAt, timetable, scheduleNo, spec, mustWait, ...known };
+  return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE });
 }
 
 export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait'>> {
@@ -98,15 +98,15 @@ export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority'
  * of the schedule, and those of the dag where it has none.
  */
 export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
-  const { at, timetable, start, scheduleNo, spec, cause, actor } = run;
+  const { at, timetable, start, scheduleNo, spec, cause, actor, mustWait = false } = run;
   const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
   const { priority = spec.priority ?? dag.current.spec.priority, until, backfill } = run;
   const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
   const windowStart = start ?? previousWindow(timetable, at, recorder.state.settings.zoneData) ?? at;
   return createRun(recorder, dag, {
     ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo },
-    ...(run.mustWait === undefined ? {} : { mustWait: run.mustWait }),
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
+    mustWait,
   });
 }

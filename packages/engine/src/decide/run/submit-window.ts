@@ -2,8 +2,8 @@
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { ChosenWindow, SubmitRuns } from '../../model/command.ts';
 import type { Instant, RunUid } from '../../model/ids.ts';
+import { windowAfter } from '../../model/schedule/window-after.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
-import { nextOf } from '../../tables/schedule/watch-schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { newestRun } from '../schedule/newest-run.ts';
 import { settleUntil } from '../schedule/settle-until.ts';
@@ -14,7 +14,7 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
   const { at } = window;
   const schedule = state.schedules.named(dag.id, window.schedule);
   if (schedule?.timetable == null) return refuse('SCHEDULE_NOT_FOUND', dag.name);
-  if (nextOf(state, schedule, (at - 1) as Instant)?.at !== at) {
+  if (windowAfter(schedule.timetable, (at - 1) as Instant, state.settings.zoneData)?.at !== at) {
     return refuse('WINDOW_INVALID', 'the schedule does not fire at that time');
   }
   // Nothing fires early (I4).
