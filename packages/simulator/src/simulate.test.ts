@@ -18,6 +18,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [500017304, 'safety', 'I32: a retry of an item whose setup was torn down, while other items of its map run'],
   [600000604, 'liveness', 'I42: a child that closes for a reason of its own while its call is stopped'],
   [600000741, 'liveness', 'I16: a retry of a map of which all items were marked'],
+  [610005694, 'liveness', 'I16: a retry of a mapped hook of which all items were marked'],
   [600000990, 'liveness', 'I29: slots of a worker that two gateways believe to have'],
   [510000312, 'safety', 'I22: a late report of an attempt that was stopped, its task cleared and then expired'],
 ];

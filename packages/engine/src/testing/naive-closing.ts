@@ -206,7 +206,8 @@ export function naiveClosingNodes(
     if (!all.every(isOver) || (!hasOutcome && isPart)) return 'expanded';
     if (run.isForced && (isPart || all.includes('cancelled'))) return 'cancelled';
     const ends = leavesOf(node).map((leaf) => states.get(nameOf(leaf))!);
-    if (ends.includes('failed')) return 'failed';
+    // One that somebody has cancelled counts as one that failed.
+    if (ends.includes('failed') || ends.includes('stopped')) return 'failed';
     return ends.includes('succeeded') ? 'succeeded' : 'skipped';
   }
 
