@@ -334,6 +334,14 @@ function keepsSchedulesOfRetired(host: Host): void {
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
 }
 
+/** Schedules are loaded as if they allowed runs beside others. The database knows better. */
+function ignoresIfRunning(host: Host): void {
+  altersLoads(host, (heads) => ({
+    ...heads,
+    schedules: heads.schedules.map((one) => ({ ...one, spec: { ...one.spec, ifRunning: 'allow' as const } })),
+  }));
+}
+
 /** A worker dies for good, and every few seconds all shards change hands. */
 function ownersFlap(world: World): void {
   const { events, database } = world;
@@ -527,6 +535,23 @@ const CASES: readonly Case[] = [
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
   { what: 'what depends on a task that is cleared', within: 150, expected: /^I37/, onHost: forgetsDependents },
   { what: 'the end of a schedule with its dag', within: 60, expected: /^I6/, onHost: keepsSchedulesOfRetired },
+  {
+    what: 'the record of skipped windows',
+    within: 60,
+    expected: /^(I2|I19)/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'WindowDecided' && change.skipped !== null),
+  },
+  {
+    what: 'the memory of decided windows',
+    within: 60,
+    expected: /^(I1|I2|I19|D1)/,
+    onHost: (host) =>
+      altersLoads(host, (heads) => ({
+        ...heads,
+        schedules: heads.schedules.map((one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant })),
+      })),
+  },
+  { what: 'the policy for active runs', within: 100, expected: /^I7/, onHost: ignoresIfRunning },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
   { what: 'waiting for each instance of a map', within: 60, expected: /^(I30|I19|I33|D3)/, onHost: forgetsInstances },
