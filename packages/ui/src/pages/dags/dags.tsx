@@ -181,9 +181,7 @@ function DagRow({ dag, sums }: { readonly dag: DagView; readonly sums: EndedSums
       </td>
       <td className="hide-narrow">
         {schedule !== null ? (
-          <span className="nowrap" title={`${schedule.cron} (${schedule.zone})`}>
-            {cronWords(schedule.cron)}
-          </span>
+          <span title={`${schedule.cron} (${schedule.zone})`}>{cronWords(schedule.cron)}</span>
         ) : dag.event !== null ? (
           <span>on event {dag.event}</span>
         ) : (
