@@ -154,7 +154,6 @@ async function shoot(page: Page, path: string): Promise<void> {
 /** What is in the documents: `docs/images/<name>.png`. */
 async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  await page.setViewportSize({ width: 1200, height: 720 });
   const pages: readonly (readonly [string, string])[] = [
     ['home', '/'],
     ['dags', '/dags'],
@@ -166,6 +165,8 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['dead-letters', '/dead-letters'],
   ];
   for (const [name, path] of pages) {
+    // Its charts are below one another.
+    await page.setViewportSize({ width: 1200, height: name === 'history' ? 1120 : 720 });
     await go(path);
     await shoot(page, join(FOLDER, `${name}.png`));
   }

@@ -181,9 +181,7 @@ function DagRow({ dag, sums }: { readonly dag: DagView; readonly sums: EndedSums
       </td>
       <td className="hide-narrow">
         {schedule !== null ? (
-          <span className="nowrap" title={`${schedule.fires} (${schedule.zone})`}>
-            {cronWords(schedule.fires)}
-          </span>
+          <span title={`${schedule.fires} (${schedule.zone})`}>{cronWords(schedule.fires)}</span>
         ) : dag.event !== null ? (
           <span>on event {dag.event}</span>
         ) : (
