@@ -388,26 +388,30 @@ test('help comes quickly and knows every command', async () => {
   for (const command of ['start', 'server', 'worker', 'deploy', 'runs']) expect(stdout).toContain(command);
 });
 
-test('a backfill is previewed, started, followed to its end and listed with its runs', async () => {
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+
+test('a run is triggered for a window, and found the next time; a dry run of a backfill knows it', async () => {
   const file = join(folder, 'nightly.json');
   const tasks = [{ name: 'only', handler: 'greet' }];
   await writeFile(file, JSON.stringify({ name: 'nightly', schedule: { cron: '0 0 * * *' }, tasks }));
   await json('deploy', file);
-  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   const range = ['backfill', 'nightly', '--from', day(4), '--to', day(1)];
   const { id } = await json('runs', 'trigger', 'nightly', '--window', day(2), '--wait');
   expect(await json('runs', 'trigger', 'nightly', '--window', day(2))).toEqual({ id, repeated: true });
-  expect(await json(...range, '--dry-run')).toMatchObject({ windows: 4, toCreate: 3 });
   const shown = await signalbox(...range, '--dry-run');
   expect(shown.stdout).toContain(`${day(4)}T00:00:00.000Z  create a run`);
   expect(shown.stdout).toContain('4 windows, 3 runs to create. Nothing was created.');
+});
+
+test('a backfill is started, followed to its end, and listed with its runs', async () => {
+  const range = ['backfill', 'nightly', '--from', day(4), '--to', day(1)];
   const done = await json(...range, '--max-active', '2', '--backwards', '--share', '10%', '--wait');
   expect(done).toMatchObject({ state: 'ended', created: 3, skipped: 1, order: 'backward', maxActive: 2, share: 0.1 });
   expect((await json('runs', 'list', '--backfill', done.id)).items).toHaveLength(3);
   expect((await json('backfills', '--dag', 'nightly')).items).toMatchObject([{ id: done.id, windows: 4 }]);
   expect((await signalbox('backfills', 'show', done.id)).stdout).toContain('100 % 4/4 windows, 0 running, 3 succeeded');
   expect(await signalbox('backfills', 'pause', done.id)).toMatchObject({
-    exitCode: 1,
+    exitCode: 4,
     stderr: expect.stringContaining(`Backfill ${done.id} is over: ended.`),
   });
 });

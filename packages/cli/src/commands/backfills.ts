@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BackfillPreview, BackfillView, NewBackfill } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
-import { UsageError } from '../define.ts';
+import { EXIT } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { coloured, colours, isLive, print, printJson, spanText, table } from '../output.ts';
+import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { bar } from './bar.ts';
 
@@ -44,8 +45,10 @@ export async function backfill(dag: string, flags: BackfillFlags): Promise<void>
 
 function askedFor(flags: BackfillFlags): NewBackfill {
   const { from, to, schedule, until, maxActive, share } = flags;
-  if (from === undefined) throw new UsageError('Pass --from: the first window, such as --from 2027-03-01.');
-  if (flags.failed && flags.all) throw new UsageError('--failed and --all exclude each other. Pass one of them.');
+  if (from === undefined)
+    throw new CliError('A backfill needs its first window.', 'Pass --from, such as --from 2027-03-01.', EXIT.usage);
+  if (flags.failed && flags.all)
+    throw new CliError('--failed and --all exclude each other.', 'Pass one of them.', EXIT.usage);
   return {
     from: instantText('--from', from),
     ...(to === undefined ? {} : { to: instantText('--to', to) }),
@@ -63,7 +66,11 @@ export function instantText(flag: string, text: string): string {
   const at = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   const isWhole = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   if (isWhole && !Number.isNaN(at.getTime())) return at.toISOString();
-  throw new UsageError(`${flag} is "${text}": give a day or a time with its offset, such as 2027-03-01T06:00:00Z.`);
+  throw new CliError(
+    `${flag} is "${text}".`,
+    'Give a day, or a time with its offset, such as 2027-03-01T06:00:00Z.',
+    EXIT.usage,
+  );
 }
 
 function showPreview(preview: BackfillPreview, flags: ClientFlags): void {

@@ -1,9 +1,10 @@
 /** `signalbox runs trigger`: submits, and follows the run if asked to. */
 import type { NewRun } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
-import { UsageError } from '../define.ts';
+import { EXIT } from '../exit-codes.ts';
 import { followToEnd } from '../follow/follow-to-end.ts';
 import { colours, print, printJson } from '../output.ts';
+import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { instantText } from './backfills.ts';
 
@@ -20,7 +21,8 @@ export interface TriggerFlags extends ClientFlags {
 
 export async function trigger(dag: string, flags: TriggerFlags): Promise<void> {
   const { params, priority, key, until, window, schedule } = flags;
-  if (schedule !== undefined && window === undefined) throw new UsageError('--schedule goes with --window. Pass both.');
+  if (schedule !== undefined && window === undefined)
+    throw new CliError('--schedule goes with --window.', 'Pass both.', EXIT.usage);
   const client = await connect(flags);
   const run: NewRun = {
     ...('params' in flags ? { params } : {}),
