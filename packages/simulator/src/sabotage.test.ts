@@ -334,14 +334,6 @@ function keepsSchedulesOfRetired(host: Host): void {
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
 }
 
-/** Schedules are loaded as if they allowed runs beside others. The database knows better. */
-function ignoresIfRunning(host: Host): void {
-  altersLoads(host, (heads) => ({
-    ...heads,
-    schedules: heads.schedules.map((one) => ({ ...one, spec: { ...one.spec, ifRunning: 'allow' as const } })),
-  }));
-}
-
 /** A worker dies for good, and every few seconds all shards change hands. */
 function ownersFlap(world: World): void {
   const { events, database } = world;
@@ -551,7 +543,6 @@ const CASES: readonly Case[] = [
         schedules: heads.schedules.map((one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant })),
       })),
   },
-  { what: 'the policy for active runs', within: 100, expected: /^I7/, onHost: ignoresIfRunning },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
   { what: 'waiting for each instance of a map', within: 60, expected: /^(I30|I19|I33|D3)/, onHost: forgetsInstances },

@@ -182,7 +182,7 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
     const timetable = new Proxy({}, { get: () => expect.fail('cron is broken') });
     const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
     const which = { id, shard, dagId, scheduleNo, name: 'default', origin: 'definition' };
-    const broken = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, timetable };
+    const broken = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, fired: 0, timetable };
     state.schedules.put(broken as never);
     state.dags.byId.set(dagId, { id: dagId } as never);
     state.windows.push({ at: 0, kind: 'window', subject: id, taskNo: 0, stamp: 1 });
