@@ -179,7 +179,7 @@ function DagRow({ dag, sums }: { readonly dag: DagView; readonly sums: EndedSums
       <td className="right nowrap hide-narrow">
         {typical === null ? <span className="faint">–</span> : span(typical)}
       </td>
-      <td className="hide-narrow">
+      <td className="hide-narrow dag-schedule">
         {schedule !== null ? (
           <span title={`${schedule.fires} (${schedule.zone})`}>{cronWords(schedule.fires)}</span>
         ) : dag.event !== null ? (
