@@ -1,4 +1,5 @@
 /** What a task is told about the window of its run: functions, handlers, processes, templates, Python. */
+import type { HandlerContext } from '@signalbox/sdk';
 import { expect, test } from 'vitest';
 import { startBody, workOf } from './test-rig.ts';
 
@@ -34,7 +35,8 @@ const CODE = `(c) => c.window && [c.window.start, c.window.end, c.window.at].map
 test.each(['function', 'handler'] as const)(
   'a %s has its window as dates, and null for a run on demand',
   async (kind) => {
-    const at = new Function(`return ${CODE}`)() as () => unknown;
+    const at = ({ window: w }: HandlerContext) =>
+      w && [w.start, w.end, w.at].map((d) => d instanceof Date && d.toISOString());
     const rig = await startBody({ handlers: { at } });
     const bundle = kind === 'function' ? { bundle: rig.data.add(`export const functions = { at: ${CODE} };`) } : {};
     const outputOf = async (info: string) =>

@@ -12,7 +12,7 @@ import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
 import { createWindowRun } from '../run/create.ts';
 import { newestRun, type WindowRun } from '../schedule/newest-run.ts';
-import { stopBackfill } from './start.ts';
+import { stopBackfill } from './end.ts';
 
 /** Windows that are looked at in one step. Each costs the database one look into each partition. */
 const LOOK = 32;

@@ -1,15 +1,12 @@
-/** Starts, pauses, resumes, cancels and ends backfills. */
+/** Starts, pauses, resumes and cancels backfills. */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { SetBackfill, StartBackfill } from '../../model/command.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import { type Actor, type Instant, scheduleIdOf } from '../../model/ids.ts';
-import type { Backfill } from '../../tables/backfill/backfill.ts';
-import type { Dag } from '../../tables/dag/dag.ts';
+import { type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { Recorder } from '../recorder.ts';
 import { settleUntil } from '../schedule/settle-until.ts';
-
-const SYSTEM = 'system' as Actor;
+import { recordSet } from './end.ts';
 
 export function startBackfill(recorder: Recorder, command: StartBackfill): Answer {
   const { state } = recorder;
@@ -39,37 +36,4 @@ export function setBackfill(recorder: Recorder, { tenantId, uid, to, actor }: Se
   if (known === undefined || !isLiveBackfill(known.state)) return refuse('BACKFILL_ENDED', found.state);
   recordSet(recorder, known, to, actor);
   return DONE;
-}
-
-/** With its dag. */
-export function cancelBackfillsOf(recorder: Recorder, dag: Dag, actor: Actor): void {
-  for (const backfill of recorder.state.backfills.values()) {
-    if (backfill.dagId === dag.id && isLiveBackfill(backfill.state)) recordSet(recorder, backfill, 'cancelled', actor);
-  }
-}
-
-/** The server gives it up. */
-export function stopBackfill(recorder: Recorder, backfill: Backfill, reason: string): void {
-  recordSet(recorder, backfill, 'stopped', SYSTEM, reason);
-}
-
-/** At the end of a step: one with nothing left to create and no live run has ended. */
-export function endBackfills(recorder: Recorder): void {
-  const { agenda } = recorder.state;
-  for (const backfill of agenda.backfills) {
-    agenda.backfills.delete(backfill);
-    const isOver = isLiveBackfill(backfill.state) && backfill.isDone && backfill.liveRuns === 0;
-    if (isOver) recordSet(recorder, backfill, 'ended', SYSTEM);
-    agenda.backfills.delete(backfill);
-  }
-}
-
-function recordSet(
-  recorder: Recorder,
-  { shard, uid, dagId }: Backfill,
-  to: Backfill['state'],
-  actor: Actor,
-  reason: string | null = null,
-): void {
-  recorder.record({ kind: 'BackfillSet', shard, uid, dagId, state: to, reason, actor, at: recorder.state.now });
 }

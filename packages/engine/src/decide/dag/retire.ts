@@ -4,7 +4,7 @@ import type { RetireDag } from '../../model/command.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
-import { cancelBackfillsOf } from '../backfill/start.ts';
+import { cancelBackfillsOf } from '../backfill/end.ts';
 import type { Recorder } from '../recorder.ts';
 import { setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { MAX_TOGETHER } from '../schedule/pause-schedule.ts';

@@ -3,7 +3,7 @@
 import type { Actor, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import { CLOSING, OPEN } from '../../tables/run/run-table.ts';
-import { endBackfills } from '../backfill/start.ts';
+import { endBackfills } from '../backfill/end.ts';
 import { tellParent } from '../child/tell-parent.ts';
 import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
