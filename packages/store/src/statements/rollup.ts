@@ -2,7 +2,7 @@
  * Rows of `run_rollup`: how many runs ended, by dag, hour, outcome and duration. They are written by the statements that end runs, so that
  * nobody has to scan runs for a rate or a percentile. Only the owner of a shard writes its rows, so two commits never meet here.
  *
- * It is a part of those statements, because a statement that looked the runs up again cost 6 to 8 µs of the backend for each run (in
+ * It is a part of those statements, because a statement that looked the runs up again cost 2 to 8 µs of the backend for each run (in
  * batches of 500 runs with one task, of 64 dags).
  */
 import { type RunId, shardOfRun } from '@signalbox/engine';
