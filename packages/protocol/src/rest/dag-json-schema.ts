@@ -316,4 +316,9 @@ function describe(schema: Schema, path: string): void {
     describe(field, path === '' ? name : `${path}.${name}`);
   }
   if (schema.items?.properties !== undefined) describe(schema.items, `${path}[]`);
+  // One, or a list of them: the words are the same.
+  const list = schema.anyOf?.find((each) => each.items?.properties !== undefined)?.items;
+  if (inner !== schema && inner !== undefined && list !== undefined) {
+    for (const [name, field] of Object.entries(list.properties ?? {})) describe(field, `${path}.${name}`);
+  }
 }

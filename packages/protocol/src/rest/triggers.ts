@@ -93,4 +93,9 @@ export const TRIGGER_WORDS = {
     description: 'One run, with the last event, when no other has come for this long.',
     examples: ['30s', { wait: '30s', key: 'event.data.file', atMost: '5m' }],
   },
+  'on.debounce.wait': { description: 'The run starts when no event has come for this long.', examples: ['30s'] },
+  'on.debounce.atMost': {
+    description: 'It starts at the latest this long after the first event. Default: ten times wait.',
+  },
+  'on.debounce.key': { description: 'Events with another value wait by themselves.', examples: ['event.data.file'] },
 } as const;
