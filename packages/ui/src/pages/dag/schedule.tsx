@@ -35,7 +35,7 @@ export function Schedule({ dag }: { readonly dag: DagDetails }) {
               Add <code>schedule: {"{ cron: '0 6 * * *', zone: 'Europe/Berlin' }"}</code> to its definition.
             </span>
           ) : (
-            <code>signalbox events signal {dag.event}</code>
+            <code>signalbox events send {dag.event}</code>
           )}
         </Empty>
       </Card>
