@@ -119,7 +119,7 @@ const paused: Change = {
   actor: dag.actor,
   at: START,
 };
-const MANUAL = ['open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'close_letters'];
+const MANUAL = ['roll_back_runs', 'open_runs', 'live_again', 'keep_attempts', 'clear_tasks', 'close_letters'];
 
 test.each<[string, Change[], string[]]>([
   ['opened again', [reopened, cleared], MANUAL],

@@ -57,7 +57,9 @@ beforeEach(async () => {
 const filled = (path: string) => path.replaceAll(/:\w+/g, 'x');
 /** Method and path of each route there is; that there are no others, roles.test.ts shows. */
 const routes = (): [string, string][] => OPERATIONS.map(({ method, path }) => [method, filled(path)]);
-const OPEN = new Set(OPERATIONS.flatMap(({ roles, path }) => (roles === 'anyone' ? [path] : [])));
+const OPEN = new Set(
+  OPERATIONS.flatMap(({ roles, method, path }) => (roles === 'anyone' ? [`${method} ${filled(path)}`] : [])),
+);
 
 const call = (method: string, url: string, headers: Record<string, string> = {}, payload?: string) =>
   app.inject({
@@ -68,7 +70,7 @@ const call = (method: string, url: string, headers: Record<string, string> = {},
   });
 
 test('every route but health is refused without a credential, also those that are not there (I66)', async () => {
-  const closed = routes().filter(([, path]) => !OPEN.has(path));
+  const closed = routes().filter(([method, path]) => !OPEN.has(`${method} ${path}`));
   const paths: [string, string][] = [...closed, ['GET', '/v1/nothing'], ['DELETE', '/v1/runs/x']];
   const bad = [{}, { authorization: '' }, { authorization: 'Bearer' }, { authorization: 'Bearer  ' }].concat([
     { authorization: 'Basic YWRtaW46YWRtaW4=' },

@@ -1,4 +1,5 @@
 /** Backfills: started, listed, paused, resumed and cancelled; and the windows that one would decide. */
+import { createHash } from 'node:crypto';
 import {
   type BackfillSpec,
   type BackfillUid,
@@ -48,18 +49,18 @@ export function backfillRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.post('/v1/dags/:name/backfills', (request: DagRequest, reply) => {
     const asked = parseOr(newBackfillSchema, request.body, 'BAD_REQUEST');
+    void reply.code(201);
     return once<BackfillView>(request, parts, {
       target: dagNameOf(request),
       body: asked,
-      make: async () => {
+      make: async (key) => {
         const { place, spec, windows, name } = await plan(request);
         const { tenantId, actor } = callerOf(request);
-        const uid = newUid(place);
+        const uid = key === null ? newUid(place) : uidOfKey(place, `${tenantId}/${place.dagId}/${key}`);
         const { shard, dagId } = place;
         const what = { shard, dagId, tenantId, uid, spec, windowCount: windows.length, actor };
         const routed = await main.command({ kind: 'StartBackfill', ...what }, parts.leftMs(request));
         answerOf(routed, 'done', { dag: name });
-        void reply.code(201);
         return show(request, uid);
       },
     });
@@ -196,6 +197,12 @@ const invalid = (dag: string, reason: string) => new SignalboxError('BACKFILL_IN
 /** Made here, before anything is sent: a command that is sent again is the same one (I11). */
 function newUid({ shard }: DagPlace): BackfillUid {
   return makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26)) as string as BackfillUid;
+}
+
+/** The same key gives the same backfill, also if the first request was cut off after it had started one (I11). */
+function uidOfKey({ shard }: DagPlace, key: string): BackfillUid {
+  const bytes = createHash('sha256').update(key).digest();
+  return makeRunUid(shard, 0 as Instant, bytes.readUIntBE(0, 6), bytes.readUInt32BE(6) >>> 6) as string as BackfillUid;
 }
 
 function idOf(request: BackfillRequest): BackfillUid {

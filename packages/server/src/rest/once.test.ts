@@ -53,6 +53,33 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await client().deployDag({ ...definition(name), schedule: { cron: '0 0 1 1 *' } });
     return { path: `/v1/dags/${name}/schedule/resume` };
   },
+  createSchedule: async (name) => {
+    await client().deployDag(definition(name));
+    const schedule = { name: 'new', cron: '0 0 1 1 *' };
+    return { path: `/v1/dags/${name}/schedules`, body: schedule, other: { ...schedule, cron: '0 0 2 1 *' } };
+  },
+  createSchedules: async (name) => {
+    await client().deployDag(definition(name));
+    const of = (cron: string) => ({ items: [{ dag: name, name: 'new', cron }] });
+    return { path: '/v1/schedules', body: of('0 0 1 1 *'), other: of('0 0 2 1 *') };
+  },
+  editSchedule: async (name) => ({
+    path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}`,
+    body: { cron: '0 0 3 1 *' },
+    other: { cron: '0 0 4 1 *' },
+  }),
+  deleteSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}` }),
+  pauseOneSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}/pause` }),
+  resumeOneSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}/resume` }),
+  startBackfill: async (name) => {
+    await client().deployDag(definition(name, { schedule: { cron: '0 0 1 1 *' } }));
+    const range = { from: '2024-01-01T00:00:00Z', to: '2025-06-01T00:00:00Z' };
+    return { path: `/v1/dags/${name}/backfills`, body: range, other: { ...range, which: 'all' } };
+  },
+  pauseBackfill: async (name) => ({ path: `/v1/backfills/${await backfillOf(name)}/pause` }),
+  resumeBackfill: async (name) => ({ path: `/v1/backfills/${await backfillOf(name)}/resume` }),
+  cancelBackfill: async (name) => ({ path: `/v1/backfills/${await backfillOf(name)}/cancel`, body: {} }),
+  upgradeZones: async () => ({ path: '/v1/zones/upgrade' }),
   cancelRun: async (name) => {
     await client().deployDag({ name, tasks: [{ name: 'a', handler: 'echo', queue: 'nobody' }] });
     return { path: `/v1/runs/${(await client().submit(name)).id}/cancel` };
@@ -137,6 +164,19 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     return { path: `/v1/runs/${id}/callbacks` };
   },
 };
+
+async function scheduleOf(name: string): Promise<string> {
+  await client().deployDag(definition(name));
+  await client().createSchedule(name, { name: 'new', cron: '0 0 1 1 *' });
+  return 'new';
+}
+
+/** One whose runs wait for a worker that never comes. */
+async function backfillOf(name: string): Promise<string> {
+  const tasks = [{ name: 'a', handler: 'echo', queue: 'nobody' }];
+  await client().deployDag({ name, tasks, schedule: { cron: '0 0 1 1 *' } });
+  return (await client().startBackfill(name, { from: '2020-01-01T00:00:00Z', maxActive: 1 })).id;
+}
 
 /** A run whose task waits for a worker that never comes. */
 async function waitingRun(name: string): Promise<string> {

@@ -77,7 +77,7 @@ test('an event whose payload a dag does not take makes runs of the others', asyn
 
 test.each([
   [{ params: { type: 'text' } }, 'params.type'],
-  [{ params: schemaOf(1), schedule: { cron: '0 3 * * *' } }, 'params'],
+  [{ params: schemaOf(1), schedule: { cron: '0 3 * * *' } }, 'schedule.params'],
   [{ params: 'object' }, 'params'],
 ])('a dag with %j is refused with the place (I38)', async (more, path) => {
   expect(await deploy('refused', more)).toMatchObject({ status: 422, body: { problems: [{ path }] } });

@@ -123,8 +123,13 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
     const [dagName, name] = [dagNameOf(request), scheduleNameOf(request)];
     return once<ScheduleDeleted>(request, parts, {
       target: `${dagName}/${name}`,
-      make: async () => {
-        await ask(request, dagName, await placeOfDag(request, dagName), { kind: 'DeleteSchedule', name });
+      make: async (_, again) => {
+        const place = await placeOfDag(request, dagName);
+        await ask(request, dagName, place, { kind: 'DeleteSchedule', name }).catch((error: unknown) => {
+          // An earlier request with this key was cut off after it had deleted the schedule.
+          const isGone = error instanceof SignalboxError && error.code === 'SCHEDULE_NOT_FOUND';
+          if (!again || !isGone) throw error;
+        });
         return { dag: dagName, name, deleted: true };
       },
     });
