@@ -62,7 +62,6 @@ interface Head {
   readonly facts: string | null;
   readonly isForced: boolean;
   readonly added: string | null;
-  readonly notes: string | null;
 }
 
 export async function getDagGrid(
@@ -99,7 +98,6 @@ export async function getDagGrid(
 function headOf(row: Row): Head {
   return {
     view: parseRunView(row),
-    notes: row[RUN_VIEW_COUNT - 1] ?? null,
     facts: row[RUN_VIEW_COUNT] ?? null,
     isForced: row[RUN_VIEW_COUNT + 1] === 't',
     added: row[RUN_VIEW_COUNT + 2] ?? null,
@@ -116,7 +114,7 @@ async function readShapes(ask: Ask, specs: KnownSpecs, heads: readonly Head[]): 
   for (const head of heads) {
     const key = shapeKey(head);
     if (shapes.has(key)) continue;
-    const spec = specOfRun(await specs.read(ask, head.view), head.added, head.notes);
+    const spec = specOfRun(await specs.read(ask, head.view), head.added, head.view.notes);
     shapes.set(key, spec);
   }
   return shapes;

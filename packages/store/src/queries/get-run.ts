@@ -76,7 +76,7 @@ export async function getRun(
     const head = {
       ...view,
       hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
-      spec: specOfRun(await specs.read(ask, view), row[RUN_VIEW_COUNT + 3], row[RUN_VIEW_COUNT - 1]),
+      spec: specOfRun(await specs.read(ask, view), row[RUN_VIEW_COUNT + 3], view.notes),
       facts: row[RUN_VIEW_COUNT + 1] ?? null,
       isForced: row[RUN_VIEW_COUNT + 2] === 't',
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),

@@ -26,7 +26,7 @@ function specOf(spec: string, added: string | null | undefined, notes: string | 
 export function specOfRun(
   version: DagSpec,
   added: string | null | undefined,
-  notes: string | null | undefined,
+  notes: Parameters<typeof readRunNotes>[0],
 ): DagSpec {
   return growSpec(limitSpec(version, readRunNotes(notes).until), parseAdded(added));
 }
