@@ -23,6 +23,7 @@ test('every file of the guide compiles', async () => {
     'coffee-yaml',
     'coffee',
     'fetch-yaml',
+    'invoices',
     'load-yaml',
     'load',
     'nightly',

@@ -35,7 +35,7 @@ test.each<[unknown, string]>([
   ['${{ params.x }} ${{', ': a reference is not closed'],
   ['a-${{ nothing }}', ': "nothing" is not a reference'],
   [{ a: [1, 'x${{ run.colour }}'] }, '.a[1]: "run.colour" is not known: there are run.id'],
-  ['${{ window.start }}', ': "window.start" is not known'],
+  ['${{ window.begin }}', ': "window.begin" is not known'],
 ])('%j is refused: %s', (value, message) => {
   expect(fill(value)).toContain(message);
 });
