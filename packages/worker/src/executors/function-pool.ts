@@ -190,8 +190,10 @@ export class FunctionPool {
       this.#send(waiting, now);
       return true;
     }
-    if (isAlone || ownsSlot || this.#parts.othersWait()) return false;
-    const ahead = childWithRoomAhead(group.children);
+    // One that was taken back has waited behind a busy child once: it begins where a child is free.
+    const wasTakenBack = waiting.since === Number.NEGATIVE_INFINITY;
+    if (isAlone || ownsSlot || wasTakenBack || this.#parts.othersWait()) return false;
+    const ahead = childWithRoomAhead(group.children, performance.now());
     if (ahead === null) return false;
     this.#send(waiting, ahead);
     return true;
@@ -421,10 +423,12 @@ function childWithRoom(children: Iterable<FunctionChild>, isAlone: boolean): Fun
   return best;
 }
 
-function childWithRoomAhead(children: Iterable<FunctionChild>): FunctionChild | null {
+/** Not one that has been busy with an attempt for long: what is sent there would be taken back. */
+function childWithRoomAhead(children: Iterable<FunctionChild>, now: number): FunctionChild | null {
   let best: FunctionChild | null = null;
   for (const child of children) {
-    if (child.roomAhead > 0 && (best === null || child.roomAhead > best.roomAhead)) best = child;
+    if (child.roomAhead > 0 && child.isBrisk(now, BUSY_MS) && (best === null || child.roomAhead > best.roomAhead))
+      best = child;
   }
   return best;
 }
