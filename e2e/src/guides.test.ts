@@ -21,7 +21,7 @@ const CLONE = fileURLToPath(new URL('../..', import.meta.url));
 const ENDLESS_S = 5;
 
 /** How many blocks of each guide cannot be run here. One more is a decision: change the number with the block. */
-const NOT_RUN = { 'access.md': 1, 'production.md': 6, 'several-servers.md': 2 };
+const NOT_RUN = { 'access.md': 1, 'production.md': 6, 'schedules.md': 1, 'several-servers.md': 2 };
 
 const blocks = await readBlocks();
 const ran = new Set<Block>();
@@ -62,14 +62,23 @@ async function writeFiles(guide: string): Promise<string> {
 async function filledIn(text: string): Promise<string> {
   const { items: runs } = await client().listRuns({ dag: 'broken', limit: 1 });
   const { items: letters } = await client().listDeadLetters({ limit: 1 });
+  const backfill = text.includes('<backfill>') ? await startBackfill() : '';
   return text
     .replaceAll('http://127.0.0.1:4500', box.url)
     .replaceAll('<run>', runs[0]?.id ?? 'no-run')
     .replaceAll('$RUN', runs[0]?.id ?? 'no-run')
     .replaceAll('<task>', 'stumble')
+    .replaceAll('<backfill>', backfill)
     .replaceAll('0198c0de-0000-7000-8000-000000000007.0.3', letters[0]?.id ?? 'no-letter')
     .replaceAll('a84a4374d9c0', letters[0]?.fingerprint ?? 'no-fingerprint')
     .replaceAll('old-import', 'broken');
+}
+
+/** One whose runs wait for a worker that never comes: it can be paused, resumed and cancelled. */
+async function startBackfill(): Promise<string> {
+  const tasks = [{ name: 'a', run: 'true', queue: 'nobody' }];
+  await client().deployDag({ name: 'filled', tasks, schedule: { cron: '0 0 * * *' } });
+  return (await client().startBackfill('filled', { from: '2026-03-01T00:00:00Z', maxActive: 1 })).id;
 }
 
 interface Typed {

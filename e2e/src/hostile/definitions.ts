@@ -101,7 +101,7 @@ const rows: readonly (readonly [string, unknown, string, string])[] = [
     'description',
     'expected string',
   ],
-  ['an event with a path', { ...dag(task('a')), on: { event: '../x' } }, 'on.event', '1 to 200'],
+  ['an event with a line break', { ...dag(task('a')), on: { event: 'a\nb' } }, 'on', ''],
   ['a bundle that is no hash', { ...dag(task('a')), bundle: '../../etc' }, 'bundle', 'SHA-256'],
   ['a cron of words', scheduled({ cron: 'every day' }), 'schedule', ''],
   ['a cron with a 61st minute', scheduled({ cron: '61 * * * *' }), 'schedule', ''],

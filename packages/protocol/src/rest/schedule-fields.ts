@@ -30,7 +30,7 @@ const pointSchema = z
     return z.NEVER;
   });
 
-const cronSchema = z.string().min(1).max(200);
+const cronSchema = z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters');
 const datesSchema = z.array(z.string().max(40)).max(MAX_DATES);
 
 const calendarSchema = z.strictObject({
