@@ -159,7 +159,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     'GET /v1/events?dag=d&from=start&kind=run.created%2Crun.ended&limit=7',
     undefined,
   ],
-  ['signalEvent', (c) => c.signalEvent('e', { a: 1 }), { matched: false, runs: [] }, 'POST /v1/events/e', { payload: { a: 1 } }],
+  [
+    'signalEvent',
+    (c) => c.signalEvent('e', { a: 1 }),
+    { matched: false, runs: [] },
+    'POST /v1/events/e',
+    { payload: { a: 1 } },
+  ],
   ['listSchedules', (c) => c.listSchedules(), page, 'GET /v1/schedules', undefined],
   [
     'previewSchedule',
