@@ -26,6 +26,7 @@ export function endBackfills(recorder: Recorder): void {
     agenda.backfills.delete(backfill);
     const isOver = isLiveBackfill(backfill.state) && backfill.isDone && backfill.liveRuns === 0;
     if (isOver) recordSet(recorder, backfill, 'ended', SYSTEM);
+    // Its own end has put it back: it is not looked at again.
     agenda.backfills.delete(backfill);
   }
 }
